@@ -6,17 +6,17 @@ Bytes are received by a thread, as without a loop; the loop is told once a batch
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from colkern.arrays import RecordBatch
 from colkern.closing import AsyncClosing
 from colkern.dissociated.connecting import ServiceReader, connect
 from colkern.dissociated.server import Server
 from colkern.dissociated.serving import serve
-from colkern.dissociated.sources import AsyncBatches
+from colkern.dissociated.sources import AsyncBatches, Source
 from colkern.dissociated.traffic import Traffic
 from colkern.schema import Schema
 
@@ -81,7 +81,7 @@ class AsyncReader(AsyncClosing):
 async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any) -> AsyncReader:
     """Ask a service for data; see `connect`, whose arguments it takes.
 
-    Cancelling what waits for a batch leaves the stream.
+    Cancelling a task that waits for a batch leaves the stream.
     """
     thread = ThreadPoolExecutor(1, "colkern-connect")
     work = partial(connect, uri, identifier, **options)
@@ -98,7 +98,7 @@ class AsyncServer(AsyncClosing):
 
     Args:
         server: The server.
-        source: What is cancelled when it is closed.
+        source: The source to cancel when it is closed.
     """
 
     def __init__(self, server: Server, source: AsyncBatches | None) -> None:
@@ -107,12 +107,12 @@ class AsyncServer(AsyncClosing):
 
     @property
     def uri(self) -> str:
-        """What clients connect to."""
+        """The URI that clients connect to."""
         return self.server.uri
 
     @property
     def data_uri(self) -> str | None:
-        """What they connect to for bodies, where that is another service."""
+        """The URI of the second service, for bodies; None where there is one service."""
         return self.server.data_uri
 
     async def close(self) -> None:
@@ -123,7 +123,7 @@ class AsyncServer(AsyncClosing):
 
 
 async def serve_async(
-    source: Any, *args: Any, schema: Schema | None = None, **options: Any
+    source: Source, *args: Any, schema: Schema | None = None, **options: Any
 ) -> AsyncServer:
     """Serve record batches; see `serve`, whose arguments it takes.
 
@@ -140,5 +140,7 @@ async def serve_async(
         return AsyncServer(serve(source, *args, **options), None)
     if schema is None:
         raise TypeError("schema: an asynchronous iterable needs one")
-    batches = AsyncBatches(schema, aiter(source), asyncio.get_running_loop())
+    batches = AsyncBatches(
+        schema, aiter(cast("AsyncIterable[RecordBatch]", source)), asyncio.get_running_loop()
+    )
     return AsyncServer(serve(batches, *args, **options), batches)

@@ -1,4 +1,4 @@
-"""Bodies of outgoing messages as the buffers that they are made of.
+"""Bodies of outgoing messages that keep their buffers.
 
 Columnar format 1.5: "Encapsulated message format".
 """

@@ -6,7 +6,7 @@ Dissociated IPC protocol: "Data Stream Sequence".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from colkern.errors import InvalidArrowError
 
 _UINT64 = np.dtype("<u8")
 LOCATION_BYTES = 2 * _UINT64.itemsize
-"""What one takes; as many stand in front of all, for the total and the count."""
+"""The size of one; as many bytes stand in front of all, for the total and the count."""
 
 _MOST = (1 << 63) - 1
 
@@ -52,11 +52,11 @@ class BodyLocations(NamedTuple):
         return pairs.tobytes()
 
     def addresses(self) -> list[int]:
-        """What has to be freed: the address of every buffer that has bytes, as often as it stands there."""
+        """The addresses to free: that of every buffer with bytes, as often as it stands there."""
         return [buffer.address for buffer in self.buffers if buffer.length]
 
 
-def parse_locations(data: Any, place: str) -> BodyLocations:
+def parse_locations(data: bytes | NDArray[np.uint8], place: str) -> BodyLocations:
     """The locations in the body of a tagged message.
 
     Args:
@@ -67,17 +67,17 @@ def parse_locations(data: Any, place: str) -> BodyLocations:
         InvalidArrowError: If it is cut short, has not as many pairs as it says, a range leaves the 64
             bits of addresses, or the lengths are together more than the total.
     """
-    size = memoryview(data).nbytes
+    size = len(data)
     if size < LOCATION_BYTES or size % LOCATION_BYTES:
         raise InvalidArrowError(
             f"locations of {size} bytes; they are pairs of {LOCATION_BYTES} bytes, at least one",
             place=place,
         )
-    pairs: NDArray[Any] = np.frombuffer(data, _UINT64).reshape(-1, 2)
-    (total, count), *found = pairs.tolist()
-    if count != len(found):
-        raise InvalidArrowError(f"{len(found)} locations where {count} are announced", place=place)
-    buffers = tuple(map(Location._make, found))
+    pairs = np.frombuffer(data, _UINT64).reshape(-1, 2)
+    (total, count), *listed = pairs.tolist()
+    if count != len(listed):
+        raise InvalidArrowError(f"{len(listed)} locations where {count} are announced", place=place)
+    buffers = tuple(map(Location._make, listed))
     for number, (address, length) in enumerate(buffers):
         if length > _MOST or address > (1 << 64) - 1 - length:
             raise InvalidArrowError(
@@ -97,13 +97,13 @@ def encode_addresses(addresses: Sequence[int]) -> bytes:
     return np.array(addresses, _UINT64).tobytes()
 
 
-def parse_addresses(data: Any) -> list[int]:
+def parse_addresses(data: bytes | NDArray[np.uint8]) -> list[int]:
     """The addresses in a `free_data` message.
 
     Raises:
         InvalidArrowError: If there is none, or the last one is cut short.
     """
-    size = memoryview(data).nbytes
+    size = len(data)
     if not size or size % _UINT64.itemsize:
         raise InvalidArrowError(
             f"free_data message of {size} bytes; it has one or more addresses of 8 bytes"

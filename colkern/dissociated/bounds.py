@@ -1,4 +1,4 @@
-"""How much either side lets be under way."""
+"""The bounds of messages and bytes under way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one stream may have under way; behind a bound, the other side waits.
+    """The messages and bytes that one stream may have under way; at a bound, the other side waits.
 
     The protocol leaves backpressure to transports. Here it is theirs (a socket that is not read from
     takes no more), and these bounds say when to stop reading, or sending.

@@ -1,4 +1,4 @@
-"""`connect`: a reader of what a service serves.
+"""`connect`: a reader of a service's batches.
 
 Dissociated IPC protocol: "Client Sequence".
 """
@@ -43,14 +43,14 @@ class ServiceReader(StreamReader):
 
 @dataclass(frozen=True, slots=True)
 class ConnectOptions:
-    """How a stream is received; see `connect`.
+    """The options of a received stream; see `connect`.
 
     Args:
-        token: What the server asks for.
+        token: The token that the server asks for.
         timeout: For how many seconds nothing may come.
         sealed_only: Whether to refuse mapped files.
-        bounds: What may be under way.
-        limits: What may be spent on metadata and decompression.
+        bounds: The bounds of the stream.
+        limits: The limits on untrusted input.
         first_sequence: See `ClientStream`.
         device: Where bodies that come to a device may stay; None for wherever that is.
     """
@@ -86,19 +86,19 @@ def connect(
     ...         print(batch.column("price"))
 
     Args:
-        uri: What the server says it is.
-        identifier: What to ask for.
+        uri: The server's `uri`.
+        identifier: The identifier of the data.
         data_uri: Where bodies come from, if that is another service.
         columns: Names or positions of the columns to hand out; None for all.
         device: Where bodies go: see `colkern.ipc.open`; None for where they come to, which over
             `cuda:` is the server's memory.
         trusted: See `colkern.ipc.open`.
-        token: What the server asks for.
+        token: The token that the server asks for.
         timeout: For how many seconds nothing may come from the server, also no sign that it lives.
         sealed_only: Whether to refuse shared memory that the server could cut short while it is used
             here, which would end this process (SIGBUS): mapped files. Anonymous memory cannot be.
-        bounds: What may be under way.
-        limits: What may be spent on metadata and decompression.
+        bounds: The bounds of the stream.
+        limits: The limits on untrusted input.
 
     Packed bodies come into memory of this process. Locations are mapped for reading and not copied; when
     the last array over a body is gone, the server is told that it may free it. Close the reader, or read
@@ -124,7 +124,7 @@ def connect(
     if wanted is None:
         # Locations are wherever the server has them.
         reader.device = None
-    reader._closing.append(messages)
+    reader._closing.append(messages.close)
     return reader
 
 
@@ -171,7 +171,7 @@ def open_stream(
 
 def _ask(connection: Connection, service: ServiceUri, hello: Hello, identifier: bytes) -> None:
     said = hello.encode()
-    # A server that turns a client away says why: that is found when something is received.
+    # A server that turns a client away says why: receiving raises it.
     with contextlib.suppress(ConnectionError):
         connection.send(FrameKind.HELLO, len(said), [said])
         connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)

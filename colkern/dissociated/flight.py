@@ -1,4 +1,4 @@
-"""Arrow Flight as the control plane: which data there is, where it is served, and what to ask for it with.
+"""Arrow Flight as the control plane: the names of data, where it is served, and its identifiers.
 
 The endpoints of a flight have the URIs of services as locations, and the identifier as their ticket. The
 data itself goes by the Dissociated IPC protocol; to clients that know only Flight, by `do_get`.
@@ -55,20 +55,20 @@ _ABSENT = (
 
 
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]
-    """Named sources: Flight says what there is, servers of the Dissociated IPC protocol send it.
+    """Named sources: Flight lists them, servers of the Dissociated IPC protocol send it.
 
-    It serves from when it is made until `shutdown`; a context manager.
+    It serves until `shutdown`; a context manager.
 
     Args:
         sources: Name → source, each as `colkern.dissociated.serve` takes it. A name is the descriptor's
             path (its parts joined by `/`) or command, and the ticket.
         location: Where Flight listens, `grpc://host:port`; port 0 for one that is free.
         uris: Where the data is served, as `serve` takes it: the first one that a client reaches is its.
-        token: What clients must have, for Flight (as a bearer token) and for the data.
+        token: The token of clients, for Flight (as a bearer token) and for the data.
         remote: Whether other machines may connect; that needs a token.
-        limits: What may be spent on files that are served.
-        flight_options: What else `pyarrow.flight.FlightServerBase` takes, such as `tls_certificates`.
-        options: What else `colkern.dissociated.serve` takes.
+        limits: The limits on files that are served.
+        flight_options: Further arguments of `pyarrow.flight.FlightServerBase`, such as `tls_certificates`.
+        options: Further arguments of `colkern.dissociated.serve`.
 
     Raises:
         OSError: If an address cannot be had.
@@ -77,7 +77,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     def __init__(
         self,
-        sources: Mapping[str | bytes, Any],
+        sources: Mapping[str | bytes, object],
         location: str = "grpc://127.0.0.1:0",
         *,
         uris: Sequence[str] = ("tcp:",),
@@ -110,7 +110,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     @property
     def servers(self) -> Sequence[Server]:
-        """What serves the data, in the order of the URIs."""
+        """The servers of the data, in the order of the URIs."""
         return self._servers
 
     def shutdown(self) -> None:
@@ -128,23 +128,25 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
     ) -> None:
         self.shutdown()
 
-    def list_flights(self, context: Any, criteria: bytes) -> Iterator[flight.FlightInfo]:
+    def list_flights(self, context: object, criteria: bytes) -> Iterator[flight.FlightInfo]:
         """All names that start with the criteria, with their schemas (Flight's ListFlights)."""
         for name in self._names:
             if name.startswith(criteria):
                 yield self._info(flight.FlightDescriptor.for_path(name), name)
 
     def get_flight_info(
-        self, context: Any, descriptor: flight.FlightDescriptor
+        self, context: object, descriptor: flight.FlightDescriptor
     ) -> flight.FlightInfo:
         """Schema, ticket and URIs of one (GetFlightInfo)."""
         return self._info(descriptor, _name_of(descriptor))
 
-    def get_schema(self, context: Any, descriptor: flight.FlightDescriptor) -> flight.SchemaResult:
+    def get_schema(
+        self, context: object, descriptor: flight.FlightDescriptor
+    ) -> flight.SchemaResult:
         """Its schema (GetSchema)."""
         return flight.SchemaResult(self._schema(_name_of(descriptor)))
 
-    def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:
+    def do_get(self, context: object, ticket: flight.Ticket) -> flight.GeneratorStream:
         """Its batches by Flight (DoGet): for clients that do not know the Dissociated IPC protocol."""
         with _told():
             stream = self._catalogue.open(ticket.ticket)
@@ -167,7 +169,7 @@ class _Tokens(flight.ServerMiddlewareFactory):  # type: ignore[misc]
     def __init__(self, token: str) -> None:
         self._expected = _bearer(token)
 
-    def start_call(self, info: Any, headers: Mapping[str, Sequence[Any]]) -> None:
+    def start_call(self, info: object, headers: Mapping[str, Sequence[str | bytes]]) -> None:
         """Called before every method."""
         for value in headers.get(_HEADER, ()):
             given = value.encode() if isinstance(value, str) else value
@@ -189,14 +191,14 @@ def connect_flight(
 
     Args:
         location: Where Flight is: `grpc://host:port`.
-        name: What is asked for: a name, which is the descriptor's path, or a descriptor.
-        token: What the service asks for, for Flight and for the data.
+        name: A name, which is the descriptor's path, or a descriptor.
+        token: The service's token, for Flight and for the data.
         timeout: How many seconds the answer may take, and for how many nothing may come from the server.
-        flight_options: What else `pyarrow.flight.connect` takes, such as `tls_root_certs`.
-        options: What else `colkern.dissociated.connect` takes.
+        flight_options: Further arguments of `pyarrow.flight.connect`, such as `tls_root_certs`.
+        options: Further arguments of `colkern.dissociated.connect`.
 
     Of the locations of the endpoint, the first one that answers is taken. The reader is that of
-    `connect`, which says what else may be raised.
+    `connect`, which lists further errors.
 
     Raises:
         StreamError: If Flight reports an error, or does not answer.
@@ -223,7 +225,7 @@ def connect_flight(
 
 
 def _only_endpoint(info: flight.FlightInfo, location: str) -> tuple[list[str], bytes]:
-    """The URIs of services, and what to ask them for."""
+    """The URIs of services, and the identifier to ask for."""
     if len(info.endpoints) != 1:
         raise UnsupportedError(f"Flight at {location}: data in {len(info.endpoints)} endpoints")
     (endpoint,) = info.endpoints
@@ -249,7 +251,7 @@ def _sent_by_flight(
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """What a source raises, as Flight's error: of others it would tell the client the traceback."""
+    """Raise errors of a source as Flight's, which does not send the client their traceback."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever a source raises
@@ -274,7 +276,7 @@ def _check_location(location: str, remote: bool) -> None:
     parts = urlsplit(location)
     if not parts.scheme.startswith("grpc") or parts.hostname is None or parts.port is None:
         raise ValueError(f"location: expected grpc://host:port, got {location}")
-    addresses = {str(found[4][0]) for found in socket.getaddrinfo(parts.hostname, parts.port)}
+    addresses = {str(info[4][0]) for info in socket.getaddrinfo(parts.hostname, parts.port)}
     is_local = all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in addresses)
     if not remote and not is_local:
         raise ValueError(

@@ -1,9 +1,12 @@
-"""How a client of a socket introduces itself: the version of the framing, who it is, and its token."""
+"""The introduction of a client over a socket: version of the framing, client and token."""
 
 from __future__ import annotations
 
 import hmac
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
 
@@ -16,7 +19,7 @@ class Hello(NamedTuple):
 
     Args:
         client: 16 random bytes; the same on its connections for metadata and for bodies.
-        token: What it may come in with.
+        token: Its token.
     """
 
     client: bytes
@@ -35,9 +38,9 @@ UNKNOWN = Hello(b"", b"")
 """A client that has not said hello."""
 
 
-def parse_hello(data: Any) -> Hello:
+def parse_hello(frame: bytes | NDArray[np.uint8]) -> Hello:
     """The client of a frame; raises `InvalidArrowError` if it is none."""
-    data = bytes(data)
+    data = bytes(frame)
     start = len(_MAGIC) + _CLIENT_BYTES
     if len(data) < start or not data.startswith(_MAGIC):
         raise InvalidArrowError("a client that does not say hello as colkern's do")

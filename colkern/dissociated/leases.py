@@ -13,18 +13,18 @@ from collections.abc import Callable
 from colkern.dissociated.body_locations import encode_addresses
 
 _MOST_ADDRESSES = 1 << 16
-"""What one message frees."""
+"""The limit of addresses in one message."""
 
 _SECONDS_UNTIL_NEXT_TRY = 0.01
 
 
 class Lease:
-    """What keeps the buffers of one body: its addresses are freed when the last of them is gone.
+    """The owner of the buffers of one body: its addresses are freed when the last buffer is gone.
 
     Args:
-        addresses: What is to be freed then.
-        frees: What tells the server.
-        memory: Whatever keeps the memory mapped here.
+        addresses: The addresses to free then.
+        frees: Tells the server.
+        memory: The owner of the mapping here.
     """
 
     __slots__ = ("_addresses", "_frees", "memory")
@@ -59,7 +59,7 @@ class Frees:
 
     @property
     def in_use(self) -> int:
-        """How many leases there are."""
+        """The number of leases."""
         return len(self._in_use)
 
     def begin(self) -> None:
@@ -74,8 +74,8 @@ class Frees:
         self.send()
 
     def send(self) -> None:
-        """Send what waits, unless another thread is about to, or the transport takes nothing now."""
-        # Whoever has the lock looks once more after letting it go.
+        """Send waiting addresses, unless another thread does, or the transport takes nothing now."""
+        # The thread with the lock looks once more after releasing it.
         while self._waiting or (self._is_over and not self._in_use):
             if not self._sending.acquire(blocking=False):
                 return
@@ -95,7 +95,7 @@ class Frees:
         self.send()
 
     def _try_later(self) -> None:
-        """Whoever let the last array go may never come back."""
+        """Send later from a thread: no further call may come."""
         timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
         timer.daemon = True
         # There are no new threads while the process ends; that frees all.

@@ -28,7 +28,7 @@ class MetadataMessage(NamedTuple):
 
 
 def metadata_prefix(sequence: int) -> bytes:
-    """What stands in front of the FlatBuffers bytes."""
+    """The bytes in front of the FlatBuffers bytes."""
     return _PREFIX.pack(_METADATA, sequence)
 
 

@@ -1,4 +1,4 @@
-"""Clients of two services, one for metadata and one for bodies: which connections are of one client."""
+"""Pairs the connections of a client of two services, one for metadata and one for bodies."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Half(Generic[Result]):
         self._event = threading.Event()
         self._result: Result | None = None
 
-    def found(self, result: Result) -> None:
-        """It has asked at the other service; this came of it."""
+    def complete(self, result: Result) -> None:
+        """Give the result, once it has asked at the other service, too."""
         self._result = result
         self._event.set()
 
@@ -26,7 +26,7 @@ class Half(Generic[Result]):
         self._event.set()
 
     def result(self, timeout: float) -> Result:
-        """What came of it, once it has asked at the other service; raises `TimeoutError`."""
+        """The result, once it has asked at the other service; raises `TimeoutError`."""
         if not self._event.wait(timeout) or self._result is None:
             raise TimeoutError
         return self._result
@@ -43,7 +43,7 @@ class Pairing(Generic[Result]):
         """The other half, and True; or, if it has not come, the half that waits for it from here on.
 
         Args:
-            key: Which client, and what it asks for.
+            key: The client, and the identifier that it asks for.
             role: At which service it has asked: 0 or 1.
         """
         with self._lock:

@@ -40,7 +40,7 @@ class ReceivedMessages:
         bodies: Where bodies come from; the same connection, or another.
         wait: Waits for several connections.
         reach: How locations are reached; None if they cannot be.
-        frees: What frees them.
+        frees: Frees them.
         stream: The state of the protocol.
         timeout: For how many seconds nothing may come; None for ever.
         device: Where bodies that come to a device may stay; None for wherever that is.
@@ -111,14 +111,14 @@ class ReceivedMessages:
         """Bodies have been received whole."""
 
     def close(self) -> None:
-        """Leave the stream; what has been read stays good."""
+        """Leave the stream; batches that were read stay good."""
         self._is_closed = True
         self._finish()
         # Memory that no array is over need not stay mapped.
         self._reach = None
 
     def _ready(self) -> Sequence[Connection]:
-        """The connections to receive from; of two, those that have what there is room for."""
+        """The connections to receive from; of two, those whose messages there is room for."""
         wanted = [
             each
             for each in self._open.values()

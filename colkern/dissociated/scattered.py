@@ -45,7 +45,7 @@ class ScatteredBody:
         return buffer if length == buffer.size else buffer[begin : begin + length]
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Copy a range of host memory; what stands between buffers is padding, of zeros."""
+        """Copy a range of host memory; between buffers stands padding, of zeros."""
         view[:] = 0
         end = offset + view.size
         number = max(bisect_right(self._offsets, offset) - 1, 0)

@@ -28,17 +28,17 @@ from colkern.ipc.writing.options import WriteOptions
 _FAILURE_BYTES = 4096
 
 Streams = Literal["both", "metadata", "bodies"]
-"""What of each message goes over a connection."""
+"""The parts of each message that go over a connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How streams are sent.
+    """The options of sent streams.
 
     Args:
         body_type: How bodies are.
         options: How packed bodies are written.
-        bounds: What may be under way.
+        bounds: The bounds of the stream.
         bodies_first: Whether a body is sent before its metadata, which clients must take as well.
         first_sequence: See `ClientStream`.
     """
@@ -66,7 +66,7 @@ def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[M
 class Sending:
     """The server's side of one stream.
 
-    `run` sends, in a thread of its own; `receive` is called by whoever receives from the client.
+    `run` sends, in a thread of its own; `receive` is called by the thread that receives from the client.
 
     Args:
         connection: Where messages go, and frees come from.
@@ -74,8 +74,8 @@ class Sending:
         announcer: How memory is announced there; None if bodies are packed, or do not go there.
         stream: The state of the protocol, which has seen the request.
         options: How to send.
-        traffic: What counts bytes of bodies.
-        leave: What else to do when the client has gone.
+        traffic: Counts the bytes of bodies.
+        leave: Called when the client has gone.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class Sending:
     def run(self, open_messages: Callable[[], Iterator[Message]]) -> None:
         """Send all of a source, and wait until the client has freed what was announced.
 
-        What the source raises ends the stream, and is told to the client. Until all is freed, the
-        connection stays open in this direction, too: for what is wrong with a message that frees.
+        An error of the source ends the stream, and is sent to the client. Until all is freed, the
+        connection stays open in this direction, too: for errors in messages that free.
         """
         try:
             self._send_stream(open_messages())
@@ -138,7 +138,7 @@ class Sending:
 
     @property
     def outstanding_bytes(self) -> int:
-        """How many bytes are kept for the client."""
+        """The number of bytes kept for the client."""
         return self._stream.outstanding_bytes
 
     def _fail(self, reason: str) -> None:
@@ -219,14 +219,14 @@ class Sending:
     def _let_go(self) -> None:
         """Keep nothing for a client that has gone.
 
-        What a body is just being placed in must not be what the client had, which may look at it still.
+        A body must not be placed in memory that the client had, and may still read.
         """
         if self._is_gone and not self._is_announcing:
             self._stream.disconnected()
 
 
 def encode_failure(reason: str) -> bytes:
-    """What tells a client why there is no more; the protocol has no message for that."""
+    """The text of a failure for a client; the protocol has no message for that."""
     return reason.encode(errors="backslashreplace")[:_FAILURE_BYTES]
 
 

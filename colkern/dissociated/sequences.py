@@ -17,7 +17,7 @@ def after(sequence: int, steps: int = 1) -> int:
 
 
 def distance(start: int, sequence: int) -> int:
-    """How many steps `sequence` is behind `start`; negative if it is before it.
+    """The steps from `start` to `sequence`; negative if `sequence` comes before it.
 
     Numbers wrap around, so of both ways the shorter one counts.
     """

@@ -68,10 +68,10 @@ class Server(Closing):
     """Serves until it is closed; a context manager. See `serve`.
 
     Args:
-        catalogue: What is served.
-        services: Where.
-        options: How streams are sent.
-        token: What clients have to have.
+        catalogue: The sources.
+        services: The services.
+        options: The options of the streams.
+        token: The token that clients need.
         timeout: How long a client may take to ask.
         heartbeat: How often clients are told that the server is alive.
         max_connections: How many there may be at once.
@@ -111,17 +111,17 @@ class Server(Closing):
 
     @property
     def uri(self) -> str:
-        """What clients connect to."""
+        """The URI that clients connect to."""
         return str(self._services[0].uri)
 
     @property
     def data_uri(self) -> str | None:
-        """What they connect to for bodies, where that is another service."""
+        """The URI of the second service, for bodies; None where there is one service."""
         return str(self._services[1].uri) if len(self._services) > 1 else None
 
     @property
     def num_streams(self) -> int:
-        """How many streams are under way, those whose client has memory to free included.
+        """The number of streams under way, those whose client has memory to free included.
 
         A client of two services has two.
         """
@@ -130,13 +130,13 @@ class Server(Closing):
 
     @property
     def num_connections(self) -> int:
-        """How many connections there are; a client of two services has two."""
+        """The number of connections; a client of two services has two."""
         with self._lock:
             return len(self._connections)
 
     @property
     def outstanding_bytes(self) -> int:
-        """How many bytes are kept for clients that have not freed them."""
+        """The number of bytes kept for clients that have not freed them."""
         with self._lock:
             return sum(sending.outstanding_bytes for sending in self._sendings)
 
@@ -152,7 +152,7 @@ class Server(Closing):
             )
 
     def close(self) -> None:
-        """Take no more clients and leave those there are; what was announced to them is let go."""
+        """Take no more clients, leave those there are, and let go of memory announced to them."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -225,7 +225,7 @@ class Server(Closing):
             late = [each for each, since in self._asking.items() if since < latest]
         for sending in sendings:
             sending.beat()
-        # Whoever says a byte now and then is not silent, and must not stay for ever.
+        # A client that sends a byte now and then must not stay for ever.
         for connection in late:
             connection.stop_receiving()
 
@@ -325,11 +325,11 @@ class Server(Closing):
             raise
 
     def _shared(self, asked: _Asked, role: int) -> SharedMessages:
-        """What a client has asked for at both services; waits until it has."""
+        """The messages for a client of both services; waits until it has asked at both."""
         key = asked.hello.client, asked.identifier
         half, is_other = self._pairing.other_or_wait(key, role)
         if is_other:
-            half.found(
+            half.complete(
                 SharedMessages(
                     partial(self._opened, asked.identifier),
                     self._options.bounds,

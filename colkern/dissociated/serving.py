@@ -1,4 +1,4 @@
-"""`serve`: batches to whoever connects.
+"""`serve`: batches for clients.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.sending import StreamOptions, Streams
 from colkern.dissociated.server import Server, Service
-from colkern.dissociated.sources import Catalogue
+from colkern.dissociated.sources import Catalogue, Source
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports import transport_of
 from colkern.dissociated.uri import ServiceUri, parse_address
@@ -25,7 +25,7 @@ _BODY_TYPES = {"packed": BodyType.PACKED, "locations": BodyType.LOCATIONS}
 
 
 def serve(
-    source: Any,
+    source: Source,
     uri: str = "tcp://127.0.0.1:0",
     *,
     data_uri: str | None = None,
@@ -48,20 +48,20 @@ def serve(
     ...     print(server.uri)
 
     Args:
-        source: What clients get: a path of an IPC file or stream (mapped, and announced where it is); a
+        source: A path of an IPC file or stream (mapped, and announced where it is); a
             batch or list of batches; a `RecordBatchStream` of a schema and a generator, or any iterable
             of batches; an object with Arrow's PyCapsule interface. Or a mapping from identifiers to
             sources, or a callable that takes an identifier (bytes) and returns a source. Iterators are
             given to one client, all else to any number.
         uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name`,
-            `cuda:///path`, `cuda://@name`, `ucx://host:port` or `inproc://name`. What is left out is
+            `cuda:///path`, `cuda://@name`, `ucx://host:port` or `inproc://name`. Missing parts are
             chosen. Tags may be given as parameters.
         data_uri: A second service, for bodies; clients ask at both, and may read either stream first.
             None for one service for all.
         streams: Which streams clients get, if the others are served elsewhere, from equal batches.
-        bodies: "packed", or "locations" where memory can be shared; None for what the transport is for.
+        bodies: "packed", or "locations" where memory can be shared; None for the transport's own.
         bodies_first: Whether a body is sent before its metadata, where both share a connection.
-        token: What clients must have, too.
+        token: The token that clients need.
         remote: Whether other machines may connect; that needs a token.
         timeout: How many seconds a client may take to ask, or to ask at the other service.
         heartbeat: Every so many seconds clients hear that the server is alive. A client that reads all
@@ -70,11 +70,11 @@ def serve(
         max_connections: How many there may be at once; a client of two services has two. Each takes a
             thread or two, and a source that is read once for two connections takes one more. One more
             connection is refused.
-        bounds: What may be under way for each client.
-        limits: What may be spent on files that are served.
+        bounds: The bounds of each stream.
+        limits: The limits on files that are served.
         options: See `colkern.ipc.WriteOptions`.
 
-    What is announced by its location must not change until the client has freed it.
+    Memory that is announced by its location must not change until the client has freed it.
 
     Raises:
         DeviceUnavailableError: If the scheme is `cuda`, and there is no device.
@@ -119,7 +119,7 @@ def start_server(
     heartbeat: float,
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
 ) -> Server:
-    """As `serve`, with all options as they are sent with."""
+    """As `serve`, with options as `StreamOptions`."""
     roles: list[Streams] = [streams] if len(uris) == 1 else ["metadata", "bodies"]
     services: list[Service] = []
     try:

@@ -19,7 +19,7 @@ Role = int
 
 _LEAD_MESSAGES = 64
 _LEAD_BYTES = 1 << 18
-"""How far one stream may always be ahead: enough that streams of small batches seldom wait."""
+"""The lead that one stream may always have: enough that streams of small batches seldom wait."""
 
 
 class SharedBytes:
@@ -57,7 +57,7 @@ class _Kept(NamedTuple):
 
 
 class _Stream:
-    """What is kept for one of both streams."""
+    """The messages that are kept for one of both streams."""
 
     def __init__(self) -> None:
         self.kept: deque[_Kept] = deque()
@@ -74,10 +74,10 @@ class _Stream:
 
 
 class SharedMessages:
-    """What two streams send of one source.
+    """The messages of one source for two streams.
 
-    A source that can be read twice is read by each of them. Any other is opened and read by one thread,
-    as some sources ask for; it takes a message when a stream waits for one, and keeps it until the
+    A source that can be read twice is read by each of them. Every other one is opened and read by one
+    thread, as some sources ask for; it takes a message when a stream waits for one, and keeps it until the
     other stream has taken it, too.
 
     A stream may be a little ahead of the other one. It may go further once the other one has taken
@@ -116,7 +116,7 @@ class SharedMessages:
 
         Raises:
             BrokenPipeError: If the stream was left.
-            Exception: What the source raises; both streams are told.
+            Exception: The source's own; both streams raise it.
         """
         self._start_once()
         while (message := self._next(role)) is not None:
@@ -167,7 +167,7 @@ class SharedMessages:
             return None
 
     def _read(self) -> None:
-        """Open the source and take what the streams wait for; all in one thread."""
+        """Open the source and take the messages that the streams wait for; all in one thread."""
         try:
             opened = self._open_source()
             if len(opened) > 1:

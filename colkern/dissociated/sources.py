@@ -1,4 +1,4 @@
-"""What a server serves: one source, or several by the identifiers that clients ask for."""
+"""The sources of a server: one, or several by the identifiers that clients ask for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import TypeAlias
 
 from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
@@ -17,7 +17,7 @@ from colkern.ipc.writing.data import with_schema
 from colkern.memory import Buffer
 from colkern.schema import Schema
 
-Source = Any
+Source: TypeAlias = object
 """Batches, in one of the ways of `serve`."""
 
 
@@ -27,16 +27,16 @@ class Catalogue:
     Args:
         sources: A source; a mapping from identifiers (bytes or str) to sources; or a callable that
             takes an identifier and returns a source. A source that is alone has any identifier.
-        limits: What may be spent on files.
+        limits: The limits on files.
     """
 
-    def __init__(self, sources: Any, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
         self._find = _finder(sources)
         # A callable makes a source for each client: none of them is asked for again.
         self._is_asked_again = not callable(sources)
         self._limits = limits
         self._lock = threading.Lock()
-        # What gives its batches once, and has been given to a client.
+        # Sources that give their batches once, and have been given to a client.
         self._taken: dict[int, object] = {}
 
     def open(self, identifier: bytes) -> RecordBatchStream:
@@ -114,7 +114,7 @@ class AsyncBatches:
     """
 
     def __init__(
-        self, schema: Any, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop
+        self, schema: Schema, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop
     ) -> None:
         self.schema = schema
         self._batches = batches
@@ -130,7 +130,7 @@ class AsyncBatches:
             return await anext(self._batches, None)
 
         self._step = asyncio.run_coroutine_threadsafe(step(), self._loop)
-        # Looked at behind that: whoever cancels meanwhile finds the step.
+        # Read behind that: `cancel` sees the step by now.
         if self._is_cancelled:
             self._step.cancel()
         batch = self._step.result()
@@ -139,13 +139,13 @@ class AsyncBatches:
         return batch
 
     def cancel(self) -> None:
-        """Cancel what waits for the next batch, now or later."""
+        """Cancel waiting for the next batch, now or later."""
         self._is_cancelled = True
         if self._step is not None:
             self._step.cancel()
 
 
-def _finder(sources: Any) -> Callable[[bytes], Source]:
+def _finder(sources: object) -> Callable[[bytes], Source]:
     if isinstance(sources, Mapping):
         by_identifier = {
             key.encode() if isinstance(key, str) else bytes(key): source
@@ -159,7 +159,7 @@ def _finder(sources: Any) -> Callable[[bytes], Source]:
 
         return find
     if callable(sources):
-        return sources  # type: ignore[no-any-return]
+        return sources
     return lambda _: sources
 
 

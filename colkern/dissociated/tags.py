@@ -15,7 +15,7 @@ _LOCATIONS_SHIFTED_BY_55 = 1 << 55
 
 
 class BodyType(IntEnum):
-    """How a tagged message stands for a body."""
+    """The type of a body in a tagged message."""
 
     PACKED = 0
     """The bytes of the body, as in IPC streams."""

@@ -1,4 +1,4 @@
-"""What has become of the bytes of bodies."""
+"""Counts of the bytes of bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Traffic:
 
     @property
     def copied_bytes(self) -> int:
-        """How many were copied on this side, or went through the transport."""
+        """The bytes that were copied on this side, or went through the transport."""
         return self.packed_bytes + self.placed_bytes
 
     def add(self, other: Traffic) -> None:

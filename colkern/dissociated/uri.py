@@ -22,10 +22,10 @@ class ServiceUri:
 
     Args:
         scheme: The transport: "tcp", "unix", "shm", "inproc", or one that others have added.
-        address: What stands between the scheme and the parameters, decoded: `127.0.0.1:5000`, a path.
+        address: The part between the scheme and the parameters, decoded: `127.0.0.1:5000`, a path.
         want_data: The tag of the request that starts a stream, uint64.
         free_data: The tag of messages that free memory, uint64; None where nothing is to be freed.
-        remote_handle: What gives access to the memory that addresses point into.
+        remote_handle: Gives access to the memory that addresses point into.
 
     Raises:
         ValueError: If a tag is no uint64, or both are one.

@@ -6,7 +6,7 @@
 ...         print(batch.column("price"))
 >>> colkern.ipc.write_file("sorted.arrow", batches, compression="zstd")  # doctest: +SKIP
 
-What is written may live in host or device memory, see `StreamWriter.write`; tensors are NumPy's.
+Batches to be written may live in host or device memory, see `StreamWriter.write`; tensors are NumPy's.
 
 Columnar format 1.5: "Serialization and Interprocess Communication (IPC)".
 """

@@ -17,14 +17,24 @@ from colkern.ipc.reading.readers import (
 from colkern.ipc.reading.summaries import (
     BatchSummary as BatchSummary,
 )
-from colkern.ipc.tensors import (
-    SparseCOOTensor as SparseCOOTensor,
+from colkern.ipc.tensors.compressed import (
     SparseCSCMatrix as SparseCSCMatrix,
-    SparseCSFTensor as SparseCSFTensor,
     SparseCSRMatrix as SparseCSRMatrix,
+)
+from colkern.ipc.tensors.coordinates import (
+    SparseCOOTensor as SparseCOOTensor,
+)
+from colkern.ipc.tensors.dense import (
     Tensor as Tensor,
+)
+from colkern.ipc.tensors.fibres import (
+    SparseCSFTensor as SparseCSFTensor,
+)
+from colkern.ipc.tensors.reading import (
     read_tensor as read_tensor,
     read_tensors as read_tensors,
+)
+from colkern.ipc.tensors.writing import (
     write_tensor as write_tensor,
 )
 from colkern.ipc.writing.options import (

@@ -1,7 +1,7 @@
 """Compressed buffers: LZ4 frames and Zstandard, each behind its uncompressed length.
 
-On reading, the length comes from whoever made the file. It is checked against what the codec could
-possibly make of the bytes that are there, and against a limit, before anything is allocated.
+A length that is read is untrusted. Before anything is allocated, it is checked against the most that
+the codec can make of the bytes that are there, and against a limit.
 
 Columnar format 1.5: "Compression".
 """
@@ -13,7 +13,7 @@ import struct
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def codec_library(module: str) -> Any:
 
 
 class Budget:
-    """How many bytes the buffers of one batch, or one dictionary, may still be decompressed to.
+    """The bytes that the buffers of one batch, or one dictionary, may still be decompressed to.
 
     Args:
         limit: How many in all.
@@ -78,12 +78,12 @@ class Budget:
 
     @property
     def left(self) -> int:
-        """How many bytes may still be spent."""
+        """The number of bytes that may still be spent."""
         return self._left
 
     @property
     def spent(self) -> int:
-        """How many bytes have been spent."""
+        """The number of bytes spent."""
         return self._limit - self._left
 
     def spend(self, count: int) -> None:
@@ -94,7 +94,7 @@ class Budget:
             self._left -= count
 
     def give_back(self, count: int) -> None:
-        """Put `count` bytes back: what they were spent for is not kept."""
+        """Put `count` bytes back."""
         with self._lock:
             self._left += count
 
@@ -133,9 +133,9 @@ class Codec:
     name: str
     number: int
     library: str
-    open: Callable[[Any, int], Decoder]
+    open: Callable[[memoryview, int], Decoder]
     most: Callable[[int], int]
-    encode: Callable[[Any, int], Any]
+    encode: Callable[[memoryview, int], bytes]
     levels: range
     level: int
 
@@ -177,7 +177,7 @@ class Codec:
             raise LimitExceededError(f"no memory for a buffer of {size} bytes") from None
         return Buffer(out)
 
-    def frame(self, data: Any, size: int) -> Frame:
+    def frame(self, data: memoryview, size: int) -> Frame:
         """The bytes of a frame that is stated to hold `size` of them, to be decompressed in parts.
 
         Raises:
@@ -185,12 +185,12 @@ class Codec:
         """
         return Frame(self.name, self.open(data, size), size)
 
-    def is_plain(self, start: Any, stored: int) -> bool:
+    def is_plain(self, start: memoryview | bytes, stored: int) -> bool:
         """Whether the bytes behind the length are not compressed; otherwise as `uncompressed_size`."""
         return stored > 0 and self._stated_size(start, stored) == _NOT_COMPRESSED
 
-    def uncompressed_size(self, start: Any, stored: int) -> int:
-        """How many bytes a compressed buffer stands for, as it states; nothing is decompressed.
+    def uncompressed_size(self, start: memoryview | bytes, stored: int) -> int:
+        """The size of a buffer's bytes as the compressed buffer states it; nothing is decompressed.
 
         Args:
             start: The first `PREFIX_BYTES` bytes of the buffer, or all where it has fewer.
@@ -204,7 +204,7 @@ class Codec:
         size = self._stated_size(start, stored)
         return stored - PREFIX_BYTES if size == _NOT_COMPRESSED else size
 
-    def _stated_size(self, start: Any, stored: int) -> int:
+    def _stated_size(self, start: memoryview | bytes, stored: int) -> int:
         """The size in front of the frame, or `_NOT_COMPRESSED` where plain bytes follow."""
         if stored < PREFIX_BYTES:
             raise InvalidArrowError(f"compressed buffer of {stored} bytes has no length")
@@ -227,7 +227,7 @@ class Frame:
 
     Args:
         name: The codec's name, for messages.
-        decoder: What decompresses it.
+        decoder: The decoder of the frame.
         size: How many bytes are stated.
     """
 
@@ -249,7 +249,7 @@ class Frame:
             raise self._wrong_size(f"{self._filled} bytes")
 
     def end(self) -> None:
-        """Raise `InvalidArrowError` if there is more than what is stated, and has been taken."""
+        """Raise `InvalidArrowError` if the frame has more bytes than it states."""
         if self._decoder.has_more():
             raise self._wrong_size("more")
 
@@ -260,7 +260,7 @@ class Frame:
 
 
 class _Lz4Decoder:
-    def __init__(self, frame: Any, size: int) -> None:
+    def __init__(self, frame: memoryview, size: int) -> None:
         lz4_frame = codec_library(_LZ4)
         self._decompress = lz4_frame.decompress_chunk
         self._context = lz4_frame.create_decompression_context()
@@ -299,12 +299,11 @@ class _Lz4Decoder:
         self._taken += used
         if not used and not part and not self._ended:
             raise InvalidArrowError(f"LZ4 frame does not end with the stated {self._size} bytes")
-        found: bytes = part
-        return found
+        return cast("bytes", part)
 
 
 class _ZstdDecoder:
-    def __init__(self, frame: Any, size: int) -> None:
+    def __init__(self, frame: memoryview, size: int) -> None:
         zstandard = codec_library(_ZSTD)
         self._damage = zstandard.ZstdError
         decompressor = getattr(_local, "zstd", None)
@@ -332,25 +331,27 @@ class _ZstdDecoder:
             raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
 
 
-def _to_lz4(data: Any, level: int) -> Any:
+def _to_lz4(data: memoryview, level: int) -> bytes:
     lz4_frame = codec_library(_LZ4)
     # Independent blocks, so that a reader may decode them side by side. Smaller ones would cost a fifth
     # of what compressing text saves.
-    return lz4_frame.compress(
+    frame: bytes = lz4_frame.compress(
         data,
         compression_level=level,
         block_size=lz4_frame.BLOCKSIZE_MAX256KB,
         block_linked=False,
     )
+    return frame
 
 
-def _to_zstd(data: Any, level: int) -> Any:
+def _to_zstd(data: memoryview, level: int) -> bytes:
     zstandard = codec_library(_ZSTD)
     compressors = _local.__dict__.setdefault("compressors", {})
     if level not in compressors:
         # A compressor serves one thread at a time.
         compressors[level] = zstandard.ZstdCompressor(level=level)
-    return compressors[level].compress(data)
+    frame: bytes = compressors[level].compress(data)
+    return frame
 
 
 _CODECS = {

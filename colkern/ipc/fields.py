@@ -42,10 +42,10 @@ def dictionary_ids(fields: Iterable[WireField]) -> dict[str, int]:
 
     A path that leads to fields with different dictionaries is left out.
     """
-    found: dict[str, set[int]] = {}
+    ids_of: dict[str, set[int]] = {}
     for path, id_ in _dictionary_fields(fields, ""):
-        found.setdefault(path, set()).add(id_)
-    return {path: ids.pop() for path, ids in found.items() if len(ids) == 1}
+        ids_of.setdefault(path, set()).add(id_)
+    return {path: ids.pop() for path, ids in ids_of.items() if len(ids) == 1}
 
 
 def _dictionary_fields(fields: Iterable[WireField], parent: str) -> Iterator[tuple[str, int]]:

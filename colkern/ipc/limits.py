@@ -1,4 +1,4 @@
-"""What a reader refuses to spend on input that it cannot trust."""
+"""The limits of readers on untrusted input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from colkern.errors import LimitExceededError
 
 _MAX_NESTING = 128
-# What the copies of any batch may come to, however few bytes it is made of.
+# The limit of the copies of a small batch.
 _SMALL_COPIES = 1 << 27
-# What any batch may be decompressed to, however few bytes it is made of.
+# The limit of the decompressed bytes of a small batch.
 _SMALL_DECOMPRESSED = 1 << 32
 # A slot of any layout with buffers takes at least one bit.
 _SLOTS_PER_BYTE = 8
@@ -62,25 +62,22 @@ class Limits:
             )
 
     def decompressed(self, body_bytes: int) -> int:
-        """How many bytes a batch with a body of so many bytes may be decompressed to."""
+        """The limit of the decompressed bytes of a batch, by the size of its body."""
         grown = max(_SMALL_DECOMPRESSED, self.decompression_ratio * body_bytes)
         return min(self.decompressed_bytes, grown)
 
     def copied(self, body_bytes: int) -> int:
-        """How many bytes the buffers of a body of so many bytes may be copied to."""
+        """The limit of the copies of a batch's buffers, by the size of its body."""
         return max(_SMALL_COPIES, self.decompression_ratio * body_bytes)
 
     def unbacked(self, body_bytes: int) -> int:
-        """How many slots without a buffer a batch with a body of so many bytes may have."""
+        """The limit of slots without a buffer in a batch, by the size of its body."""
         return max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
 
     def require_fields(self, count: int) -> None:
         """Raise `LimitExceededError` unless a schema may have so many fields."""
         if count > self.fields:
-            raise LimitExceededError(
-                f"{count} fields are over the limit of {self.fields}; "
-                "raise Limits.fields to read them"
-            )
+            raise _over(f"{count} fields are", self.fields, "fields")
 
     def require_depth(self, depth: int) -> None:
         """Raise `LimitExceededError` unless types may nest so deep; 1 is a field of a schema."""
@@ -93,18 +90,12 @@ class Limits:
     def require_metadata(self, size: int, what: str = "metadata") -> None:
         """Raise `LimitExceededError` unless a message, or a footer, may have so many bytes of it."""
         if size > self.metadata_bytes:
-            raise LimitExceededError(
-                f"{what} of {size} bytes is over the limit of {self.metadata_bytes}; "
-                "raise Limits.metadata_bytes to read it"
-            )
+            raise _over(f"{what} of {size} bytes is", self.metadata_bytes, "metadata_bytes", "it")
 
     def require_variadic_buffers(self, count: int) -> None:
         """Raise `LimitExceededError` unless a batch may have so many variadic buffers."""
         if count > self.variadic_buffers:
-            raise LimitExceededError(
-                f"{count} variadic buffers are over the limit of {self.variadic_buffers}; "
-                "raise Limits.variadic_buffers to read them"
-            )
+            raise _over(f"{count} variadic buffers are", self.variadic_buffers, "variadic_buffers")
 
     def require_decompressed(self, size: int, body_bytes: int) -> None:
         """Raise `LimitExceededError` unless a body of so many bytes may grow to so many."""
@@ -113,15 +104,21 @@ class Limits:
 
     def require_unbacked(self, length: int, body_bytes: int) -> None:
         """Raise `LimitExceededError` unless an array may have so many slots without a buffer."""
-        if length > self.unbacked(body_bytes):
-            raise LimitExceededError(
-                f"{length} slots without a buffer behind them are over the limit of "
-                f"{self.unbacked(body_bytes)}; raise Limits.unbacked_length to read them"
+        limit = self.unbacked(body_bytes)
+        if length > limit:
+            raise _over(
+                f"{length} slots without a buffer behind them are", limit, "unbacked_length"
             )
 
 
+def _over(what: str, limit: int, name: str, them: str = "them") -> LimitExceededError:
+    return LimitExceededError(
+        f"{what} over the limit of {limit}; raise Limits.{name} to read {them}"
+    )
+
+
 def decompression_error(limit: int) -> LimitExceededError:
-    """The error for buffers that decompress to more than so many bytes."""
+    """The error for buffers that decompress to more than `limit` bytes."""
     return LimitExceededError(
         f"buffers decompress to more than the limit of {limit} bytes; "
         "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
@@ -130,7 +127,7 @@ def decompression_error(limit: int) -> LimitExceededError:
 
 @contextmanager
 def refused_by_readers() -> Iterator[None]:
-    """Within it, an error about a limit is one of what is about to be written."""
+    """Reword errors about limits as errors of what is being written."""
     try:
         yield
     except LimitExceededError as error:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ _IS_PLAIN = 1 << 31
 
 
 class _Header(NamedTuple):
-    """What the header of a frame says.
+    """The header of a frame.
 
     Args:
         block_bytes: How many bytes a block makes at most.
@@ -132,7 +132,7 @@ def _bytes(frame: memoryview, at: int, count: int) -> memoryview:
 _PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 
 
-def header_checksum(descriptor: Any) -> int:
+def header_checksum(descriptor: memoryview | bytes) -> int:
     """The second byte of the xxHash32 of a frame's descriptor, which has fewer than 16 bytes."""
     mixed = _PRIMES[4] + len(descriptor)
     words = len(descriptor) // 4

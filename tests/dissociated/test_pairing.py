@@ -15,7 +15,7 @@ def test_second_half_finds_the_first() -> None:
     assert not is_other
     found, is_other = pairing.other_or_wait(KEY, 1)
     assert (found, is_other) == (first, True)
-    found.found(7)
+    found.complete(7)
     assert first.result(0) == 7
 
 

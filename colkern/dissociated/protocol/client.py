@@ -45,7 +45,7 @@ class Complete(NamedTuple):
 
 @dataclass(slots=True)
 class _Pending:
-    """What has come of a message."""
+    """The parts of a message that have come."""
 
     record: Record | None = None
     body: ReceivedBody | None = None
@@ -60,15 +60,15 @@ class ClientStream:
     """One stream as its client sees it.
 
     Whatever raises leaves a stream that has failed: the connection is to be closed, which frees at the
-    server what it has announced.
+    server the memory that it has announced.
 
     Args:
-        bounds: What may wait here.
-        limits: What may be spent on metadata.
+        bounds: The bounds of messages that wait here.
+        limits: The limits on metadata.
         in_order: Whether the transport keeps the order of metadata messages, so that what has not come
             before the end of the stream never will.
         first_sequence: The number of the first message. The protocol says 0; others are for tests of
-            what happens behind UINT32_MAX.
+            numbers behind UINT32_MAX.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class ClientStream:
         """The next message in order, or None if some of it has not come, or nothing comes any more.
 
         Raises:
-            StreamError: If what is missing cannot come, as its connection has ended.
+            StreamError: If the missing part cannot come, as its connection has ended.
         """
         pending = self._pending.get(self._next)
         if pending is None or pending.record is None or pending.wants_body:
@@ -174,15 +174,15 @@ class ClientStream:
         return (pending is not None and pending.wants_body) or self._has_room
 
     def end_of_metadata(self) -> None:
-        """The connection of metadata has ended; what is missing raises when it is asked for."""
+        """The connection of metadata has ended; missing metadata raises when it is asked for."""
         self._closed.add("metadata")
 
     def end_of_bodies(self) -> None:
-        """No more bodies come over their connection; what is missing raises when it is asked for."""
+        """No more bodies come over their connection; a missing body raises when it is asked for."""
         self._closed.add("body")
 
     def missing(self) -> str:
-        """What the next message lacks, in words."""
+        """The part of the next message that is missing, in words."""
         return f"the {self._missing_part()} of message {self._next}"
 
     def _missing_part(self) -> Part:

@@ -5,16 +5,14 @@ Dissociated IPC protocol: "Data Stream Sequence"; Columnar format 1.5: "RecordBa
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern.dissociated.body_locations import BodyLocations
 from colkern.errors import InvalidArrowError
 from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.wire import BUFFER
+from colkern.targets import Items
 
 _NO_BUFFERS = np.empty(0, BUFFER)
 
@@ -24,12 +22,12 @@ def has_body(record: Record) -> bool:
     return record["header_type"] in (MessageHeader.RecordBatch, MessageHeader.DictionaryBatch)
 
 
-def buffers_of(record: Record) -> NDArray[Any]:
+def buffers_of(record: Record) -> Items:
     """Offset and length of each `Buffer` of a record batch or a dictionary batch."""
     header = record["header"]
     if record["header_type"] == MessageHeader.DictionaryBatch:
         header = header["data"] or {"buffers": None}
-    buffers = header["buffers"]
+    buffers: Items | None = header["buffers"]
     return _NO_BUFFERS if buffers is None else buffers
 
 

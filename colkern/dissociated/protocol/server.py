@@ -6,7 +6,10 @@ Dissociated IPC protocol: "Server Sequence", "Data Stream Sequence".
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.dissociated.body_locations import BodyLocations, parse_addresses
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
@@ -18,7 +21,7 @@ _REMEMBERED_FREES = 1024
 
 
 class _Hold(NamedTuple):
-    """Memory that is kept for a client: whatever owns it, and what it counts."""
+    """Memory that is kept for a client: its owner, and the bytes that it counts."""
 
     owner: object
     size: int
@@ -30,7 +33,7 @@ class ServerStream:
     Args:
         want_data: The tag of the request.
         free_data: The tag of messages that free memory; None where locations are never sent.
-        bounds: What may be outstanding.
+        bounds: The bounds of outstanding bytes.
         first_sequence: The number of the first message; see `ClientStream`.
     """
 
@@ -48,12 +51,12 @@ class ServerStream:
         self._next = first_sequence
         self._was_asked = False
         self.has_ended = False
-        """Whether the end of the metadata stream has been made."""
+        """Whether the metadata stream has been ended."""
         self._held: dict[int, deque[_Hold]] = {}
         self._freed: deque[int] = deque(maxlen=_REMEMBERED_FREES)
         self.outstanding_bytes = 0
 
-    def receive(self, tag: int, data: Any) -> bytes | None:
+    def receive(self, tag: int, data: bytes | NDArray[np.uint8]) -> bytes | None:
         """Take a tagged message.
 
         Returns:
@@ -82,7 +85,7 @@ class ServerStream:
         return sequence
 
     def may_announce(self, size: int) -> bool:
-        """Whether so many bytes may be announced now; what is larger than the bound may be so alone."""
+        """Whether so many bytes may be announced now; a body larger than the bound may be, alone."""
         outstanding = self.outstanding_bytes
         return not outstanding or outstanding + size <= self._bounds.outstanding_bytes
 
@@ -90,13 +93,13 @@ class ServerStream:
         """Keep memory until the client frees it.
 
         Args:
-            locations: Where it is. What is announced several times is freed as often.
-            owners: What keeps the memory of each location with bytes alive.
+            locations: Where it is. A location announced several times is freed as often.
+            owners: The owner of each location with bytes.
             size: How many bytes of it count against the bounds.
         """
         addresses = locations.addresses()
         for number, (address, owner) in enumerate(zip(addresses, owners, strict=True)):
-            # What it counts is given back with the last of them.
+            # The bytes are given back with the last of them.
             counted = size if number == len(addresses) - 1 else 0
             self._held.setdefault(address, deque()).append(_Hold(owner, counted))
             self.outstanding_bytes += counted

@@ -1,1 +1,1 @@
-"""Memory that several processes map: segments, what is placed in them, and how clients map them."""
+"""Memory that several processes map: segments, the bodies in them, and the mappings of clients."""

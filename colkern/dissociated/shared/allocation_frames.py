@@ -1,8 +1,11 @@
-"""What a `SEGMENT` frame says of device memory: its place in the space, its device, its handle."""
+"""`SEGMENT` frames of device memory: place in the space, device and handle of an allocation."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.dissociated.shared.segment_frames import SegmentPlace, parse_segment_place
 from colkern.errors import InvalidArrowError
@@ -16,9 +19,9 @@ class AllocationPlace(NamedTuple):
 
     Args:
         base: The offset of its first byte.
-        size: How many bytes it has; 0 once it is not used any more.
+        size: Its size in bytes; 0 once it is not used any more.
         uuid: The device that it is on, 16 bytes.
-        handle: What it is opened by, 64 bytes.
+        handle: Its CUDA IPC handle, 64 bytes.
     """
 
     base: int
@@ -36,8 +39,8 @@ def retired(base: int, service: bytes) -> bytes:
     return SegmentPlace(base, 0, service).encode()
 
 
-def parse_allocation_place(data: Any, service: bytes) -> AllocationPlace:
-    """What a frame says.
+def parse_allocation_place(data: bytes | NDArray[np.uint8], service: bytes) -> AllocationPlace:
+    """The place in a frame.
 
     Raises:
         InvalidArrowError: If it is not that of the service, cut short, or leaves all offsets.

@@ -23,7 +23,7 @@ class SegmentAnnouncer:
     """Announces buffers in segments where they are, and places all others in blocks of its own.
 
     Args:
-        connection: What tells the client of segments.
+        connection: The client's connection.
         handle: The service's `remote_handle`.
     """
 
@@ -31,7 +31,7 @@ class SegmentAnnouncer:
         self._connection = connection
         self._handle = handle
         self._blocks = Blocks(Segment.anonymous, _KEPT_FREE)
-        # What is announced is kept by whoever has it, and by what the client has not freed.
+        # Segments live as long as their arrays, and as buffers that the client has not freed.
         self._bases: dict[weakref.ref[Segment], int] = {}
         self._gone: deque[weakref.ref[Segment]] = deque()
         self._places = Places()
@@ -40,14 +40,14 @@ class SegmentAnnouncer:
         """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
         self._blocks.drop()
         self._retire()
-        found = {
+        segments = {
             number: _segment_of(buffer) for number, buffer in enumerate(buffers) if buffer.size
         }
-        elsewhere = [number for number, segment in found.items() if segment is None]
+        elsewhere = [number for number, segment in segments.items() if segment is None]
         locations = [Location(0, 0)] * len(buffers)
         owners: dict[int, object] = {}
         counted = 0
-        for number, segment in found.items():
+        for number, segment in segments.items():
             if segment is not None:
                 buffer = buffers[number]
                 locations[number] = self._location(segment, buffer.address, buffer.size)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from colkern.arrays import Array, RecordBatch
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
 from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT, EMPTY, HOST, Buffer
+from colkern.targets import Items
 
 
 class SharedMemory:
     """One block of anonymous shared memory; room in it is taken from its start on, and not given back.
 
-    What lies here is announced to clients of shared memory where it is. Every such client can read all
+    Batches in it are announced to clients of shared memory where they are. Every such client can read all
     of the block. The block goes when nobody has an array over it any more.
 
     Args:
@@ -34,15 +33,15 @@ class SharedMemory:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The size in bytes."""
         return self._segment.size
 
     @property
     def free(self) -> int:
-        """How many bytes are left."""
+        """The number of bytes left."""
         return self.size - self._taken
 
-    def allocate(self, count: int, dtype: Any) -> NDArray[Any]:
+    def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """`count` zeroed items of `dtype` to be written to, aligned to 64 bytes.
 
         Raises:

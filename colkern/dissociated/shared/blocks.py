@@ -53,7 +53,7 @@ class Blocks(Generic[AnySegment]):
             self._free.append(segment)
 
     def drop(self) -> None:
-        """Let go of what is free over the limit, the longest unused first."""
+        """Drop free segments over the limit, the longest unused first."""
         with self._lock:
             while sum(segment.size for segment in self._free) > self._most_free:
                 del self._free[0]

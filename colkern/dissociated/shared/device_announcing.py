@@ -24,12 +24,12 @@ _KEPT_FREE = 1 << 28
 
 
 class _Shared:
-    """An allocation that the client knows; what is announced in it keeps it.
+    """An allocation that the client knows; announced buffers keep it.
 
     Args:
         allocation: The allocation.
         base: Where it is in the space.
-        gone: What takes the base when nothing of it is announced any more.
+        gone: Takes the base when nothing of it is announced any more.
     """
 
     __slots__ = ("__weakref__", "_gone", "allocation", "base")
@@ -55,7 +55,7 @@ class _OwnMemory:
 
 
 class _Reachable(NamedTuple):
-    """A buffer in memory that others can open, and what keeps it there."""
+    """A buffer in memory that others can open, and its owner."""
 
     buffer: Buffer
     allocation: Allocation
@@ -68,7 +68,7 @@ class AllocationAnnouncer:
     Device memory that no other process can open, that of asynchronous pools, is copied on its device.
 
     Args:
-        connection: What tells the client of allocations.
+        connection: The client's connection.
         handle: The service's `remote_handle`.
     """
 
@@ -78,22 +78,22 @@ class AllocationAnnouncer:
         self._sharing = memory.library().sharing
         self._places = Places()
         self._shared: WeakValueDictionary[tuple[int, int], _Shared] = WeakValueDictionary()
-        # What the collector finds may be from any thread.
+        # The garbage collector runs in any thread.
         self._gone: deque[int] = deque()
         self._blocks: dict[Device, Blocks[_OwnMemory]] = {}
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Announce buffers once all work on them has ended; see `Announcer.announce`."""
         self._retire()
-        found = {number: buffer for number, buffer in enumerate(buffers) if buffer.size}
-        on_device = dict(zip(found, _on_device(list(found.values())), strict=True))
-        copied = sum(buffer.size for buffer in found.values() if buffer.device == HOST)
+        with_bytes = {number: buffer for number, buffer in enumerate(buffers) if buffer.size}
+        on_device = dict(zip(with_bytes, _on_device(list(with_bytes.values())), strict=True))
+        copied = sum(buffer.size for buffer in with_bytes.values() if buffer.device == HOST)
         locations = [Location(0, 0)] * len(buffers)
         owners: list[object] = []
         for number, buffer in on_device.items():
             reachable, is_copy = self._reachable(buffer)
-            # What was copied twice, to the device and there, is placed once.
-            copied += buffer.size if is_copy and found[number].device != HOST else 0
+            # Bytes copied twice, to the device and on it, are placed once.
+            copied += buffer.size if is_copy and with_bytes[number].device != HOST else 0
             shared = self._share(reachable, buffer.device)
             start = reachable.buffer.address - reachable.allocation.address
             locations[number] = Location(shared.base + start, buffer.size)
@@ -122,7 +122,7 @@ class AllocationAnnouncer:
         if blocks is None:
             make = partial(_OwnMemory, self._sharing, buffer.device.ordinal)
             blocks = self._blocks[buffer.device] = Blocks(make, _KEPT_FREE)
-        # Nobody has what is dropped mapped: a client lets go of it before it frees what was there.
+        # No client has dropped blocks mapped: it unmaps them before it frees their buffers.
         blocks.drop()
         return blocks.take(placed([buffer.size]).size)
 

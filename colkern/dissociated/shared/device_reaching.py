@@ -26,8 +26,8 @@ class _Opened:
     """An allocation that is mapped here.
 
     Args:
-        sharing: What maps it.
-        place: What the server says of it.
+        sharing: Maps it.
+        place: Its place, as the server has announced it.
         ordinal: Its device.
     """
 
@@ -92,13 +92,13 @@ class ReachedAllocations:
         places = list(map(self._space.find, with_bytes))
         opened = [self._open(known) for known, _ in places]
         lease = Lease(body.addresses(), frees, InUse(opened, (each.ordinal for each in opened)))
-        made = []
+        buffers = []
         for each, (_, start), location in zip(opened, places, with_bytes, strict=True):
             array = self._library.array_at(
                 each.address + start, location.length, each.ordinal, lease
             )
-            made.append(Buffer(array, Device("cuda", each.ordinal)))
-        return made
+            buffers.append(Buffer(array, Device("cuda", each.ordinal)))
+        return buffers
 
     def _open(self, known: _Known) -> _Opened:
         opened = self._opened.get(known.place)

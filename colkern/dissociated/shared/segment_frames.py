@@ -1,9 +1,12 @@
-"""What a `SEGMENT` frame says: where in the connection's space a segment is, how large, and whose."""
+"""`SEGMENT` frames of shared memory: base in the connection's space, size and handle of a segment."""
 
 from __future__ import annotations
 
 import struct
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
 
@@ -15,7 +18,7 @@ class SegmentPlace(NamedTuple):
 
     Args:
         base: The offset of its first byte.
-        size: How many bytes it has; 0 once it is not used any more.
+        size: Its size in bytes; 0 once it is not used any more.
         handle: The `remote_handle` of the service that it belongs to.
     """
 
@@ -28,9 +31,9 @@ class SegmentPlace(NamedTuple):
         return _PLACE.pack(self.base, self.size) + self.handle
 
 
-def parse_segment_place(data: Any) -> SegmentPlace:
-    """What a frame says; raises `InvalidArrowError` if it is cut short, or leaves all offsets."""
-    data = bytes(data)
+def parse_segment_place(frame: bytes | NDArray[np.uint8]) -> SegmentPlace:
+    """The place in a frame; raises `InvalidArrowError` if it is cut short, or past all offsets."""
+    data = bytes(frame)
     if len(data) < _PLACE.size:
         raise InvalidArrowError(
             f"segment frame of {len(data)} bytes; it has at least {_PLACE.size}"

@@ -75,7 +75,7 @@ class Segment:
         return cls(descriptor, np.frombuffer(mapped, np.uint8), is_file=True)
 
     def bytes(self, *, read_only: bool = True) -> NDArray[np.uint8]:
-        """All bytes, uint8[size]; the array, and what is sliced from it, keeps the segment."""
+        """All bytes, uint8[size]; the array and its slices keep the segment."""
         return array_at(self.address, self.size, self, read_only=read_only)
 
 
@@ -90,7 +90,7 @@ class Segments:
     def add(self, segment: Segment) -> Segment:
         """Make a segment known; returns it."""
         with self._lock:
-            for address in [a for a, found in self._segments.items() if found() is None]:
+            for address in [a for a, segment in self._segments.items() if segment() is None]:
                 del self._segments[address]
             self._segments[segment.address] = weakref.ref(segment)
             self._addresses = sorted(self._segments)
@@ -109,7 +109,7 @@ class Segments:
 
 
 SEGMENTS = Segments()
-"""Those that hold what may be announced without a copy."""
+"""The segments whose buffers can be announced without a copy."""
 
 
 def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.mmap:
@@ -118,7 +118,7 @@ def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.m
     Args:
         descriptor: The descriptor.
         size: How large the segment is said to be.
-        sealed_only: Whether to refuse what its owner could still cut short: files.
+        sealed_only: Whether to refuse segments that their owner could still cut short: files.
 
     Raises:
         InvalidArrowError: If it is smaller, or may become so.

@@ -1,4 +1,4 @@
-"""What frames go over, and what addresses mean there: one transport a scheme."""
+"""The transports, one for each scheme of URIs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""What transports share: those of packed bodies, those over sockets, those of one machine's memory."""
+"""Bases of transports: of packed bodies, over sockets, and of shared memory."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.tags import BodyType
@@ -21,10 +20,10 @@ class Packed:
 
     body_type = BodyType.PACKED
 
-    def announcer(self, connection: Any, remote_handle: bytes | None) -> None:
+    def announcer(self, connection: object, remote_handle: bytes | None) -> None:
         """None: bodies can only be packed."""
 
-    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
+    def reach(self, connection: object, uri: ServiceUri, *, sealed_only: bool) -> None:
         """None: bodies can only be packed."""
 
 

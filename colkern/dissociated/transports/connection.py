@@ -1,4 +1,4 @@
-"""What the protocol asks of a transport: delimited messages, tagged messages, and access to memory.
+"""The interface of transports: delimited messages, tagged messages, and access to memory.
 
 A transport is added by a class with the methods of `Transport` in `colkern.dissociated.transports`.
 
@@ -19,11 +19,12 @@ from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.leases import Frees
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.uri import ServiceUri
+from colkern.ipc.writing.fetching import Chunk
 from colkern.memory import Buffer
 
 
 class FrameKind(IntEnum):
-    """What a connection carries: the protocol's two kinds of messages, and what it leaves to transports."""
+    """The kinds of frames: the protocol's two kinds of messages, and those that it leaves to transports."""
 
     MESSAGE = 0
     """An untagged message."""
@@ -40,7 +41,7 @@ class FrameKind(IntEnum):
     SEGMENT = 6
     """Memory that addresses will point into: base and size, and a descriptor. Size 0: it is gone."""
     SENT = 7
-    """All bodies have been sent; the connection stays for what frees their memory."""
+    """All bodies have been sent; the connection stays for messages that free their memory."""
 
 
 class Frame(NamedTuple):
@@ -66,18 +67,18 @@ class Connection(Protocol):
         self,
         kind: FrameKind,
         size: int,
-        chunks: Iterable[Any],
+        chunks: Iterable[Chunk],
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
         """Send a frame, waiting until the transport has taken it.
 
         Args:
-            kind: What it is.
+            kind: Its kind.
             size: How many bytes it has.
             chunks: The bytes, in bytes-like pieces, of which each may change when the next is asked for.
             tag: Its tag.
-            descriptor: What it hands over, where the transport can.
+            descriptor: A descriptor to hand over, where the transport can.
 
         Raises:
             OSError: If the connection has ended.
@@ -97,14 +98,14 @@ class Connection(Protocol):
         Raises:
             TimeoutError: If nothing came.
             StreamError: If the other side ended within a frame.
-            InvalidArrowError: If what came is no frame.
+            InvalidArrowError: If the bytes are no frame.
             LimitExceededError: If it is larger than the bounds allow.
             OSError: If the connection has been cut.
         """
         ...
 
     def finish(self) -> None:
-        """Nothing more is sent; what was sent arrives."""
+        """Send nothing more; frames that were sent arrive."""
         ...
 
     def stop_receiving(self) -> None:
@@ -117,11 +118,11 @@ class Connection(Protocol):
 
 
 class Listener(Protocol):
-    """What clients of a service come to.
+    """The address that clients of a service connect to.
 
     Args:
         address: Where it is, as the URI says it.
-        remote_handle: What the URI gives as `remote_handle`.
+        remote_handle: The `remote_handle` of the URI.
     """
 
     address: str
@@ -141,9 +142,9 @@ class Announcement(NamedTuple):
 
     Args:
         locations: Where each is.
-        owners: What keeps each that has bytes.
-        counted: How many bytes count against the bounds.
-        placed: How many bytes had to be copied to where the client can reach them.
+        owners: The owner of each that has bytes.
+        counted: The bytes that count against the bounds.
+        placed: The bytes that had to be copied to where the client can reach them.
     """
 
     locations: BodyLocations
@@ -189,8 +190,8 @@ class Transport(Protocol):
         """Start to listen.
 
         Args:
-            address: Where; what is left open is chosen.
-            bounds: What may be under way.
+            address: Where; missing parts are chosen.
+            bounds: The bounds of the stream.
             remote: Whether other machines may connect.
 
         Raises:
@@ -208,7 +209,7 @@ class Transport(Protocol):
         ...
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
-        """How memory is announced over a connection; None where bodies can only be packed.
+        """The announcer of a connection's memory; None where bodies can only be packed.
 
         Args:
             connection: The connection of bodies.
@@ -217,5 +218,5 @@ class Transport(Protocol):
         ...
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:
-        """How announced memory is reached; None where bodies can only be packed."""
+        """The way to announced memory; None where bodies can only be packed."""
         ...

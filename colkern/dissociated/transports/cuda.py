@@ -42,7 +42,7 @@ class Cuda(OfSharedMemory):
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None
     ) -> AllocationAnnouncer:
-        """How buffers are announced; see `Transport.announcer`."""
+        """The announcer of a connection; see `Transport.announcer`."""
         from colkern.dissociated.shared.device_announcing import AllocationAnnouncer
 
         return AllocationAnnouncer(connection, remote_handle or b"")
@@ -50,7 +50,7 @@ class Cuda(OfSharedMemory):
     def reach(
         self, connection: SocketConnection, uri: ServiceUri, *, sealed_only: bool
     ) -> ReachedAllocations:
-        """How allocations are reached; raises `DeviceUnavailableError` if there is no device."""
+        """The allocations of a connection; raises `DeviceUnavailableError` if there is no device."""
         from colkern.dissociated.shared.device_reaching import ReachedAllocations
 
         return ReachedAllocations(uri.remote_handle or b"")

@@ -1,8 +1,8 @@
-"""Frames on sockets: 24 bytes in front of each message say how long it is, what it is, and its tag.
+"""Frames on sockets: 24 bytes in front of each message give its length, kind and tag.
 
 | Bytes | |
 | --- | --- |
-| 0 to 7 | length of what follows the header, uint64 |
+| 0 to 7 | length of the message behind the header, uint64 |
 | 8 to 15 | tag, uint64 |
 | 16 | kind |
 | 17 to 23 | zero |
@@ -13,11 +13,17 @@ All numbers are little-endian.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.connection import FrameKind
 from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.ipc.writing.fetching import Chunk
+from colkern.memory import allocate_for_overwrite
 
 _HEADER = struct.Struct("<QQB7s")
 HEADER_BYTES = _HEADER.size
@@ -28,7 +34,7 @@ _KINDS = {int(kind): kind for kind in FrameKind}
 
 
 class FrameLimits(NamedTuple):
-    """How large the protocol's messages may be that one side receives.
+    """The limits of the messages that one side receives.
 
     Args:
         tagged: Tagged messages: bodies, or requests and addresses.
@@ -40,16 +46,16 @@ class FrameLimits(NamedTuple):
 
 
 REQUEST_LIMITS = FrameLimits(tagged=1 << 24, message=0)
-"""What a server takes of a client that it may not know yet."""
+"""The limits of a server, for clients that it may not know yet."""
 
 
 def limits_of(bounds: Bounds) -> FrameLimits:
-    """What a client takes of a server."""
+    """The limits of a client."""
     return FrameLimits(bounds.frame_bytes, bounds.metadata_bytes)
 
 
 class FrameHeader(NamedTuple):
-    """What stands in front of a message."""
+    """The header in front of a message."""
 
     kind: FrameKind
     tag: int
@@ -89,3 +95,22 @@ def check_length(kind: FrameKind, length: int, limits: FrameLimits) -> None:
             f"{kind.name.lower()} frame of {length} bytes is over the limit of {limit}; a client raises "
             "Bounds.frame_bytes or Bounds.metadata_bytes to receive it"
         )
+
+
+def allocated(length: int) -> NDArray[np.uint8]:
+    """Memory for a frame; raises `LimitExceededError` if there is not so much."""
+    try:
+        return allocate_for_overwrite(length, np.uint8)
+    except MemoryError:
+        raise LimitExceededError(f"no memory for a frame of {length} bytes") from None
+
+
+def joined(size: int, chunks: Iterable[Chunk]) -> NDArray[np.uint8]:
+    """Chunks of `size` bytes together, copied into one array."""
+    data = allocate_for_overwrite(size, np.uint8)
+    filled = 0
+    for chunk in chunks:
+        piece = np.frombuffer(chunk, np.uint8)
+        data[filled : filled + piece.size] = piece
+        filled += piece.size
+    return data

@@ -9,19 +9,17 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.leases import Frees, Lease
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports.connection import Announcement, Frame, FrameKind
+from colkern.dissociated.transports.framing import joined
 from colkern.dissociated.uri import ServiceUri
 from colkern.errors import InvalidArrowError
-from colkern.memory import HOST, Buffer, allocate_for_overwrite
+from colkern.ipc.writing.fetching import Chunk
+from colkern.memory import HOST, Buffer
 
 # All queues share it, so that one thread can wait for several.
 _CHANGED = threading.Condition()
@@ -97,9 +95,9 @@ class InProcessConnection:
     """One side of two queues.
 
     Args:
-        outgoing: What the other side receives.
-        incoming: What it sends.
-        announced: What the server has announced over this connection.
+        outgoing: The frames to the other side.
+        incoming: The frames from it.
+        announced: The buffers announced over this connection.
     """
 
     def __init__(self, outgoing: _Queue, incoming: _Queue, announced: _Announced) -> None:
@@ -111,17 +109,17 @@ class InProcessConnection:
         self,
         kind: FrameKind,
         size: int,
-        chunks: Iterable[Any],
+        chunks: Iterable[Chunk],
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
         """Send a frame, whose bytes are copied once; see `Connection.send`."""
         assert descriptor is None
-        self._outgoing.put(Frame(kind, tag, _joined(size, chunks)))
+        self._outgoing.put(Frame(kind, tag, joined(size, chunks)))
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame; see `Connection.try_send`."""
-        return self._outgoing.try_put(Frame(kind, tag, _joined(len(data), [data])))
+        return self._outgoing.try_put(Frame(kind, tag, joined(len(data), [data])))
 
     def receive(self, timeout: float | None) -> Frame | None:
         """The next frame; see `Connection.receive`."""
@@ -142,18 +140,8 @@ class InProcessConnection:
 
 
 def _size_of(frame: Frame) -> int:
-    """What it counts: heartbeats have no bytes, and take room."""
+    """The bytes that a frame counts: heartbeats have none, and take room."""
     return max(frame.data.size, _LEAST_BYTES)
-
-
-def _joined(size: int, chunks: Iterable[Any]) -> NDArray[np.uint8]:
-    data = allocate_for_overwrite(size, np.uint8)
-    filled = 0
-    for chunk in chunks:
-        bytes_ = np.frombuffer(chunk, np.uint8)
-        data[filled : filled + bytes_.size] = bytes_
-        filled += bytes_.size
-    return data
 
 
 class InProcessListener:
@@ -161,7 +149,7 @@ class InProcessListener:
 
     remote_handle: bytes | None = None
 
-    def __init__(self, address: str, bounds: Bounds, forget: Callable[[str], Any]) -> None:
+    def __init__(self, address: str, bounds: Bounds, forget: Callable[[str], object]) -> None:
         self.address = address
         self._bounds = bounds
         self._forget = forget
@@ -197,7 +185,7 @@ class InProcessListener:
 
 
 class _Announced:
-    """What a server has announced to one client, by address; each is taken once."""
+    """The buffers announced to one client, by address; each is taken once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -250,15 +238,15 @@ class _Reach:
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
         """The announced buffers; see `Reach.buffers`.
 
-        Those of a device are freed at once: what is handed out keeps them alive by itself.
+        Those of a device are freed at once: the buffers returned keep their memory alive.
         """
-        found = [self._announced.take(location) for location in body.buffers if location.length]
-        lease = Lease(body.addresses(), frees, found)
+        buffers = [self._announced.take(location) for location in body.buffers if location.length]
+        lease = Lease(body.addresses(), frees, buffers)
         return [
             Buffer.from_address(buffer.address, buffer.size, (lease, buffer))
             if buffer.device == HOST
             else buffer
-            for buffer in found
+            for buffer in buffers
         ]
 
 
@@ -288,24 +276,23 @@ class InProcess:
             raise ConnectionRefusedError(f"inproc://{uri.address}: no such service here")
         return listener.connect()
 
-    def wait(self, connections: Sequence[Any], timeout: float | None) -> list[InProcessConnection]:
+    def wait(
+        self, connections: Sequence[InProcessConnection], timeout: float | None
+    ) -> list[InProcessConnection]:
         """Wait for several connections; see `Transport.wait`."""
-        ready: list[InProcessConnection] = []
 
-        def found() -> list[InProcessConnection]:
-            ready[:] = [each for each in connections if each.incoming.is_readable]
-            return ready
+        def ready() -> list[InProcessConnection]:
+            return [each for each in connections if each.incoming.is_readable]
 
         with _CHANGED:
-            _CHANGED.wait_for(found, timeout)
-        return ready
+            return _CHANGED.wait_for(ready, timeout)
 
     def announcer(self, connection: InProcessConnection, remote_handle: bytes | None) -> _Announcer:
-        """How buffers are announced; see `Transport.announcer`."""
+        """The announcer of a connection; see `Transport.announcer`."""
         return _Announcer(connection.announced)
 
     def reach(
         self, connection: InProcessConnection, uri: ServiceUri, *, sealed_only: bool
     ) -> _Reach:
-        """How announced buffers are reached; see `Transport.reach`."""
+        """The reach of a connection; see `Transport.reach`."""
         return _Reach(connection.announced)

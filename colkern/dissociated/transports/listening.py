@@ -27,10 +27,10 @@ class SocketListener:
     Args:
         listening: The socket, bound.
         address: Where it is, as URIs say it.
-        prepare: What is set on each client's socket.
-        make: What makes a connection of it.
-        remove: What is left to do once it is closed.
-        remote_handle: What URIs give as `remote_handle`.
+        prepare: Sets options of each client's socket.
+        make: Makes a connection of it.
+        remove: Called once it is closed.
+        remote_handle: The `remote_handle` of URIs.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class SocketListener:
         remove: Callable[[], None] = lambda: None,
         remote_handle: bytes | None = None,
     ) -> None:
-        # Not what the program has chosen for all its sockets.
+        # Not the default that the program has chosen for its sockets.
         listening.settimeout(None)
         listening.listen(_WAITING_CLIENTS)
         self.address = address
@@ -63,7 +63,7 @@ class SocketListener:
             except OSError as error:
                 if self._is_closed:
                     return None
-                # Errors of the network are those of one client, and what is scarce may be there later.
+                # Errors of the network concern one client, and descriptors may be free later.
                 if error.errno != errno.ECONNABORTED:
                     time.sleep(_UNTIL_NEXT_TRY)
                 continue

@@ -18,7 +18,7 @@ from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.sockets import limit_sending
 
 _ABSTRACT = "@"
-"""What stands for the zero byte that abstract addresses start with."""
+"""Stands for the zero byte that abstract addresses start with."""
 
 _CREDENTIALS = struct.Struct("3i")
 _ROOT = 0
@@ -28,7 +28,7 @@ _UNTIL_NEXT_TRY = 0.01
 def listen_locally(address: str, *, remote_handle: bytes | None = None) -> SocketListener:
     """Listen at a path, at `@` and an abstract name, or at a new one of these if it is empty.
 
-    At a path, what a server that was killed has left is replaced.
+    At a path, the socket of a server that was killed is replaced.
 
     Raises:
         OSError: If something else is there, or a server that lives.
@@ -105,7 +105,7 @@ def _remove_abandoned(path: str) -> None:
 
 
 def _remove_own(path: str, identity: int, owner: int) -> None:
-    """Remove the socket that was made here; a forked process leaves it to its owner."""
+    """Remove the socket of this process; a forked process leaves it to its owner."""
     with contextlib.suppress(FileNotFoundError):
         if os.getpid() == owner and os.stat(path).st_ino == identity:
             os.unlink(path)

@@ -30,11 +30,11 @@ class SharedMemoryTransport(OfSharedMemory):
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None
     ) -> SegmentAnnouncer:
-        """How buffers are announced; see `Transport.announcer`."""
+        """The announcer of a connection; see `Transport.announcer`."""
         return SegmentAnnouncer(connection, remote_handle or b"")
 
     def reach(
         self, connection: SocketConnection, uri: ServiceUri, *, sealed_only: bool
     ) -> ReachedSegments:
-        """How segments are reached; see `Transport.reach`."""
+        """The segments of a connection; see `Transport.reach`."""
         return ReachedSegments(uri.remote_handle or b"", sealed_only=sealed_only)

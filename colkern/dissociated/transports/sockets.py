@@ -19,25 +19,23 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     HEADER_BYTES,
     FrameLimits,
+    allocated,
     encode_header,
     parse_header,
 )
-from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
-from colkern.memory import allocate_for_overwrite
+from colkern.errors import InvalidArrowError, StreamError
+from colkern.ipc.writing.fetching import Chunk
 
 Received = TypeVar("Received")
 
 _MOST_CHUNKS = 512
-"""What one call sends; systems take 1024 at most."""
+"""The limit of chunks in one call; systems take 1024 at most."""
 
 _CLOSED = -1
 """The descriptor of a socket that has been closed here."""
@@ -64,7 +62,7 @@ class SocketConnection:
         self._limits = limits
         self._takes_descriptors = takes_descriptors
         self._sending = threading.Lock()
-        # What is left of a frame that could be sent in part only.
+        # The rest of a frame that could be sent in part only.
         self._unsent = b""
         self._process = os.getpid()
         self._timeout: float | None = None
@@ -78,13 +76,13 @@ class SocketConnection:
         self,
         kind: FrameKind,
         size: int,
-        chunks: Iterable[Any],
+        chunks: Iterable[Chunk],
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
         """Send a frame; see `Connection.send`."""
         header = encode_header(kind, tag, size)
-        # What lies in host memory as a list stays as it is, and is sent together.
+        # Chunks of a list stay unchanged, and are sent together.
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
         rest = iter(chunks)
         with self._sending:
@@ -118,7 +116,7 @@ class SocketConnection:
         except BlockingIOError:
             return False
         except OSError:
-            # Whoever receives will be told.
+            # The receiving thread will be told.
             return True
         finally:
             self._sending.release()
@@ -163,7 +161,7 @@ class SocketConnection:
                 self._socket.shutdown(how)
 
     def _send_rest_later(self) -> None:
-        """Whoever sent the beginning of a frame may never come back with another one."""
+        """Send the rest of a frame from a thread: no further call may come."""
         thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
         # There are no new threads while the process ends; that ends the connection.
         with contextlib.suppress(RuntimeError):
@@ -174,7 +172,7 @@ class SocketConnection:
             try:
                 self._send_unsent()
             except OSError:
-                # Whoever receives will be told.
+                # The receiving thread will be told.
                 self._unsent = b""
                 self.finish()
 
@@ -183,7 +181,7 @@ class SocketConnection:
             self._send_all([self._unsent])
             self._unsent = b""
 
-    def _send_all(self, chunks: list[Any], descriptors: Sequence[int] = ()) -> None:
+    def _send_all(self, chunks: list[Chunk], descriptors: Sequence[int] = ()) -> None:
         views = [view for view in map(_flat, chunks) if view.nbytes]
         rights = array.array("i", descriptors)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if descriptors else []
@@ -210,8 +208,8 @@ class SocketConnection:
                 raise InvalidArrowError(
                     f"{len(descriptors)} descriptors with a {kind.name.lower()} frame"
                 )
-            data = _allocated(length)
-            if self._fill(_flat(data)) < length:
+            data = allocated(length)
+            if self._fill(data.data) < length:
                 raise _ended(f"a {kind.name.lower()} frame")
         except BaseException:
             _close_all(descriptors)
@@ -261,7 +259,7 @@ class SocketConnection:
         return filled
 
     def _patiently(self, receive: Callable[[], Received]) -> Received:
-        """What is received; raises `TimeoutError` if that is nothing for as long as it may be."""
+        """The result of `receive`; raises `TimeoutError` if nothing comes in time."""
         since = time.monotonic()
         while True:
             try:
@@ -284,7 +282,7 @@ class SocketConnection:
 
 
 def limit_sending(connected: socket.socket, seconds: float | None) -> None:
-    """Let what is sent over a socket raise `TimeoutError` once nothing has been taken for so long."""
+    """Let sending over a socket raise `TimeoutError` once nothing has been taken for so long."""
     _set_kernels_timeout(connected, socket.SO_SNDTIMEO, seconds)
 
 
@@ -303,18 +301,13 @@ def _close_all(descriptors: Sequence[int]) -> None:
         os.close(descriptor)
 
 
-def _flat(chunk: Any) -> memoryview:
+def _flat(chunk: Chunk) -> memoryview:
     return memoryview(chunk).cast("B")
 
 
-def _allocated(length: int) -> NDArray[np.uint8]:
-    try:
-        return allocate_for_overwrite(length, np.uint8)
-    except MemoryError:
-        raise LimitExceededError(f"no memory for a frame of {length} bytes") from None
-
-
-def readable(connections: Sequence[Any], timeout: float | None) -> list[Any]:
+def readable(
+    connections: Sequence[SocketConnection], timeout: float | None
+) -> list[SocketConnection]:
     """Those of several connections over sockets that have something to receive."""
     by_descriptor = {connection.fileno(): connection for connection in connections}
     if _CLOSED in by_descriptor:

@@ -69,7 +69,7 @@ def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListe
     Args:
         address: Where.
         remote: Whether other machines may connect.
-        options: What else `SocketListener` takes.
+        options: Further arguments of `SocketListener`.
 
     Raises:
         OSError: If the address cannot be had.

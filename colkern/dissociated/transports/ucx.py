@@ -7,9 +7,9 @@ clients apart: tagged messages have the tags of the protocol, all 64 bits of the
 
 UCX has no untagged messages beside tagged ones but "active messages", whose order among the others is
 open. So here all that is not a tagged message of the protocol has a tag of this transport's own: bits 32 to
-55 are set, which in tags of bodies are zero, and the lowest 8 bits say what it is.
+55 are set, which in tags of bodies are zero, and the lowest 8 bits give its kind.
 
-UCX trusts addresses that it is given: whoever may connect can end this process. Serve only to machines
+UCX trusts addresses that it is given: every client can end this process. Serve only to machines
 that are trusted.
 """
 
@@ -36,14 +36,16 @@ from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     REQUEST_LIMITS,
     FrameLimits,
+    allocated,
     check_length,
+    joined,
     limits_of,
 )
 from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.tcp import connected_to, listen_at_port
 from colkern.dissociated.uri import ServiceUri
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.memory import allocate_for_overwrite
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.ipc.writing.fetching import Chunk
 from colkern.names import why_missing
 
 _OWN = ((1 << 24) - 1) << 32
@@ -101,7 +103,7 @@ class UcxConnection:
     """A connection by a worker of UCX; see `Connection`.
 
     Args:
-        control: What introduces the sides, and ends with the connection.
+        control: The socket that introduces the sides, and ends with the connection.
         limits: How large messages may be that are received.
     """
 
@@ -113,7 +115,7 @@ class UcxConnection:
         self._lock = threading.RLock()
         self._worker: Any = None
         self._endpoint: Any = None
-        # What UCX reads from or writes to until the request is completed.
+        # The bytes that UCX reads or writes until their request is completed.
         self._under_way: deque[tuple[Any, NDArray[np.uint8]]] = deque()
         self._has_ended = False
         self._has_gone = False
@@ -147,7 +149,7 @@ class UcxConnection:
         self,
         kind: FrameKind,
         size: int,
-        chunks: Iterable[Any],
+        chunks: Iterable[Chunk],
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
@@ -183,16 +185,16 @@ class UcxConnection:
                 raise TimeoutError("nothing came in time")
             self.advance(end)
         with self._lock:
-            found = self._probe(remove=False)
-            if self._has_ended or found is None or not found.matched:
+            probe = self._probe(remove=False)
+            if self._has_ended or probe is None or not probe.matched:
                 return None
-            tag, length = int(found.sender_tag.value), int(found.length)
+            tag, length = int(probe.sender_tag.value), int(probe.length)
             if tag == _OWN | _END:
                 self._has_ended = True
                 return None
             kind, tag = _kind_of(tag)
             check_length(kind, length, self._limits)
-            data = _allocated(length)
+            data = allocated(length)
             # The same message, since this thread alone takes any.
             taken = self._probe(remove=True)
             request = self._worker.tag_recv_with_handle(_array(data), taken)
@@ -202,8 +204,8 @@ class UcxConnection:
 
     def is_readable(self) -> bool:
         """Whether `receive` would not wait."""
-        found = self._probe(remove=False)
-        return self._has_ended or found is None or found.matched or self._is_over()
+        probe = self._probe(remove=False)
+        return self._has_ended or probe is None or probe.matched or self._is_over()
 
     def advance(self, end: float = float("inf")) -> None:
         """Let UCX work; if there is nothing to do, sleep for a moment, or until there is.
@@ -224,7 +226,7 @@ class UcxConnection:
         seconds = min(end - time.monotonic(), _SLICE_SECONDS)
         ready = [descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)]
         if descriptors[-1] in ready and len(descriptors) > 1:
-            # Nothing is said there after the introduction; what was said before has arrived by now.
+            # Nothing is sent there after the introduction, which has arrived by now.
             self._progress()
             self._has_gone = True
 
@@ -239,7 +241,7 @@ class UcxConnection:
         self._has_ended = True
 
     def close(self) -> None:
-        """Close it; see `Connection.close`. What was sent last is given a moment."""
+        """Close it; see `Connection.close`. The last messages are given a moment."""
         with self._lock:
             if self._is_closed:
                 return
@@ -259,24 +261,20 @@ class UcxConnection:
         with self._lock:
             if self._worker is None:
                 return
-            worker, endpoint, self._worker, self._endpoint = (
-                self._worker,
-                self._endpoint,
-                None,
-                None,
-            )
+            worker, endpoint = self._worker, self._endpoint
+            self._worker = self._endpoint = None
             worker.cancel_inflight_requests()
             with contextlib.suppress(_library().UCXError):
                 endpoint.close_blocking()
             while worker.progress_once():
                 pass
-            # What is still under way keeps its bytes, and goes with the requests of UCX.
+            # Requests under way keep their bytes.
             self._forget_completed()
 
     def _is_over(self) -> bool:
         """Whether nothing comes or goes any more: here, or as the other side has gone."""
-        found = self._probe(remove=False)
-        return self._is_closed or found is None or (self._has_gone and not found.matched)
+        probe = self._probe(remove=False)
+        return self._is_closed or probe is None or (self._has_gone and not probe.matched)
 
     def _probe(self, *, remove: bool) -> Any:
         """The message that is the next one, `matched` if there is one; None without a worker."""
@@ -379,7 +377,7 @@ def _tag_of(kind: FrameKind, tag: int) -> int:
 
 
 def _kind_of(tag: int) -> tuple[FrameKind, int]:
-    """What a message is, and the protocol's tag if it is a tagged one."""
+    """The kind of a message, and the protocol's tag if it is a tagged one."""
     if tag & _OWN != _OWN:
         return FrameKind.TAGGED, tag
     kind = _KINDS.get(tag & ~_OWN)
@@ -388,27 +386,11 @@ def _kind_of(tag: int) -> tuple[FrameKind, int]:
     return kind, 0
 
 
-def _joined(size: int, chunks: Iterable[Any]) -> NDArray[np.uint8]:
+def _joined(size: int, chunks: Iterable[Chunk]) -> NDArray[np.uint8]:
     """The pieces in one; a piece that is alone in host memory stays where it is."""
-    pieces = (
-        [np.frombuffer(chunk, np.uint8) for chunk in chunks] if isinstance(chunks, Sequence) else []
-    )
-    if len(pieces) == 1 and pieces[0].size == size:
-        return pieces[0]
-    data = allocate_for_overwrite(size, np.uint8)
-    filled = 0
-    for chunk in pieces or chunks:
-        piece = np.frombuffer(chunk, np.uint8)
-        data[filled : filled + piece.size] = piece
-        filled += piece.size
-    return data
-
-
-def _allocated(length: int) -> NDArray[np.uint8]:
-    try:
-        return allocate_for_overwrite(length, np.uint8)
-    except MemoryError:
-        raise LimitExceededError(f"no memory for a message of {length} bytes") from None
+    if isinstance(chunks, Sequence) and len(chunks) == 1:
+        return np.frombuffer(chunks[0], np.uint8)
+    return joined(size, chunks)
 
 
 def _exactly(control: socket.socket, size: int) -> bytes:

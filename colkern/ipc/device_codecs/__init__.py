@@ -1,8 +1,8 @@
 """Compressed buffers, decompressed where they are needed: in the memory of a device.
 
-The host looks at each frame's headers, the device decompresses all frames of a message at once. What a
-device cannot do is left to `Codec.decompress` on the host, which also has the last word on frames that
-the device found damaged: it says what is wrong with them, as it does for arrays in host memory::
+The host reads each frame's headers, the device decompresses all frames of a message at once. Frames that
+a device cannot decompress, or reports as damaged, are left to `Codec.decompress` on the host, which
+raises the same errors as for arrays in host memory::
 
     codec = device_codec_of(codec_of(record["compression"]), device)
     if codec is not None:
@@ -33,7 +33,7 @@ def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> D
     Args:
         codec: The codec.
         device: The device.
-        trusted: Whether whoever wrote the frames is trusted not to have damaged any. Zstandard frames are
+        trusted: Whether the writer of the frames is trusted not to have damaged any. Zstandard frames are
             decompressed on a device only then, if nvCOMP is installed: it does not survive all damage.
     """
     if codec.number == CompressionType.LZ4_FRAME:

@@ -1,13 +1,15 @@
-"""What decompresses buffers on a device, and what it takes."""
+"""The protocol of codecs that decompress buffers on a device."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from colkern.targets import Items
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class PlacedFrame(NamedTuple):
     """A frame, and where its bytes are and go to.
 
     Args:
-        frame: What `DeviceCodec.examined` said of it.
+        frame: The frame, as examined.
         begin: Where its first byte is in the array of compressed bytes; anywhere.
         place: Where its first byte goes to in the array of decompressed bytes; anywhere.
     """
@@ -43,9 +45,9 @@ class DeviceCodec(Protocol):
     """One way to decompress buffers on a device."""
 
     def examined(self, frame: memoryview, size: int) -> ExaminedFrame | None:
-        """What the host finds out about a frame; None if it has to be decompressed on the host.
+        """The frame as the host has examined it; None if it has to be decompressed on the host.
 
-        None is also said of damaged frames: decompressing them tells what is wrong.
+        Damaged frames are None, too: decompressing them tells what is wrong.
 
         Args:
             frame: The bytes behind a buffer's stated size, in host memory; a mapped file will do, of
@@ -53,7 +55,7 @@ class DeviceCodec(Protocol):
             size: The stated size, which `Codec.uncompressed_size` has checked; not 0.
         """
 
-    def decompress(self, frames: Sequence[PlacedFrame], staged: Any, out: Any) -> int:
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
         """Decompress frames on the current stream of the device, and wait for their outcome.
 
         Args:
@@ -64,9 +66,9 @@ class DeviceCodec(Protocol):
                 written to, whatever is in them.
 
         Returns:
-            How many of the frames, from the first one on, have made all their bytes. Of the others'
-            there is no saying what they are; the one that follows is damaged, or has blocks that no
-            common compressor makes, which the host's decompressor knows.
+            The number of frames, from the first one on, that are decompressed whole. The bytes of the
+            others are undefined; the next one is damaged, or has blocks that no common compressor
+            writes, which the host's decompressor knows.
 
         Raises:
             ValueError: If a frame has a place outside of the arrays.
@@ -74,7 +76,7 @@ class DeviceCodec(Protocol):
         """
 
 
-def require_places(frames: Sequence[PlacedFrame], staged: Any, out: Any) -> None:
+def require_places(frames: Sequence[PlacedFrame], staged: Items, out: Items) -> None:
     """Raise `ValueError` unless the arrays have all the places of the frames."""
     for frame, begin, place in frames:
         if begin < 0 or begin + frame.stored > len(staged):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_
 from colkern.ipc.lz4_frames import independent_blocks
 from colkern.kernels.lz4 import decode_lz4_blocks
 from colkern.memory import Device
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Lz4Codec:
             return None
         return ExaminedFrame(len(frame), size, blocks)
 
-    def decompress(self, frames: Sequence[PlacedFrame], staged: Any, out: Any) -> int:
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
         """As `DeviceCodec.decompress`; waits once, for a few numbers."""
         require_places(frames, staged, out)
         if not frames:

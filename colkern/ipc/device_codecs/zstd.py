@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from colkern.cuda import memory, nvcomp
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_places
 from colkern.ipc.zstd_frames import require_one_frame
 from colkern.memory import Device
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 _LARGEST = (1 << 31) - 1
 """The bytes of a frame, and those that it makes, that nvCOMP takes at most."""
@@ -45,16 +44,16 @@ class ZstdCodec:
             return None
         return ExaminedFrame(len(frame), size)
 
-    def decompress(self, frames: Sequence[PlacedFrame], staged: Any, out: Any) -> int:
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
         """As `DeviceCodec.decompress`; none, if nvCOMP refuses them."""
         require_places(frames, staged, out)
         if not frames:
             return 0
         with memory.current(self.device):
             stored = [self._aligned(staged[at.begin :][: at.frame.stored]) for at in frames]
-            made = nvcomp.decompressed("Zstd", stored, self.device)
+            contents = nvcomp.decompressed("Zstd", stored, self.device)
             done = 0
-            for (frame, _, place), content in zip(frames, made, strict=False):
+            for (frame, _, place), content in zip(frames, contents, strict=False):
                 if content.nbytes != frame.size:
                     break
                 out[place : place + frame.size] = content
@@ -63,7 +62,7 @@ class ZstdCodec:
             memory.finish(self.device)
         return done
 
-    def _aligned(self, stored: Any) -> Any:
+    def _aligned(self, stored: Items) -> Items:
         """The bytes of a frame at an address that nvCOMP takes; a copy if need be."""
         is_aligned = target_of(self.device).address(stored) % nvcomp.ALIGNMENT == 0
         return stored if is_aligned else stored.copy()

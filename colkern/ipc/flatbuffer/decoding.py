@@ -115,16 +115,23 @@ class Reader:
         """
         if not 0 <= vtable <= self.size - 4:
             raise self._invalid(f"vtable of {table.name} at {vtable}", position)
+        # The messages of a writer share their vtables.
+        known, present = table.last
+        if self.data.startswith(known, vtable) and present is not None:
+            return present
         vtable_bytes, table_bytes = _two_uint16(self.data, vtable)
         if vtable_bytes < 4 or vtable_bytes % 2 or vtable + vtable_bytes > self.size:
             raise self._invalid(f"vtable of {table.name} of {vtable_bytes} bytes", vtable)
         if table_bytes < 4:
             raise self._invalid(f"{table.name} of {table_bytes} bytes", position)
-        entries = self.data[vtable + 2 : vtable + min(vtable_bytes, table.vtable_bytes)]
+        end = vtable + min(vtable_bytes, table.vtable_bytes)
         try:
-            return table.present(entries)
+            present = table.present(self.data[vtable + 2 : end])
         except InvalidArrowError as error:
             raise error.at(f"metadata byte {position}") from None
+        if end == vtable + vtable_bytes:
+            table.last = self.data[vtable:end], present
+        return present
 
     def _invalid(self, message: str, position: int) -> InvalidArrowError:
         return InvalidArrowError(message, place=f"metadata byte {position}")

@@ -11,15 +11,19 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from colkern.errors import InvalidArrowError
+from colkern.targets import Items
 
 if TYPE_CHECKING:
     from colkern.ipc.flatbuffer.decoding import Reader
     from colkern.ipc.flatbuffer.encoding import Writer
+
+Value = TypeVar("Value")
 
 Record = dict[str, Any]
 
@@ -40,37 +44,40 @@ class Present(NamedTuple):
     others: tuple[tuple[str, int, Callable[..., Any]], ...]
 
 
-class Kind:
+class Kind(Generic[Value]):
     """The kind of a table's slot: how many bytes stand in the table, and how to read them."""
 
     size: int
     code: str
-    """What `struct` calls what stands in the table."""
+    """The code of `struct` for the bytes in the table."""
     alignment: int
-    default: Any = None
+    default: Value | None = None
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Value:
         """The value whose slot is at `position`; `record` has the slots before this one."""
         raise NotImplementedError
 
-    def numbers(self, value: Any) -> tuple[Any, ...]:
+    def numbers(self, value: Value) -> tuple[object, ...]:
         """The value as `struct` packs it, where it stands in the table itself."""
         return (value,)
 
 
-class Reference(Kind):
+AnyKind: TypeAlias = Kind[Any]
+
+
+class Reference(Kind[Value]):
     """A slot with an offset, which leads to the value."""
 
     size = alignment = 4
     code = "I"
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: Value, record: Record) -> int:
         """Write the value; returns where it stands. `record` has all slots of the table."""
         raise NotImplementedError
 
     def write_all(
-        self, writer: Writer, values: Sequence[Any], columns: Mapping[str, Sequence[Any]]
-    ) -> Any:
+        self, writer: Writer, values: Sequence[Value], columns: Mapping[str, Sequence[object]]
+    ) -> NDArray[np.int64]:
         """Write the values of many tables, whose slots are `columns`; returns where each stands."""
         identities = list(map(id, values))
         places = {
@@ -80,17 +87,17 @@ class Reference(Kind):
         return np.array([places[identity] for identity in identities], np.int64)
 
 
-class Scalar(Kind):
+class Scalar(Kind[int]):
     """A number or boolean, by its `struct` code."""
 
-    def __init__(self, code: str, default: Any = 0) -> None:
+    def __init__(self, code: str, default: int = 0) -> None:
         self.unpack = struct.Struct("<" + code).unpack_from
         self.code = code
         self.size = self.alignment = struct.calcsize("<" + code)
         self.default = default
 
 
-class Inline(Kind):
+class Inline(Kind[tuple[object, ...]]):
     """A FlatBuffers struct that stands in the table itself; read as a tuple."""
 
     def __init__(self, codes: str) -> None:
@@ -99,31 +106,31 @@ class Inline(Kind):
         self.alignment = max(struct.calcsize("<" + code) for code in codes)
         self.size = struct.calcsize("<" + codes)
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> tuple[object, ...]:
         """The members, as a tuple."""
         return self._unpack(reader.data, position)
 
-    def numbers(self, value: Any) -> tuple[Any, ...]:
+    def numbers(self, value: tuple[object, ...]) -> tuple[object, ...]:
         """The members."""
         return tuple(value)
 
 
-class Bytes(Reference):
+class Bytes(Reference[bytes]):
     """A string, taken as bytes."""
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> bytes:
         """The bytes."""
         return reader.string(reader.follow(position))
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: bytes, record: Record) -> int:
         """The string."""
         return writer.string(value)
 
 
-class Text(Reference):
+class Text(Reference[str]):
     """A string that has to be UTF-8."""
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> str:
         """The text."""
         try:
             return reader.string(reader.follow(position)).decode()
@@ -132,55 +139,55 @@ class Text(Reference):
                 f"string is not UTF-8: {error.reason}", place=f"metadata byte {position}"
             ) from None
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: str, record: Record) -> int:
         """The string."""
         return writer.string(value.encode())
 
     def write_all(
-        self, writer: Writer, values: Sequence[Any], columns: Mapping[str, Sequence[Any]]
-    ) -> Any:
+        self, writer: Writer, values: Sequence[str], columns: Mapping[str, Sequence[object]]
+    ) -> NDArray[np.int64]:
         """The strings."""
         return writer.strings(list(map(str.encode, values)))
 
 
-class Vector(Reference):
+class Vector(Reference[Items]):
     """A vector of numbers or structs, as one read-only NumPy array."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Items:
         """The items, not copied."""
         start, count = reader.vector(reader.follow(position), self.dtype.itemsize)
         return np.frombuffer(reader.data, self.dtype, count, start)
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: Items, record: Record) -> int:
         """The items."""
         return writer.vector(np.asarray(value, self.dtype))
 
 
-class Ref(Reference):
+class Ref(Reference[Record]):
     """Another table."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Record:
         """The table's record."""
         return reader.table(self.table, reader.follow(position), depth + 1)
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: Record, record: Record) -> int:
         """The table."""
         return writer.shared_table(self.table, value)
 
 
-class Refs(Reference):
+class Refs(Reference[list[Record]]):
     """A vector of tables."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> list[Record]:
         """The tables' records."""
         start, count = reader.vector(reader.follow(position), 4)
         return [
@@ -188,7 +195,7 @@ class Refs(Reference):
             for slot in range(start, start + 4 * count, 4)
         ]
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: list[Record], record: Record) -> int:
         """The tables, and the vector of where they stand."""
         return writer.tables(self.table, value)
 
@@ -198,7 +205,7 @@ class Tables:
 
     Args:
         reader: The state of the `decode` that found the vector.
-        table: What the members are.
+        table: The description of the members.
         start: Where the vector's first offset stands; all offsets lie in the buffer.
         count: How many there are.
         depth: How deep the members nest.
@@ -233,22 +240,23 @@ class LateRefs(Refs):
         return Tables(reader, self.table, start, count, depth + 1)
 
 
-class Choice(Reference):
+class Choice(Reference[Record | None]):
     """A union: the table that the slot `tag` says. None for members this description lacks."""
 
     def __init__(self, tag: str, members: Mapping[int, Table]) -> None:
         self.tag = tag
         self.members = members
 
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Record | None:
         """The record of the member that the tag says."""
         member = self.members.get(record[self.tag])
         if member is None:
             return None
         return reader.table(member, reader.follow(position), depth + 1)
 
-    def write(self, writer: Writer, value: Any, record: Record) -> int:
+    def write(self, writer: Writer, value: Record | None, record: Record) -> int:
         """The member that the tag says."""
+        assert value is not None
         return writer.shared_table(self.members[record[self.tag]], value)
 
 
@@ -259,9 +267,9 @@ class Form:
     Args:
         pack: Packs the offset to the vtable, those of the references, and the numbers.
         size: How many bytes that makes.
-        alignment: What the table's start is a multiple of.
+        alignment: The alignment of the table's start.
         vtable: The vtable.
-        members: Slot → where it stands, and what `struct` calls it.
+        members: Slot → where it stands, and its code of `struct`.
     """
 
     pack: Callable[..., bytes]
@@ -281,19 +289,20 @@ class Table:
     """
 
     def __init__(
-        self, name: str, slots: Mapping[str, Kind] | None = None, required: tuple[str, ...] = ()
+        self, name: str, slots: Mapping[str, AnyKind] | None = None, required: tuple[str, ...] = ()
     ) -> None:
         self.name = name
         self.required = required
         self.define(slots or {})
 
-    def define(self, slots: Mapping[str, Kind]) -> None:
+    def define(self, slots: Mapping[str, AnyKind]) -> None:
         """Give the slots later, for a table that contains itself."""
         self.slots = dict(slots)
         self.defaults: Record = {name: kind.default for name, kind in slots.items()}
         self.vtable_bytes = 4 + 2 * len(slots)
         self.members = tuple((name, kind, 1 << k) for k, (name, kind) in enumerate(slots.items()))
-        # The messages of a writer share their vtables.
+        # The last vtable that was read, and the slots that it says.
+        self.last: tuple[bytes, Present | None] = b"", None
         self.present = lru_cache(maxsize=64)(self._present)
         self.form = lru_cache(maxsize=64)(self._form)
 

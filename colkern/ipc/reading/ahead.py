@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar
 
 from colkern.cuda import memory
 from colkern.errors import LimitExceededError
 from colkern.memory import Device
 
 Taken = TypeVar("Taken")
+State: TypeAlias = object
+"""The stream and the allocator that are current in a thread; see `colkern.cuda.memory`."""
 
 
 def one_ahead(take: Callable[[int], Taken], count: int, device: Device) -> Iterator[Taken]:
@@ -29,7 +31,7 @@ def one_ahead(take: Callable[[int], Taken], count: int, device: Device) -> Itera
     """
     # No name is given to what is on its way or handed out: this frame, and the traceback of an error that
     # has it, would keep its memory.
-    begun: deque[tuple[Any, Future[Taken]]] = deque()
+    begun: deque[tuple[State, Future[Taken]]] = deque()
     taken: deque[Taken] = deque()
     with ThreadPoolExecutor(1, "colkern-ahead") as thread:
         for number in range(count):
@@ -40,13 +42,16 @@ def one_ahead(take: Callable[[int], Taken], count: int, device: Device) -> Itera
             yield taken.pop()
 
 
-def _take_there(take: Callable[[int], Taken], number: int, device: Device, state: Any) -> Taken:
+def _take_there(take: Callable[[int], Taken], number: int, device: Device, state: State) -> Taken:
     with memory.in_state(device, state):
         return take(number)
 
 
 def _result(
-    begun: deque[tuple[Any, Future[Taken]]], take: Callable[[int], Taken], number: int, state: Any
+    begun: deque[tuple[State, Future[Taken]]],
+    take: Callable[[int], Taken],
+    number: int,
+    state: State,
 ) -> Taken:
     begun_in, future = begun.pop()
     try:

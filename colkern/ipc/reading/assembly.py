@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
     Args:
         offset: Where it begins in the body.
         length: How many bytes it has there.
-        swapped: What its numbers are, where their bytes are to be reversed; else None.
+        swapped: The spec of its numbers, where their bytes are to be reversed; else None.
     """
 
     offset: int
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
     swapped: BufferSpec | None
 
 
-# What variadic buffers hold: bytes, in no order.
+# Variadic buffers hold bytes, which have no order.
 _VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
 
 
@@ -159,7 +159,7 @@ def _runs(type_: DataType, length: int, children: list[Array]) -> None:
         )
 
 
-# What lengths alone tell; offsets are bytes, and left to `validate`.
+# Checks of lengths alone; offsets are bytes, and left to `validate`.
 _CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] = {
     ChildLength.SAME: _same_length,
     ChildLength.LIST_SIZE: _list_size,
@@ -185,7 +185,7 @@ def wanted_places(
     buffers: Iterator[Place],
     counts: Iterator[int],
 ) -> Iterator[tuple[Place, BufferSpec]]:
-    """Where the buffers are that an `Assembly` with the same arguments loads, and what they hold."""
+    """The places and specs of the buffers that an `Assembly` with the same arguments loads."""
     _, null_count = next(nodes)
     if plan.legacy_validity:
         next(buffers)

@@ -1,4 +1,4 @@
-"""Record batches out of messages: a batch is opened by checking its counts, a column made when asked for.
+"""Record batches out of messages: counts are checked when a batch is opened, columns read when asked for.
 
 Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from colkern.ipc.reading.projection import Projection
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec, LayoutKind
 from colkern.memory import HOST, Buffer
+from colkern.targets import Items
 
 if TYPE_CHECKING:
     # For those who read into device memory.
@@ -51,9 +52,9 @@ class BatchColumns:
     Args:
         record: The `RecordBatch` table.
         message: The message it came in.
-        plan: What the schema says.
+        plan: The plan of the columns.
         big_endian: The byte order of the body.
-        limits: What may be spent.
+        limits: The limits on untrusted input.
         destination: Where buffers are to be brought; None to have them in host memory.
 
     Raises:
@@ -86,8 +87,8 @@ class BatchColumns:
             raise InvalidArrowError("dictionary batch without values", place=message.place)
         self.length: int = record["length"]
         nodes, buffers = record["nodes"], record["buffers"]
-        self._nodes: NDArray[Any] = _NO_NODES if nodes is None else nodes
-        self._buffers: NDArray[Any] = _NO_BUFFERS if buffers is None else buffers
+        self._nodes: Items = _NO_NODES if nodes is None else nodes
+        self._buffers: Items = _NO_BUFFERS if buffers is None else buffers
         counts = record["variadicBufferCounts"]
         self._counts: list[int] = [] if counts is None else counts.tolist()
         self._codec = codec_of(record["compression"])
@@ -139,7 +140,7 @@ class BatchColumns:
 
     @cached_property
     def _variadics_before(self) -> tuple[int, ...]:
-        """How many variadic buffers stand before those of the k-th count."""
+        """The number of variadic buffers before those of each count."""
         return tuple(accumulate(self._counts, initial=0))
 
     def _first_buffer(self, position: int) -> int:
@@ -165,7 +166,7 @@ class BatchColumns:
         return self._load(position, resolve, {})
 
     def _load(self, position: int, resolve: ResolveDictionary, ahead: dict[Place, Buffer]) -> Array:
-        """The column at `position`; buffers that are found in `ahead` are decompressed already."""
+        """The column at `position`; buffers in `ahead` are decompressed already."""
 
         def from_host(place: Place, spec: BufferSpec) -> Buffer:
             buffer = ahead.get(place) or self._plain_buffer(place)
@@ -181,7 +182,9 @@ class BatchColumns:
         except InvalidArrowError as error:
             raise error.at(f"{self._place}, {self._plan.label(position)}") from None
 
-    def _parts(self, first: int, after: int) -> tuple[Any, Any, Any]:
+    def _parts(
+        self, first: int, after: int
+    ) -> tuple[Iterator[tuple[int, int]], Iterator[Place], Iterator[int]]:
         """The nodes, the places of buffers, and the variadic counts of columns up to `after`."""
         plan = self._plan
         nodes = self._nodes[plan.nodes[first] : plan.nodes[after]]
@@ -214,7 +217,7 @@ class BatchColumns:
         return Wanted(*place, spec if self._big_endian and spec.swap_bytes else None)
 
     def _brought(self, position: int) -> Callable[[Place, BufferSpec], Buffer]:
-        """What gives the buffers of a column that are on a device, or are brought there now."""
+        """The loader of a column's buffers on a device, which are brought there now if need be."""
         arrival = self._arrivals.get(position)
         if arrival is None:
             arrival = self.bring([position])
@@ -239,13 +242,13 @@ class BatchColumns:
 
         Args:
             resolve: Gives the values of dictionaries.
-            budget: What the dictionary's batches may be decompressed to together.
+            budget: The bytes that the dictionary's batches may be decompressed to together.
         """
         self._budget = budget
         return self.load(0, resolve)
 
     def finish(self) -> None:
-        """Wait until what was loaded is there, for whichever stream is current when it is used."""
+        """Wait until the loaded buffers are there, for use on any stream."""
         if self._destination is not None:
             self._destination.finish()
 
@@ -256,7 +259,7 @@ class BatchColumns:
 
     @property
     def compression(self) -> str | None:
-        """How buffers are compressed: "lz4", "zstd", or None where they are plain."""
+        """The compression of the buffers: "lz4", "zstd", or None where they are plain."""
         return None if self._codec is None else self._codec.option
 
     def null_counts(self) -> NDArray[np.int64]:
@@ -356,11 +359,11 @@ class BatchColumns:
             return codec.decompress(self._body.read(*place), budget)
 
         try:
-            found = map_items(decompress, places, sum(size for _, size in places))
+            buffers = map_items(decompress, places, sum(size for _, size in places))
             self._budget.spend(budget.spent)
         except (InvalidArrowError, LimitExceededError):
             return {}
-        return dict(zip(places, found, strict=True))
+        return dict(zip(places, buffers, strict=True))
 
     @cached_property
     def _body_bytes(self) -> NDArray[np.uint8] | None:
@@ -431,11 +434,11 @@ def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: 
 
 
 class OpenedBatch(NamedTuple):
-    """The batch of a message, and what brings its buffers to a device.
+    """The batch of a message, and the arrival of its buffers on a device.
 
     Args:
         batch: The batch, whose columns are put together when they are asked for.
-        arrival: What is under way to a device, if that is where they go.
+        arrival: The buffers that are under way to a device; None in host memory.
     """
 
     batch: RecordBatch
@@ -460,10 +463,10 @@ def opened_batch(
 
     Args:
         message: The message.
-        plan: What the schema says.
+        plan: The plan of the columns.
         projection: Which columns are wanted.
         resolve: Gives the values of dictionaries.
-        limits: What may be spent.
+        limits: The limits on untrusted input.
         destination: Where all of them are brought at once; None to read each when it is asked for.
 
     Raises:

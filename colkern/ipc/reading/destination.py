@@ -33,36 +33,36 @@ from colkern.ipc.reading.sources import Body, OpenFile
 from colkern.memory import ALIGNMENT, Buffer, Device, device_named
 
 _MOST_CLAIMED = 1 << 28
-"""What is allocated before it has come, if only who sends it says that it will."""
+"""The limit of what is allocated for bytes that only an untrusted sender promises."""
 
-_Found = dict[Wanted, slice | ColkernError]
-"""Where each buffer is in the block of its message, or what is wrong with it."""
+_Outcomes = dict[Wanted, slice | ColkernError]
+"""The place of each buffer in the block of its message, or the error that it raises."""
 
 
 class Arrival:
     """The buffers of one message on the device.
 
     Args:
-        found: Where each of them is in its block, or what is wrong with it.
-        upload: What brings them, if there are any.
+        outcomes: Where each of them is in its block, or the error that it raises.
+        upload: The upload that brings them; None if there are none.
         device: The device.
     """
 
-    def __init__(self, found: _Found, upload: Upload | None, device: Device) -> None:
-        self._found = found
+    def __init__(self, outcomes: _Outcomes, upload: Upload | None, device: Device) -> None:
+        self._outcomes = outcomes
         self._upload = upload
         self._device = device
 
     def buffer(self, wanted: Wanted) -> Buffer:
-        """One of the buffers; raises what is wrong with it."""
-        found = self._found[wanted]
-        if isinstance(found, ColkernError):
-            raise copy(found)
+        """One of the buffers; raises its error, if it has one."""
+        outcome = self._outcomes[wanted]
+        if isinstance(outcome, ColkernError):
+            raise copy(outcome)
         assert self._upload is not None
-        return Buffer(self._upload.block[found], self._device)
+        return Buffer(self._upload.block[outcome], self._device)
 
     def hold_current(self) -> None:
-        """What the current stream gets from here on waits for them."""
+        """Have the current stream wait for them before whatever it gets next."""
         if self._upload is not None:
             self._upload.hold_current()
 
@@ -72,10 +72,10 @@ class Destination:
 
     Args:
         device: "cuda", "cuda:1", or a `Device`.
-        trusted: Whether whoever wrote the bodies is trusted: see `colkern.ipc.device_codecs`.
+        trusted: Whether the writer of the bodies is trusted: see `colkern.ipc.device_codecs`.
 
     Raises:
-        DeviceUnavailableError: If there is no such device, saying what is missing.
+        DeviceUnavailableError: If there is no such device, and why.
         ValueError: If it is no CUDA device.
     """
 
@@ -104,18 +104,18 @@ class Destination:
         """
         if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
-        found: _Found = {}
+        outcomes: _Outcomes = {}
         parts = []
         for each in wanted:
             try:
                 part = part_of(body, each, codec, budget)
             except (InvalidArrowError, LimitExceededError) as error:
                 # Without its traceback, whose frames would keep the block.
-                found[each] = copy(error)
+                outcomes[each] = copy(error)
                 continue
             parts.append(part)
-        upload = self._send(body, parts, codec, found) if parts else None
-        return Arrival(found, upload, self.device)
+        upload = self._send(body, parts, codec, outcomes) if parts else None
+        return Arrival(outcomes, upload, self.device)
 
     def _is_read_as_it_comes(self, wanted: Sequence[Wanted], codec: Codec | None) -> bool:
         """Whether a body that has not come yet goes straight to the block that is allocated for it."""
@@ -124,7 +124,7 @@ class Destination:
         return _read_in_order(wanted, codec)
 
     def finish(self) -> None:
-        """Wait for what the current stream has to do, the arrival of what it was held for included."""
+        """Wait for the work of the current stream, and the arrivals that it waits for."""
         memory.finish(self.device)
 
     def _send(
@@ -132,30 +132,30 @@ class Destination:
         body: Body,
         parts: list[Part],
         codec: Codec | None,
-        found: _Found,
+        outcomes: _Outcomes,
     ) -> Upload:
-        # What stands in the body as it is to be comes first, and is sent in one go.
+        # Bytes that stay as they are come first, and are sent in one go.
         parts.sort(key=lambda part: (part.make is not None, part.start))
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
         all_placed = list(map(Placed, parts, placement.starts))
         with_bytes = [each for each in all_placed if each.part.size]
-        made = [each for each in with_bytes if each.part.make is not None]
+        sources = [each for each in with_bytes if each.part.make is not None]
         try:
             self._send_plain(upload, body, _runs(with_bytes))
             if codec is not None:
-                made = self._decompressed_there(upload, body, codec, made)
-            _send_made(upload, made, found)
+                sources = self._decompressed_there(upload, body, codec, sources)
+            _send_each(upload, sources, outcomes)
         except BaseException:
             upload.abandon()
             raise
         upload.end()
         for part, at in all_placed:
-            found.setdefault(part.wanted, slice(at, at + part.size))
+            outcomes.setdefault(part.wanted, slice(at, at + part.size))
         return upload
 
     def _send_plain(self, upload: Upload, body: Body, runs: list[_Run]) -> None:
-        """Send what stands in the body as it is to be: the best way that there is."""
+        """Send the bytes that stay as they are in the body, in the best way that there is."""
         source = body.source
         if isinstance(source, OpenFile) and direct_storage.is_available():
             if self._direct is None:
@@ -170,18 +170,18 @@ class Destination:
         upload.send_pieces(pieces, in_order=body.passing is not None)
 
     def _decompressed_there(
-        self, upload: Upload, body: Body, codec: Codec, made: list[Placed]
+        self, upload: Upload, body: Body, codec: Codec, parts: list[Placed]
     ) -> list[Placed]:
-        """Decompress on the device what it can; what is left for the host."""
-        total = sum(part.size for part, _ in made)
+        """Decompress parts on the device; the parts that are left for the host."""
+        total = sum(part.size for part, _ in parts)
         device_codec = device_codec_of(codec, self.device, trusted=self._trusted)
         if device_codec is None or total < memory.library().least_decompressed:
-            return made
-        return decompress_there(upload, self.device, body, device_codec, made)
+            return parts
+        return decompress_there(upload, self.device, body, device_codec, parts)
 
 
 def _claimed(wanted: Sequence[Wanted]) -> int:
-    """How many bytes a body is to have for some buffers, which lie within it."""
+    """The bytes that buffers claim to have in a body."""
     return sum(each.length for each in wanted if each.length > 0)
 
 
@@ -202,7 +202,7 @@ class _Run(NamedTuple):
 
 
 def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
-    """What is sent as it is, in the order of the body.
+    """The runs of bytes that are sent as they are, in the order of the body.
 
     Neighbours that are as far from each other in the body as in the block are read as one, but for what
     has a length in front of it.
@@ -234,8 +234,8 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
     return read_into
 
 
-def _send_made(upload: Upload, made: Sequence[Placed], found: _Found) -> None:
-    """Send what has to be decompressed or swapped, side by side; what fails is noted in `found`."""
+def _send_each(upload: Upload, parts: Sequence[Placed], outcomes: _Outcomes) -> None:
+    """Send parts that are decompressed or swapped on their way, side by side; errors go to `outcomes`."""
 
     def send(each: Placed) -> None:
         part, at = each
@@ -245,8 +245,10 @@ def _send_made(upload: Upload, made: Sequence[Placed], found: _Found) -> None:
             upload.send(at, part.size, source.fill)
             source.end()
         except (InvalidArrowError, LimitExceededError) as error:
-            found[part.wanted] = copy(error)
+            outcomes[part.wanted] = copy(error)
         except MemoryError:
-            found[part.wanted] = LimitExceededError(f"no memory for a buffer of {part.size} bytes")
+            outcomes[part.wanted] = LimitExceededError(
+                f"no memory for a buffer of {part.size} bytes"
+            )
 
-    map_items(send, made, sum(part.size for part, _ in made))
+    map_items(send, parts, sum(part.size for part, _ in parts))

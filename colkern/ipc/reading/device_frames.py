@@ -30,7 +30,7 @@ class _Chosen(NamedTuple):
 
 
 def decompress_there(
-    upload: Upload, device: Device, body: Body, codec: DeviceCodec, made: Sequence[Placed]
+    upload: Upload, device: Device, body: Body, codec: DeviceCodec, parts: Sequence[Placed]
 ) -> list[Placed]:
     """Send compressed bytes as they are, and decompress them on the device; waits for the outcome.
 
@@ -38,21 +38,21 @@ def decompress_there(
         upload: The block that the buffers have places in.
         device: The device.
         body: Where the compressed bytes are.
-        codec: What decompresses them there.
-        made: The buffers that do not stand in the body as they are to be.
+        codec: The codec of the device.
+        parts: The buffers that do not stand in the body as they are to be.
 
     Returns:
-        Those that are left for the host: what the device does not know, or finds damaged.
+        The buffers that are left for the host: those that the device does not know, or reports damaged.
     """
-    chosen = _chosen(body, codec, made)
+    chosen = _chosen(body, codec, parts)
     if not chosen:
-        return list(made)
+        return list(parts)
     placement = placed([each.stored.size for each in chosen])
     try:
         staged = Upload(device, placement.size)
     except LimitExceededError:
         # The host decompresses without room on the device for what is compressed.
-        return list(made)
+        return list(parts)
     stored = [each.stored for each in chosen]
     staged.send_pieces(list(map(Piece.of, placement.starts, stored)))
     staged.end()
@@ -63,10 +63,10 @@ def decompress_there(
     ]
     done = codec.decompress(frames, staged.block, upload.block)
     finished = {each.placed.part.wanted for each in chosen[:done]}
-    return [each for each in made if each.part.wanted not in finished]
+    return [each for each in parts if each.part.wanted not in finished]
 
 
-def _chosen(body: Body, codec: DeviceCodec, made: Sequence[Placed]) -> list[_Chosen]:
+def _chosen(body: Body, codec: DeviceCodec, parts: Sequence[Placed]) -> list[_Chosen]:
     """The buffers whose frames the device is able to decompress; read side by side."""
 
     def choose(each: Placed) -> _Chosen | None:
@@ -74,6 +74,6 @@ def _chosen(body: Body, codec: DeviceCodec, made: Sequence[Placed]) -> list[_Cho
         frame = codec.examined(stored.data, each.part.size)
         return None if frame is None else _Chosen(each, stored, frame)
 
-    framed = [each for each in made if each.part.frame]
-    found = map_items(choose, framed, sum(each.part.frame for each in framed))
-    return [each for each in found if each is not None]
+    framed = [each for each in parts if each.part.frame]
+    chosen = map_items(choose, framed, sum(each.part.frame for each in framed))
+    return [each for each in chosen if each is not None]

@@ -34,7 +34,7 @@ class _State:
         plan: Which dictionary.
         part: The values of the batch.
         before: The state it extends, or None.
-        limits: What may be spent on all values together.
+        limits: The limits on all values together.
     """
 
     __slots__ = (
@@ -53,7 +53,7 @@ class _State:
     ) -> None:
         self._plan = plan
         self._limits = limits
-        # Of this batch and those before: what they are decompressed to counts together.
+        # The decompressed bytes of this batch and those before count together.
         self._body_bytes: int = part.body_bytes + (0 if before is None else before._body_bytes)
         self._spent = 0
         self._part: BatchColumns | None = part
@@ -156,8 +156,8 @@ class Dictionaries:
 
         Args:
             message: The dictionary batch.
-            plan: What the schema says.
-            limits: What may be spent on its values.
+            plan: The plan of the schema.
+            limits: The limits on its values.
             destination: Where the values are brought when they are needed; None for host memory.
             may_replace: Whether a second batch that is no delta takes the place of the first, as in
                 streams, or is an error, as in files.

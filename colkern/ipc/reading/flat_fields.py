@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from colkern.ipc.fields import WireField
 from colkern.ipc.flatbuffer import Record, Table, Tables
 from colkern.ipc.wire import FIELD, TYPES
 from colkern.schema import DataType, Field
+from colkern.targets import Items
 
 FEWEST = 64
 """Schemas with fewer fields are read one by one."""
@@ -52,7 +53,7 @@ class FlatFields(Sequence[WireField]):
         names: Where each name starts, and where it ends.
         nullable: Which fields are nullable.
         types: The types of the flat fields.
-        type_of: Which of them each field has.
+        type_of: The number of each field's type; -1 for the other fields.
         others: The fields that are not flat, by their position.
     """
 
@@ -75,7 +76,13 @@ class FlatFields(Sequence[WireField]):
     def __len__(self) -> int:
         return len(self.type_of)
 
-    def __getitem__(self, position: Any) -> Any:
+    @overload
+    def __getitem__(self, position: int) -> WireField: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> list[WireField]: ...
+
+    def __getitem__(self, position: int | slice) -> WireField | list[WireField]:
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
         if not -len(self) <= position < len(self):
@@ -97,7 +104,15 @@ class FieldsOf(Sequence[Field]):
     def __len__(self) -> int:
         return len(self._wire)
 
-    def __getitem__(self, position: Any) -> Any:
+    @overload
+    def __getitem__(self, position: int) -> Field: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> list[Field]: ...
+
+    def __getitem__(self, position: int | slice) -> Field | list[Field]:
+        if isinstance(position, slice):
+            return [wire.field for wire in self._wire[position]]
         return self._wire[position].field
 
     def __iter__(self) -> Iterator[Field]:
@@ -123,10 +138,10 @@ def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> F
 
 
 class _NotFlatError(Exception):
-    """Something is wrong, or unusual: whoever reads one by one will find out what."""
+    """Something is wrong or unusual: the fields have to be read one by one."""
 
 
-def _require(condition: Any) -> None:
+def _require(condition: NDArray[np.bool_] | bool) -> None:
     if not np.all(condition):
         raise _NotFlatError
 
@@ -146,7 +161,7 @@ class _Reading:
         self._places = self._follow(slots)
         self._offsets = self._slot_offsets(FIELD, self._places)
 
-    def _overlapping(self, code: str) -> NDArray[Any]:
+    def _overlapping(self, code: str) -> Items:
         """The number that starts at each byte."""
         count = self._size - 3
         return np.ndarray((count,), code, self._reader.data, strides=(1,))
@@ -160,7 +175,7 @@ class _Reading:
         return targets
 
     def _vtables(self, places: Places) -> tuple[Places, Places]:
-        """The vtables of the tables at these places, and which of them each has."""
+        """The different vtables of the tables at these places, and the number of each table's."""
         vtables, which = np.unique(places - self._i32[places], return_inverse=True)
         _require(len(vtables) <= _MOST_VTABLES)
         return vtables, which.astype(np.int64)
@@ -178,7 +193,7 @@ class _Reading:
         return {name: of_vtable[which] for name, of_vtable in offsets.items()}
 
     def _slot(self, name: str) -> tuple[NDArray[np.bool_], Places]:
-        """Which fields have that slot, and where it stands in those that have it."""
+        """A mask of the fields with that slot, and where it stands in those."""
         offsets = self._offsets[name]
         has = offsets > 0
         return has, (self._places + offsets)[has]
@@ -228,7 +243,7 @@ class _Reading:
         return members
 
     def _types(self, flat: NDArray[np.bool_], make_type: MakeType) -> tuple[list[DataType], Places]:
-        """The different types of the flat fields, and which each field has; -1 for the others."""
+        """The different types of the flat fields, and the number of each field's; -1 for others."""
         numbers = np.zeros(len(self._places), np.int64)
         has, slots = self._slot("type_type")
         numbers[has] = self._u8[slots]

@@ -1,4 +1,4 @@
-"""What a source is that is not what it was opened as, told by its first bytes.
+"""Sources that are not what they were opened as, told by their first bytes.
 
 Files of other formats, text, Arrow files that are opened as streams, and streams that are opened as files.
 """
@@ -9,7 +9,7 @@ from colkern.errors import ColkernError, InvalidArrowError, UnsupportedError
 from colkern.ipc.framing import CONTINUATION, MAGIC
 
 FIRST_BYTES = 8
-"""How many bytes are looked at. A stream has more: none waits for what does not come."""
+"""The number of bytes examined. Every stream has more, so none is waited for in vain."""
 
 _DECOMPRESS = "decompress it first, or pass a file object that does, such as that of {}.open(path)"
 _BY_PYARROW = "read it with pyarrow.{}, and write the table with colkern.ipc.write_file"
@@ -35,7 +35,7 @@ _OTHER_TEXT = ("CSV or other text", _BY_PYARROW.format("csv.read_csv"))
 
 
 def foreign_format(start: bytes) -> ColkernError | None:
-    """The error for a source of another format; None for what may be an Arrow file or stream.
+    """The error for a source of another format; None if it may be an Arrow file or stream.
 
     Args:
         start: The first bytes of the source, four or more where it has them.

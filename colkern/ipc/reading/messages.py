@@ -71,7 +71,7 @@ class Messages(Protocol):
 
     @property
     def position(self) -> int:
-        """How many bytes have been taken."""
+        """The number of bytes taken so far."""
         ...
 
     def next(self) -> Message | None:
@@ -83,12 +83,12 @@ class Messages(Protocol):
         ...
 
     def finish_last(self) -> None:
-        """Pass by what nobody has read of the last message's body."""
+        """Skip the bytes of the last message's body that were not read."""
         ...
 
 
 def max_table_depth(limits: Limits) -> int:
-    """How deep the tables of a message or a footer may nest."""
+    """The limit of nested tables in a message or a footer."""
     return limits.nesting_depth + _TABLES_AROUND_TYPES
 
 
@@ -148,7 +148,7 @@ class MessageStream:
 
     Args:
         source: The bytes.
-        limits: What may be spent on them.
+        limits: The limits on untrusted input.
         late: Whether bodies are left in the source: where that can only go on, a body has to be used
             before the next message is asked for.
         padded: Whether zeros may stand in front of a message, as in front of tensors.
@@ -166,7 +166,7 @@ class MessageStream:
 
     @property
     def position(self) -> int:
-        """How many bytes of the source have been taken."""
+        """The number of bytes taken from the source so far."""
         return self._source.position
 
     def next(self) -> Message | None:
@@ -201,7 +201,7 @@ class MessageStream:
         self._in_last(Passing.settle)
 
     def finish_last(self) -> None:
-        """Pass by what nobody has read of the last message's body; raises as `settle_last`."""
+        """Skip the bytes of the last message's body that were not read; raises as `settle_last`."""
         self._in_last(Passing.finish)
         self._passing = None
 
@@ -271,8 +271,8 @@ def read_message_at(
         source: The file.
         end: Where the messages end: nothing of a message may stand behind.
         block: The footer's entry: offset, size of prefix and metadata, size of the body.
-        place: What the message is, for errors.
-        limits: What may be spent on it.
+        place: The name of the message in errors.
+        limits: The limits on untrusted input.
 
     Raises:
         InvalidArrowError: If the block leaves the file, contradicts the message, or the message is

@@ -5,11 +5,11 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from colkern.ipc.framing import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
@@ -22,6 +22,7 @@ from colkern.ipc.reading.sources import (
     MemoryStream,
     OpenFile,
     RandomAccess,
+    Source,
     opened_source,
     random_access,
 )
@@ -30,9 +31,6 @@ from colkern.schema import Schema
 
 if TYPE_CHECKING:
     from colkern.ipc.reading.destination import Destination
-
-Source = Any
-"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
 
 
 def open(
@@ -57,12 +55,12 @@ def open(
         memory_map: Whether a file at a path is mapped; otherwise its bytes are read when they are
             needed: those of a file's column when it is asked for, those of a stream's message with the
             batch.
-        trusted: Whether whoever wrote the source is trusted not to have damaged it. All else is checked
+        trusted: Whether the writer of the source is trusted not to have damaged it. All else is checked
             as ever; but Zstandard frames are decompressed by nvCOMP on the device, which does not
             survive all damage, and device memory is allocated for as much as a stream says will come.
-        limits: What may be spent on input that is not trusted.
+        limits: The limits on untrusted input.
 
-    What is not copied must stay as it is while batches of it are in use: a mapped file may be
+    Bytes that are not copied must not change while batches of them are in use: a mapped file may be
     unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
     (SIGBUS). Read a file that others may write to with `memory_map=False`: if it is cut short, what is
     missing is an `InvalidArrowError`.
@@ -81,12 +79,12 @@ def open(
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.
         UnsupportedError: If it is valid, but of a kind that colkern does not read, or a URL.
         LimitExceededError: If it is over the limits.
-        DeviceUnavailableError: If there is no such device, saying what is missing.
+        DeviceUnavailableError: If there is no such device, and why.
         OSError: If the source cannot be opened or read.
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
     """
-    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
+    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.file_reader() if opened.is_file else opened.stream_reader()
 
 
@@ -100,7 +98,7 @@ def open_file(
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReader:
     """A reader for an Arrow IPC file; see `open`."""
-    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
+    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.file_reader()
 
 
@@ -114,7 +112,7 @@ def open_stream(
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader:
     """A reader for an Arrow IPC stream; see `open`."""
-    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
+    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.stream_reader()
 
 
@@ -122,27 +120,6 @@ def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
     """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
     with open(source, memory_map=False, limits=limits) as reader:
         return reader.schema
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    limits: Limits
-    columns: Sequence[int | str] | None
-    destination: Destination | None
-    mapped: bool
-
-    @classmethod
-    def of(
-        cls,
-        columns: Sequence[int | str] | None,
-        device: str | Device | None,
-        memory_map: bool,
-        trusted: bool,
-        limits: Limits,
-    ) -> _Options:
-        destination = destination_of(device, trusted)
-        # What is read into device memory is not to be mapped into host memory first.
-        return cls(limits, columns, destination, memory_map and destination is None)
 
 
 def destination_of(device: str | Device | None, trusted: bool) -> Destination | None:
@@ -155,9 +132,16 @@ def destination_of(device: str | Device | None, trusted: bool) -> Destination | 
 
 
 @contextmanager
-def _opening(source: Source, options: _Options) -> Iterator[_Opened]:
+def _opening(
+    source: Source,
+    columns: Sequence[int | str] | None,
+    device: str | Device | None,
+    memory_map: bool,
+    trusted: bool,
+    limits: Limits,
+) -> Iterator[_Opened]:
     """A source, whose file is closed again if it gets no reader."""
-    opened = _Opened(source, options)
+    opened = _Opened(source, limits, columns, destination_of(device, trusted), memory_map)
     try:
         yield opened
     except BaseException:
@@ -168,18 +152,26 @@ def _opening(source: Source, options: _Options) -> Iterator[_Opened]:
 class _Opened:
     """A source in one of its two shapes, before it is known which format it has."""
 
-    def __init__(self, source: Source, options: _Options) -> None:
-        self._options = options
-        found = opened_source(source, mapped=options.mapped)
+    def __init__(
+        self,
+        source: Source,
+        limits: Limits,
+        columns: Sequence[int | str] | None,
+        destination: Destination | None,
+        memory_map: bool,
+    ) -> None:
+        self._options = limits, columns, destination
+        # Files that are read into device memory are not mapped into host memory first.
+        opened = opened_source(source, mapped=memory_map and destination is None)
         self._random: RandomAccess | None = None
-        self._own: Any = None
-        self._file: Any = source
-        if isinstance(found, Memory | OpenFile):
-            self._random = found
-            self._start = found.read(0, min(FIRST_BYTES, found.size)).tobytes()
+        self._own: io.FileIO | None = None
+        self._file = source
+        if isinstance(opened, Memory | OpenFile):
+            self._random = opened
+            self._start = opened.read(0, min(FIRST_BYTES, opened.size)).tobytes()
             return
-        if found is not None:
-            self._file = self._own = found
+        if opened is not None:
+            self._file = self._own = opened
         self._bytes = ByteStream(self._file)
         self._start = self._bytes.peek(FIRST_BYTES)
 
@@ -190,14 +182,15 @@ class _Opened:
     def file_reader(self) -> FileReader:
         if not self.is_file:
             raise not_a_file(self._start)
-        return FileReader(self._random or self._any_order(), *self._how())
+        return FileReader(self._random or self._any_order(), *self._options)
 
     def _any_order(self) -> RandomAccess:
         """The bytes of a file object: where it cannot seek, all are taken into memory."""
         seekable = getattr(self._file, "seekable", None)
         if seekable is not None and seekable():
-            self._file.seek(-len(self._start), os.SEEK_CUR)
-            return random_access(self._file)
+            file = cast("BinaryIO", self._file)
+            file.seek(-len(self._start), os.SEEK_CUR)
+            return random_access(file)
         whole = self._bytes.take_all()
         self.close()
         return Memory(whole)
@@ -209,16 +202,12 @@ class _Opened:
         if foreign is not None:
             raise foreign
         source = self._bytes if self._random is None else MemoryStream(self._random)
-        limits, columns, destination = self._how()
+        limits, columns, destination = self._options
         messages = MessageStream(source, limits, late=destination is not None)
         reader = StreamReader(messages, limits, columns, destination)
         if self._own is not None:
-            reader._closing.append(self._own)
+            reader._closing.append(self._own.close)
         return reader
-
-    def _how(self) -> tuple[Limits, Sequence[int | str] | None, Destination | None]:
-        options = self._options
-        return options.limits, options.columns, options.destination
 
     def close(self) -> None:
         if self._own is not None:

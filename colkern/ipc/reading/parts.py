@@ -1,4 +1,4 @@
-"""How each wanted buffer of a body is sent to a device: as it stands there, or made of what stands there.
+"""The parts of a body that are sent to a device: buffers as they stand there, or made from them.
 
 Columnar format 1.5: "Compression", "Byte Order (Endianness)".
 """
@@ -26,19 +26,19 @@ class Source(Protocol):
         ...
 
     def end(self) -> None:
-        """All have been taken that should be there."""
+        """Raise unless all bytes have been taken."""
         ...
 
 
 class Part(NamedTuple):
-    """What has to be sent for one buffer.
+    """The bytes to send for one buffer.
 
     Args:
-        wanted: Which.
-        size: How many bytes it has on the device.
-        start: Where they begin in the body, if they stand there as they are.
-        make: What makes them of what stands there, if not.
-        frame: How many compressed bytes stand there, if that is what they are made of.
+        wanted: The buffer.
+        size: Its size on the device.
+        start: Its first byte in the body.
+        make: Opens a source of the bytes, where they are not those in the body.
+        frame: The size of its compressed frame; 0 where it is not compressed.
     """
 
     wanted: Wanted
@@ -56,7 +56,7 @@ class Placed(NamedTuple):
 
 
 def part_of(body: Body, wanted: Wanted, codec: Codec | None, budget: Budget) -> Part:
-    """How to send a buffer; raises what is wrong with it, as far as that is known before."""
+    """The part for a buffer; raises the errors that are known before its bytes are read."""
     offset, length, swapped = wanted
     body.require(offset, length)
     if codec is None or not length:

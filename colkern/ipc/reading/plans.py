@@ -1,6 +1,6 @@
-"""What follows from a schema alone: which nodes and buffers the columns of a batch have.
+"""The plans of a schema: the nodes and buffers that the columns of its batches have.
 
-Worked out once a schema, and used for every batch of it.
+Made once for a schema, and used for each of its batches.
 
 Columnar format 1.5: "RecordBatch message", "Variadic buffers".
 """
@@ -27,7 +27,7 @@ _ONE_COLUMN = np.zeros(1, np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DictionaryPlan:
-    """Which dictionary a field has, and how its values are put together."""
+    """The id of a field's dictionary, and the plan of its values."""
 
     id: int
     values: ArrayPlan
@@ -39,7 +39,7 @@ class DictionaryPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayPlan:
-    """How the array of one field is put together from nodes and buffers.
+    """The plan of one field's array: its nodes, buffers and children.
 
     Args:
         type: The array's type.
@@ -83,7 +83,7 @@ class ArrayPlan:
 
 def _array_plan(field: WireField, version: int) -> ArrayPlan:
     if field.dictionary is None:
-        # Equal extension types may differ in what they state.
+        # Equal extension types may state different metadata.
         if not field.children and not isinstance(field.field.type, Extension):
             return _leaf_plan(field.field.type, version)
         return _plan_of(field.field.type, field.children, None, version)
@@ -131,7 +131,7 @@ class ColumnsPlan:
         nodes: First node of each column, and the total.
         buffers: First buffer of each, not counting variadic ones, and the total.
         variadics: First variadic count of each, and the total.
-        label: What to call a column in errors.
+        label: The name of a column in errors.
     """
 
     columns: Sequence[ArrayPlan]
@@ -174,7 +174,7 @@ def _column_plans(
 
 
 class SchemaPlan:
-    """What is known of every batch of a schema under one version of the metadata."""
+    """The plans of a schema's batches under one version of the metadata."""
 
     def __init__(self, wire: WireSchema, version: int) -> None:
         self.schema: Schema = wire.schema
@@ -191,10 +191,10 @@ class SchemaPlan:
         Raises:
             InvalidArrowError: If one id stands for dictionaries of different types.
         """
-        found: dict[int, DictionaryPlan] = {}
+        plans: dict[int, DictionaryPlan] = {}
         for column in self.columns.columns:
             for plan in column.dictionary_plans():
-                first = found.setdefault(plan.id, plan)
+                first = plans.setdefault(plan.id, plan)
                 if first.values.type != plan.values.type or first.ids() != plan.ids():
                     raise InvalidArrowError(
                         f"dictionary {plan.id} has values of {first.values.type} in one field "
@@ -202,5 +202,5 @@ class SchemaPlan:
                     )
         return {
             id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
-            for id_, plan in found.items()
+            for id_, plan in plans.items()
         }

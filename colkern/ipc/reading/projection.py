@@ -1,4 +1,4 @@
-"""Which columns of a source a reader hands out."""
+"""The columns of a source that a reader hands out."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class Projection:
         return wire.fields if self._all else [wire.fields[k] for k in self.positions]
 
     def counts_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of a number for each column those of the chosen ones."""
+        """The counts of the chosen columns, of counts of all columns."""
         return counts if self._all else counts[list(self.positions)]
 
     def dictionary_ids(self, plan: ColumnsPlan) -> set[int]:
         """The ids of the dictionaries that the chosen columns need."""
-        found = self._dictionary_ids.get(plan)
-        if found is None:
+        ids = self._dictionary_ids.get(plan)
+        if ids is None:
             chosen = (plan.columns[position] for position in self.positions)
-            found = {id_ for column in chosen for id_ in column.dictionary_ids()}
-            self._dictionary_ids[plan] = found
-        return found
+            ids = {id_ for column in chosen for id_ in column.dictionary_ids()}
+            self._dictionary_ids[plan] = ids
+        return ids

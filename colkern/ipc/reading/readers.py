@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import reduce
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 
 from colkern.arrays import (
     Array,
@@ -32,7 +32,7 @@ from colkern.forks import Lock, cached_property
 from colkern.integers import integer
 from colkern.ipc.enums import MessageHeader, MetadataVersion
 from colkern.ipc.fields import WireSchema, dictionary_ids
-from colkern.ipc.flatbuffer import decode
+from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.batches import OpenedBatch, opened_batch
@@ -56,6 +56,7 @@ from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import HOST
 from colkern.schema import Schema
+from colkern.targets import Items
 
 if TYPE_CHECKING:
     from colkern.ipc.reading.destination import Destination
@@ -88,7 +89,7 @@ class StreamReader(Closing, RecordBatchStream):
 
     Args:
         messages: The messages of the stream.
-        limits: What may be spent on them.
+        limits: The limits on untrusted input.
         columns: Names or positions of the columns to hand out; None for all.
         destination: The device that bodies are brought to; None for host memory.
 
@@ -108,7 +109,7 @@ class StreamReader(Closing, RecordBatchStream):
         self._messages = messages
         self._limits = limits
         self._destination = destination
-        self._closing: list[Any] = []
+        self._closing: list[Callable[[], None]] = []
         self._failure: ColkernError | None = None
         self._ended = False
         self._closed = False
@@ -155,7 +156,7 @@ class StreamReader(Closing, RecordBatchStream):
         return opened.handed_out()
 
     def summaries(self) -> Iterator[BatchSummary]:
-        """What the metadata of the batches that are left says, dictionary batches too, in their order.
+        """Summaries of the batches that are left, dictionary batches too, in their order.
 
         Batches are taken from the stream, as iterating does; no column is decoded.
 
@@ -189,9 +190,9 @@ class StreamReader(Closing, RecordBatchStream):
         take: Callable[[], Taken | None],
         minor: tuple[type[ColkernError], ...] = (),
     ) -> Taken | None:
-        """What `take` returns; None at the end, and the first error for ever after it.
+        """The result of `take`; None at the end. After an error, the same error each time.
 
-        Errors of the kinds in `minor` are those of one batch alone.
+        Errors of the kinds in `minor` concern one batch alone.
         """
         if self._failure is not None:
             raise copy(self._failure)
@@ -254,7 +255,7 @@ class StreamReader(Closing, RecordBatchStream):
 
     @property
     def position(self) -> int:
-        """How many bytes of the source have been taken."""
+        """The number of bytes taken from the source so far."""
         return self._messages.position
 
     @property
@@ -273,7 +274,7 @@ class StreamReader(Closing, RecordBatchStream):
         """
         self._closed = True
         while self._closing:
-            self._closing.pop().close()
+            self._closing.pop()()
 
 
 class FileReader(Closing):
@@ -284,7 +285,7 @@ class FileReader(Closing):
 
     Args:
         source: The bytes of the file.
-        limits: What may be spent on them.
+        limits: The limits on untrusted input.
         columns: Names or positions of the columns to hand out; None for all.
         destination: The device that bodies are brought to; None for host memory.
 
@@ -344,14 +345,15 @@ class FileReader(Closing):
         Raises:
             InvalidArrowError: If a message is malformed.
         """
-        found = (
-            (message.header["id"], message.metadata) for message in self._dictionary_messages()
-        )
-        return {id_: metadata for id_, metadata in found if metadata is not None}
+        return {
+            message.header["id"]: message.metadata
+            for message in self._dictionary_messages()
+            if message.metadata is not None
+        }
 
     @property
     def num_record_batches(self) -> int:
-        """How many batches the file has."""
+        """The number of batches."""
         return len(self._batches)
 
     def __len__(self) -> int:
@@ -400,7 +402,13 @@ class FileReader(Closing):
         # Nothing here keeps what is handed out: the next batch may need its memory.
         yield from map(OpenedBatch.handed_out, ahead)
 
-    def __getitem__(self, position: Any) -> Any:
+    @overload
+    def __getitem__(self, position: int) -> RecordBatch: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> list[RecordBatch]: ...
+
+    def __getitem__(self, position: int | slice) -> RecordBatch | list[RecordBatch]:
         """A batch by its position, or a list of batches by a slice."""
         if isinstance(position, slice):
             return [self.get_batch(i) for i in range(*position.indices(len(self)))]
@@ -411,7 +419,7 @@ class FileReader(Closing):
         return list(self)
 
     def summaries(self) -> Iterator[BatchSummary]:
-        """What the metadata of all batches says: dictionary batches first, then record batches.
+        """Summaries of all batches: dictionary batches first, then record batches.
 
         Of the bodies no more is read than the sizes in front of compressed buffers.
 
@@ -445,8 +453,8 @@ class FileReader(Closing):
     def _batch_message(self, position: int) -> Message:
         if self._closed:
             raise _closed_error()
-        place = f"record batch {position}"
-        return self._message(self._batches[position], MessageHeader.RecordBatch, place)
+        block, place = self._batches[position], f"record batch {position}"
+        return self._message(block, MessageHeader.RecordBatch, place)
 
     def _dictionary_messages(self) -> Iterator[Message]:
         for number, block in enumerate(self._dictionary_blocks):
@@ -471,22 +479,24 @@ class FileReader(Closing):
         """Hand out no more batches; those that were read stay good."""
         self._closed = True
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise cannot_be_pickled(self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        """Raise `TypeError`: NumPy and pandas would make an array of batches."""
         raise no_numpy_array(self)
 
-    def __arrow_c_schema__(self) -> Any:
+    def __arrow_c_schema__(self) -> object:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
         return RecordBatchStream(self.schema, ()).__arrow_c_schema__()
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The batches as an `arrow_array_stream` capsule; nothing is copied."""
         return RecordBatchStream(self.schema, self).__arrow_c_stream__(requested_schema)
 
-    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+    def __arrow_c_device_stream__(
+        self, requested_schema: object = None, **kwargs: object
+    ) -> object:
         """The batches as an `arrow_device_array_stream` capsule; nothing is copied."""
         device = HOST if self._destination is None else self._destination.device
         stream = RecordBatchStream(self.schema, self, device)
@@ -498,8 +508,9 @@ def _closed_error() -> ValueError:
 
 
 def _unexpected(message: Message, expected: str) -> InvalidArrowError:
-    found = HEADER_NAMES[message.kind]
-    return InvalidArrowError(f"found a {found}, expected a {expected}", place=message.place)
+    return InvalidArrowError(
+        f"found a {HEADER_NAMES[message.kind]}, expected a {expected}", place=message.place
+    )
 
 
 def _schema_of(message: Message, limits: Limits) -> WireSchema:
@@ -511,7 +522,7 @@ def _schema_of(message: Message, limits: Limits) -> WireSchema:
         raise error.at(message.place) from None
 
 
-def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, Any]]:
+def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, Record]:
     """Where the messages of a file end, and its footer."""
     start = source.read(0, min(FIRST_BYTES, source.size)).tobytes()
     if not start.startswith(MAGIC):
@@ -538,5 +549,5 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
     return start, footer
 
 
-def _blocks(blocks: Any) -> list[tuple[int, int, int]]:
+def _blocks(blocks: Items | None) -> list[tuple[int, int, int]]:
     return [] if blocks is None else blocks.tolist()

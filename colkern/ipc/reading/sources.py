@@ -12,7 +12,7 @@ import os
 import stat
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,13 @@ from colkern.forks import Lock
 from colkern.ipc.paths import require_local
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate, allocate_for_overwrite
 
-# What is passed by at a time.
+Source: TypeAlias = object
+"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
+
+# The bytes that are skipped at a time.
 _SCRATCH = 1 << 20
 
-# What is allocated for a length that only the sender vouches for; more as bytes really arrive.
+# The first allocation for a length that only the sender vouches for; it grows as bytes arrive.
 _FIRST_ALLOCATION = 1 << 26
 
 
@@ -126,7 +129,7 @@ class SeekableFile:
 
     device = HOST
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._start = file.tell()
         self.size = max(file.seek(0, io.SEEK_END) - self._start, 0)
@@ -160,7 +163,7 @@ class _Position:
 
     __slots__ = ("_kind", "_process")
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: object) -> None:
         self._kind = type(file).__name__
         # A fork copies memory.
         self._process = None if type(file) is io.BytesIO else os.getpid()
@@ -174,10 +177,10 @@ class _Position:
             )
 
 
-_locks: weakref.WeakKeyDictionary[Any, Lock] = weakref.WeakKeyDictionary()
+_locks: weakref.WeakKeyDictionary[object, Lock] = weakref.WeakKeyDictionary()
 
 
-def _lock_of(file: Any) -> Lock:
+def _lock_of(file: object) -> Lock:
     """The lock of a file object; one of its own for each reader where objects cannot be told apart."""
     try:
         return _locks.setdefault(file, Lock())
@@ -185,12 +188,12 @@ def _lock_of(file: Any) -> Lock:
         return Lock()
 
 
-def random_access(file: Any) -> OpenFile | SeekableFile:
+def random_access(file: BinaryIO) -> OpenFile | SeekableFile:
     """The bytes of a seekable binary file object from where it stands on."""
     raw = getattr(file, "raw", file)
     # Exactly these: a class derived from them may read something else.
     if type(file) in _BUFFERED and type(raw) is io.FileIO and _is_regular(raw):
-        # What was written and is still in the buffer could not be read from the descriptor.
+        # Bytes written to the buffer alone could not be read from the descriptor.
         file.flush()
         return OpenFile(raw, file.tell())
     return SeekableFile(file)
@@ -251,7 +254,7 @@ class ByteStream:
     A forked child cannot take any, as with `SeekableFile`.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: object) -> None:
         self._place = _Position(file)
         self._receive = _receiver(file)
         self._ahead: NDArray[np.uint8] = EMPTY.array
@@ -342,7 +345,7 @@ class Passing:
         self._take_into(view)
 
     def finish(self) -> None:
-        """Pass by what has not been read; raises as `settle`."""
+        """Skip the bytes that were not read; raises as `settle`."""
         self._pass_by(self.size)
 
     def _pass_by(self, offset: int) -> None:
@@ -357,9 +360,9 @@ class Passing:
         self._position += taken
 
 
-def ended_early(found: int, size: int, part: str) -> InvalidArrowError:
+def ended_early(count: int, size: int, part: str) -> InvalidArrowError:
     """The error for a source that ends within a part of a message."""
-    return InvalidArrowError(f"the source ends after {found} of {size} {part} bytes")
+    return InvalidArrowError(f"the source ends after {count} of {size} {part} bytes")
 
 
 class Body(NamedTuple):
@@ -411,7 +414,7 @@ Receive = Callable[[memoryview], int]
 """Puts the next bytes into a view and says how many: 0 at the end."""
 
 
-def _receiver(file: Any) -> Receive:
+def _receiver(file: object) -> Receive:
     for name in ("readinto", "recv_into"):
         into = getattr(file, name, None)
         if into is not None:
@@ -426,7 +429,7 @@ def _receiver(file: Any) -> Receive:
     )
 
 
-def _count(received: Any, most: int) -> int:
+def _count(received: object, most: int) -> int:
     if received is None:
         raise BlockingIOError("source: it is in non-blocking mode and has no bytes ready")
     if not isinstance(received, int):
@@ -437,13 +440,13 @@ def _count(received: Any, most: int) -> int:
     return received
 
 
-def _copy(data: Any, view: memoryview) -> int:
+def _copy(data: object, view: memoryview) -> int:
     if isinstance(data, str):
         raise TypeError("source: a file object in text mode; open it in binary mode")
     if data is None:
         return _count(data, 0)
     try:
-        given = memoryview(data).cast("B")
+        given = memoryview(data).cast("B")  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"source: it returned {type(data).__name__}, not bytes") from None
     count = _count(given.nbytes, view.nbytes)
@@ -481,7 +484,7 @@ def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
     return filled
 
 
-def opened_source(source: Any, *, mapped: bool = True) -> Memory | OpenFile | io.FileIO | None:
+def opened_source(source: Source, *, mapped: bool = True) -> Memory | OpenFile | io.FileIO | None:
     """The bytes of a path, a `Buffer` or a bytes-like object, where they need not be read first.
 
     Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
@@ -520,16 +523,18 @@ def _opened_path(path: str | os.PathLike[str], mapped: bool) -> Memory | OpenFil
         return Memory(Buffer.from_object(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
 
-def _is_bytes_like(source: Any) -> bool:
+def _is_bytes_like(source: Source) -> bool:
     try:
-        memoryview(source)
+        memoryview(source)  # type: ignore[arg-type]
     except TypeError:
         return False
     return True
 
 
-def open_sequential(source: Any, *, mapped: bool = True) -> tuple[Sequential, Callable[[], None]]:
-    """A source's bytes one after the other, and what closes the file if it was opened here.
+def open_sequential(
+    source: Source, *, mapped: bool = True
+) -> tuple[Sequential, Callable[[], None]]:
+    """A source's bytes one after the other, and a function that closes the file if it was opened here.
 
     Args:
         source: The source.
@@ -539,9 +544,9 @@ def open_sequential(source: Any, *, mapped: bool = True) -> tuple[Sequential, Ca
         OSError: If a path cannot be opened.
         TypeError: If it is no source.
     """
-    found = opened_source(source, mapped=mapped)
-    if isinstance(found, Memory | OpenFile):
-        return MemoryStream(found), lambda: None
-    if found is not None:
-        return ByteStream(found), found.close
+    opened = opened_source(source, mapped=mapped)
+    if isinstance(opened, Memory | OpenFile):
+        return MemoryStream(opened), lambda: None
+    if opened is not None:
+        return ByteStream(opened), opened.close
     return ByteStream(source), lambda: None

@@ -1,4 +1,4 @@
-"""What the metadata of a batch says: rows, null counts, sizes, codec. No column is decoded.
+"""Batches by their metadata: rows, null counts, sizes, codec. No column is decoded.
 
 Columnar format 1.5: "RecordBatch message", "Dictionary messages".
 """

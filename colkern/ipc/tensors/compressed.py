@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
-from colkern.ipc.tensors.numeric import require_array
+from colkern.ipc.tensors.numeric import Numbers, require_array
 from colkern.ipc.tensors.scipy_sparse import from_scipy, scipy_sparse
 from colkern.ipc.tensors.sparse import (
     Sparse,
@@ -45,9 +44,9 @@ class CompressedMatrix(Sparse):
 
     _scipy_format: ClassVar[str]
 
-    data: NDArray[Any]
-    indptr: NDArray[Any]
-    indices: NDArray[Any]
+    data: Numbers
+    indptr: Numbers
+    indices: Numbers
     shape: tuple[int, ...]
     dim_names: tuple[str, ...] | None = None
 
@@ -63,7 +62,7 @@ class CompressedMatrix(Sparse):
         check_positions(self.indices, self.shape[1 - self.axis], "indices")
 
     @classmethod
-    def from_dense(cls, values: NDArray[Any], dim_names: tuple[str, ...] | None = None) -> Self:
+    def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
         """The values of a matrix that are not zero.
 
         Raises:
@@ -81,7 +80,7 @@ class CompressedMatrix(Sparse):
         return cls(lines[line, place], indptr, indices, values.shape, dim_names)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, dim_names: tuple[str, ...] | None = None) -> Self:
+    def from_scipy(cls, matrix: object, dim_names: tuple[str, ...] | None = None) -> Self:
         """A sparse array or matrix of SciPy's; not copied if it has this format.
 
         Raises:
@@ -90,13 +89,13 @@ class CompressedMatrix(Sparse):
         same = from_scipy(matrix, cls._scipy_format)
         return cls(same.data, same.indptr, same.indices, same.shape, dim_names)
 
-    def positions(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
         """Both dimensions with the place of every value in them."""
         lines = np.arange(self.shape[self.axis], dtype=np.int64)
         yield self.axis, np.repeat(lines, sizes_of(self.indptr))
         yield 1 - self.axis, self.indices
 
-    def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def to_numpy(self) -> tuple[Numbers, Numbers, Numbers]:
         """Values, pointers and indices; not copied."""
         return self.data, self.indptr, self.indices
 

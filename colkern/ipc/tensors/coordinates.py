@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
-from colkern.ipc.tensors.numeric import require_array
+from colkern.ipc.tensors.numeric import Numbers, require_array
 from colkern.ipc.tensors.scipy_sparse import from_scipy, scipy_sparse
 from colkern.ipc.tensors.sparse import Sparse, check_positions
 
@@ -35,8 +34,8 @@ class SparseCOOTensor(Sparse):
             said.
     """
 
-    data: NDArray[Any]
-    coords: NDArray[Any]
+    data: Numbers
+    coords: Numbers
     shape: tuple[int, ...]
     dim_names: tuple[str, ...] | None = None
     has_canonical_format: bool = field(default=False, compare=False)
@@ -57,14 +56,14 @@ class SparseCOOTensor(Sparse):
             raise InvalidArrowError("coordinates are not in canonical order, which they should be")
 
     @classmethod
-    def from_dense(cls, values: NDArray[Any], dim_names: tuple[str, ...] | None = None) -> Self:
+    def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
         """The values of an array that are not zero; canonical."""
         require_array(values, "values")
         coords = np.argwhere(values).astype(np.int64, copy=False)
         return cls(values[tuple(coords.T)], coords, values.shape, dim_names, True)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, dim_names: tuple[str, ...] | None = None) -> Self:
+    def from_scipy(cls, matrix: object, dim_names: tuple[str, ...] | None = None) -> Self:
         """A sparse array or matrix of SciPy's, of any format; coordinates are copied.
 
         Raises:
@@ -73,11 +72,11 @@ class SparseCOOTensor(Sparse):
         coo = from_scipy(matrix, "coo")
         return cls(coo.data, np.stack(coo.coords, axis=1), coo.shape, dim_names)
 
-    def positions(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
         """Each dimension with the place of every value in it."""
         return enumerate(self.coords.T)
 
-    def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def to_numpy(self) -> tuple[Numbers, Numbers]:
         """Values and coordinates; not copied."""
         return self.data, self.coords
 
@@ -95,7 +94,7 @@ class SparseCOOTensor(Sparse):
         return array
 
 
-def _ascend(coords: NDArray[Any]) -> bool:
+def _ascend(coords: Numbers) -> bool:
     """Whether each row stands behind the one before it in lexicographic order."""
     ascends = np.zeros(max(len(coords) - 1, 0), np.bool_)
     equal = ~ascends

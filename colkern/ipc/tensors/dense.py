@@ -6,12 +6,11 @@ Format: "Tensor (Multi-dimensional Array) Message Format".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
-from colkern.ipc.tensors.numeric import names_of, require_array, type_of
+from colkern.ipc.tensors.numeric import Numbers, names_of, require_array, type_of
 from colkern.schema import DataType
 
 
@@ -28,7 +27,7 @@ class Tensor:
         ValueError: If there is not one name for each dimension.
     """
 
-    values: NDArray[Any]
+    values: Numbers
     dim_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -48,7 +47,7 @@ class Tensor:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """How many bytes lie between neighbours in each dimension."""
+        """The bytes between neighbours in each dimension."""
         return self.values.strides
 
     @property
@@ -61,11 +60,11 @@ class Tensor:
         """The number of numbers."""
         return self.values.size
 
-    def to_numpy(self) -> NDArray[Any]:
+    def to_numpy(self) -> Numbers:
         """The array; not copied."""
         return self.values
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Numbers:
         return np.array(self.values, dtype, copy=copy)
 
     def equals(self, other: object) -> bool:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
-from colkern.ipc.tensors.numeric import require_array
+from colkern.ipc.tensors.numeric import Numbers, require_array
 from colkern.ipc.tensors.sparse import (
     Sparse,
     check_index,
@@ -41,9 +41,9 @@ class SparseCSFTensor(Sparse):
         InvalidArrowError: If the levels do not fit the shape, or each other.
     """
 
-    data: NDArray[Any]
-    indptr: tuple[NDArray[Any], ...]
-    indices: tuple[NDArray[Any], ...]
+    data: Numbers
+    indptr: tuple[Numbers, ...]
+    indices: tuple[Numbers, ...]
     axis_order: tuple[int, ...]
     shape: tuple[int, ...]
     dim_names: tuple[str, ...] | None = None
@@ -67,7 +67,7 @@ class SparseCSFTensor(Sparse):
             raise InvalidArrowError(f"{self.indices[-1].size} leaves for {self.data.size} values")
 
     @classmethod
-    def from_dense(cls, values: NDArray[Any], dim_names: tuple[str, ...] | None = None) -> Self:
+    def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
         """The values of an array that are not zero; the shortest dimension is the root's.
 
         Raises:
@@ -97,7 +97,7 @@ class SparseCSFTensor(Sparse):
             dim_names,
         )
 
-    def positions(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
         """Each dimension, from the leaves up, with the place of every value in it."""
         # For each value, the node of the level that it hangs under.
         nodes = np.arange(self.data.size)
@@ -109,7 +109,7 @@ class SparseCSFTensor(Sparse):
 
     def to_numpy(
         self,
-    ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+    ) -> tuple[Numbers, tuple[Numbers, ...], tuple[Numbers, ...]]:
         """Values, pointers and indices, the latter by level; not copied."""
         return self.data, self.indptr, self.indices
 

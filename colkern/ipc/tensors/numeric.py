@@ -1,42 +1,30 @@
-"""What tensors are made of: numbers of a fixed width, in shapes that NumPy has arrays of."""
+"""The numbers of tensors, and their shapes: those that NumPy has arrays of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern import schema as s
 from colkern.errors import InvalidArrowError, UnsupportedError, shown
 from colkern.extensions import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
-from colkern.schema import (
-    DataType,
-    FloatingPoint,
-    Int,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
 
-_SIGNED, _UNSIGNED = (int8(), int16(), int32(), int64()), (uint8(), uint16(), uint32(), uint64())
-_TYPES: dict[np.dtype[Any], DataType] = {
+Numbers: TypeAlias = NDArray[Any]
+"""Integers or floats of 8 to 64 bits."""
+
+_INTEGERS = (s.Int(width, signed) for width in (8, 16, 32, 64) for signed in (True, False))
+_TYPES: dict[np.dtype[Any], s.DataType] = {
     layout(type_).spec(Role.DATA).dtype: type_
-    for type_ in (*_SIGNED, *_UNSIGNED, float16(), float32(), float64())
+    for type_ in (*_INTEGERS, s.float16(), s.float32(), s.float64())
 }
 
 
-def type_of(array: NDArray[Any]) -> DataType:
+def type_of(array: Numbers) -> s.DataType:
     """The data type of an array's numbers.
 
     Raises:
@@ -48,13 +36,13 @@ def type_of(array: NDArray[Any]) -> DataType:
     return type_
 
 
-def dtype_of(type_: DataType) -> np.dtype[Any]:
+def dtype_of(type_: s.DataType) -> np.dtype[Any]:
     """The NumPy type of a tensor's numbers.
 
     Raises:
         UnsupportedError: If they are not integers or floats.
     """
-    if not isinstance(type_, Int | FloatingPoint):
+    if not isinstance(type_, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
     return layout(type_).spec(Role.DATA).dtype
 
@@ -89,7 +77,7 @@ def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
-def names_of(dim_names: Any, dimensions: int) -> tuple[str, ...] | None:
+def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
     """A name for each dimension, or None.
 
     Raises:
@@ -98,16 +86,16 @@ def names_of(dim_names: Any, dimensions: int) -> tuple[str, ...] | None:
     """
     if dim_names is None:
         return None
-    is_sequence = isinstance(dim_names, Iterable) and not isinstance(dim_names, str | bytes)
-    names = tuple(dim_names) if is_sequence else (None,)
-    if not all(isinstance(name, str) for name in names):
+    is_iterable = isinstance(dim_names, Iterable) and not isinstance(dim_names, str | bytes)
+    names: tuple[str, ...] = tuple(dim_names) if is_iterable else ()  # type: ignore[arg-type]
+    if not is_iterable or not all(isinstance(name, str) for name in names):
         raise TypeError(f"dim_names: expected a sequence of str, got {shown(dim_names)}")
     if len(names) != dimensions:
         raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")
     return names
 
 
-def require_array(values: Any, name: str) -> None:
+def require_array(values: object, name: str) -> None:
     """Raise `TypeError` unless that is a NumPy array."""
     if not isinstance(values, np.ndarray):
         raise TypeError(f"{name}: expected a NumPy array, got {type(values).__name__}")

@@ -5,7 +5,7 @@ Format: "Tensor (Multi-dimensional Array) Message Format"; `Tensor.fbs`, `Sparse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from math import prod
 from typing import Any
@@ -19,20 +19,20 @@ from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import HEADER_NAMES, Message, MessageStream
 from colkern.ipc.reading.schemas import data_type_from_wire
-from colkern.ipc.reading.sources import Body, open_sequential
+from colkern.ipc.reading.sources import Body, Source, open_sequential
 from colkern.ipc.tensors.compressed import SparseCSCMatrix, SparseCSRMatrix
 from colkern.ipc.tensors.coordinates import SparseCOOTensor
 from colkern.ipc.tensors.dense import Tensor
 from colkern.ipc.tensors.fibres import SparseCSFTensor, check_levels
-from colkern.ipc.tensors.numeric import check_shape, dtype_of, is_addressable, row_major
+from colkern.ipc.tensors.numeric import Numbers, check_shape, dtype_of, is_addressable, row_major
 from colkern.memory import Buffer, allocate
 
 AnyTensor = Tensor | SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | SparseCSFTensor
-"""What a tensor message may hold."""
+"""The contents of a tensor message."""
 
 
 def read_tensor(
-    source: Any, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
+    source: Source, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
 ) -> AnyTensor:
     """The tensor of the next message of a source; its index has been checked.
 
@@ -42,7 +42,7 @@ def read_tensor(
         source: As `colkern.ipc.open` takes it. Of a file object, pipe or socket no byte behind the
             message is taken, so that a further call reads the next message.
         memory_map: Whether a file at a path is mapped into memory; see `colkern.ipc.open`.
-        limits: What may be spent on input that is not trusted. Tensors whose numbers share bytes
+        limits: The limits on untrusted input. Tensors whose numbers share bytes
             (strides of zero) count against `Limits.unbacked_length`.
 
     Returns:
@@ -65,7 +65,7 @@ def read_tensor(
 
 
 def read_tensors(
-    source: Any, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
+    source: Source, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[AnyTensor, None, None]:
     """The tensors of a source's messages, up to its end, each read when it is asked for.
 
@@ -117,7 +117,7 @@ def strided(
     strides: NDArray[np.int64] | None,
     limits: Limits,
     what: str,
-) -> NDArray[Any]:
+) -> Numbers:
     """The numbers of a buffer as an array; not copied, unless they are misaligned.
 
     Args:
@@ -125,8 +125,8 @@ def strided(
         dtype: The numbers.
         shape: Sizes that were checked one by one.
         strides: In bytes, one a dimension; None for row-major order.
-        limits: What may be spent.
-        what: What the array is, for errors.
+        limits: The limits on untrusted input.
+        what: The name of the array in errors.
 
     Raises:
         InvalidArrowError: If a stride is negative, or numbers lie outside of the buffer.
@@ -181,12 +181,12 @@ def _sparse(header: Record, body: Body, limits: Limits) -> AnyTensor:
 
 def _items(
     body: Body, place: tuple[int, int], dtype: np.dtype[Any], count: int, what: str
-) -> NDArray[Any]:
+) -> Numbers:
     """The first `count` numbers of a buffer."""
     buffer = body.read(*place)
     if count * dtype.itemsize > buffer.size:
         raise InvalidArrowError(f"{what}: {count} of {dtype} in a buffer of {buffer.size} bytes")
-    items: NDArray[Any] = buffer.view(dtype, count)
+    items: Numbers = buffer.view(dtype, count)
     return items
 
 
@@ -195,7 +195,7 @@ Names = tuple[str, ...] | None
 
 
 def _coordinates(
-    index: Record, body: Body, data: NDArray[Any], shape: Shape, names: Names, limits: Limits
+    index: Record, body: Body, data: Numbers, shape: Shape, names: Names, limits: Limits
 ) -> SparseCOOTensor:
     coords = strided(
         body.read(*index["indicesBuffer"]),
@@ -215,7 +215,7 @@ _COMPRESSED: dict[int, type[SparseCSRMatrix | SparseCSCMatrix]] = {
 
 
 def _compressed(
-    index: Record, body: Body, data: NDArray[Any], shape: Shape, names: Names, limits: Limits
+    index: Record, body: Body, data: Numbers, shape: Shape, names: Names, limits: Limits
 ) -> SparseCSRMatrix | SparseCSCMatrix:
     matrix = _COMPRESSED.get(index["compressedAxis"])
     if matrix is None:
@@ -231,7 +231,7 @@ def _compressed(
 
 
 def _fibres(
-    index: Record, body: Body, data: NDArray[Any], shape: Shape, names: Names, limits: Limits
+    index: Record, body: Body, data: Numbers, shape: Shape, names: Names, limits: Limits
 ) -> SparseCSFTensor:
     axis_order = tuple(index["axisOrder"].tolist())
     pointer_places = index["indptrBuffers"].tolist()
@@ -241,7 +241,7 @@ def _fibres(
     position = _dtype(Type.Int, index["indicesType"])
     counted = _are_counts(pointer_places, node_places, data.size)
 
-    def levels(places: list[tuple[int, int]], dtype: np.dtype[Any], what: str) -> Any:
+    def levels(places: list[tuple[int, int]], dtype: np.dtype[Any], what: str) -> Iterator[Numbers]:
         for level, (begin, length) in enumerate(places):
             count = length if counted else length // dtype.itemsize
             place = begin, count * dtype.itemsize
@@ -256,14 +256,14 @@ def _are_counts(pointers: list[tuple[int, int]], nodes: list[tuple[int, int]], v
     """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format.
 
     Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both
-    hold for the lengths as they are, items are what they count.
+    hold for the lengths as they are, they count items.
     """
     return nodes[-1][1] == values and all(
         ends[1] == level[1] + 1 for ends, level in zip(pointers, nodes, strict=False)
     )
 
 
-_INDEXES: dict[int, Callable[[Record, Body, NDArray[Any], Shape, Names, Limits], AnyTensor]] = {
+_INDEXES: dict[int, Callable[[Record, Body, Numbers, Shape, Names, Limits], AnyTensor]] = {
     SparseTensorIndex.SparseTensorIndexCOO: _coordinates,
     SparseTensorIndex.SparseMatrixIndexCSX: _compressed,
     SparseTensorIndex.SparseTensorIndexCSF: _fibres,

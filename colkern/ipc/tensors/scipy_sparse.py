@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from colkern.names import why_missing
 
@@ -20,7 +20,7 @@ def scipy_sparse() -> Any:
     return scipy.sparse
 
 
-def from_scipy(matrix: Any, wanted: str) -> Any:
+def from_scipy(matrix: object, wanted: str) -> Any:
     """A sparse array of SciPy's in a format; itself if it has it.
 
     Raises:
@@ -28,4 +28,4 @@ def from_scipy(matrix: Any, wanted: str) -> Any:
     """
     if not scipy_sparse().issparse(matrix):
         raise TypeError(f"matrix: expected a sparse array of SciPy's, got {type(matrix).__name__}")
-    return matrix.asformat(wanted)
+    return cast("Any", matrix).asformat(wanted)

@@ -1,7 +1,7 @@
-"""What the sparse tensors share: their values, their shape, and the dense array that they stand for.
+"""The base of sparse tensors: their values, their shape, and the dense array that they stand for.
 
-Each class checks its index when it is made, so what comes out of a message and what a caller puts
-together are held to the same rules, and nothing behind them has to look again.
+Each class checks its index in its constructor. So tensors of messages and of callers follow the same
+rules, and need no further checks.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, LimitExceededError, shown
 from colkern.ipc.tensors.numeric import (
+    Numbers,
     check_shape,
     is_addressable,
     names_of,
@@ -27,7 +27,7 @@ from colkern.ipc.tensors.numeric import (
 from colkern.schema import DataType
 
 MAX_DENSE_BYTES = 1 << 32
-"""How large the result of `to_dense` is at most, unless the caller says otherwise."""
+"""The default limit of the result of `to_dense`."""
 
 
 class Sparse(ABC):
@@ -36,7 +36,7 @@ class Sparse(ABC):
     The classes below it have the fields `data`, `shape` and `dim_names`, and arrays for the index.
     """
 
-    data: NDArray[Any]
+    data: Numbers
     shape: tuple[int, ...]
     dim_names: tuple[str, ...] | None
 
@@ -76,7 +76,7 @@ class Sparse(ABC):
         return self.data.size
 
     @abstractmethod
-    def positions(self) -> Iterator[tuple[int, NDArray[Any]]]:
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
         """Each dimension, in any order, with the place of every value in it."""
 
     def coordinates(self) -> NDArray[np.int64]:
@@ -86,7 +86,7 @@ class Sparse(ABC):
             coords[:, dimension] = positions
         return coords
 
-    def to_dense(self, *, max_bytes: int = MAX_DENSE_BYTES) -> NDArray[Any]:
+    def to_dense(self, *, max_bytes: int = MAX_DENSE_BYTES) -> Numbers:
         """A new array with the values in place and zeros elsewhere; values of one place are added up.
 
         Args:
@@ -130,31 +130,31 @@ class Sparse(ABC):
         )
 
 
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray):
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return bool(np.array_equal(a, b))
-    if isinstance(a, tuple) and a and isinstance(a[0], np.ndarray):
-        return len(a) == len(b) and all(map(np.array_equal, a, b))
     return bool(a == b)
 
 
-def check_index(array: Any, what: str) -> None:
+def check_index(array: object, what: str) -> None:
     """Raise `TypeError` unless that is a one-dimensional NumPy array of integers."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{what}: expected a one-dimensional NumPy array of integers")
 
 
-def check_positions(positions: NDArray[Any], size: int, what: str) -> None:
+def check_positions(positions: Numbers, size: int, what: str) -> None:
     """Raise `InvalidArrowError` unless all positions lie in a dimension of that size."""
     if not positions.size:
         return
     low, high = int(positions.min()), int(positions.max())
     if low < 0 or high >= size:
-        found = low if low < 0 else high
-        raise InvalidArrowError(f"{what}: position {found} in a dimension of {size}")
+        outside = low if low < 0 else high
+        raise InvalidArrowError(f"{what}: position {outside} in a dimension of {size}")
 
 
-def check_pointers(pointers: NDArray[Any], ranges: int, end: int, what: str) -> None:
+def check_pointers(pointers: Numbers, ranges: int, end: int, what: str) -> None:
     """Raise unless the pointers cut `end` entries into that many ranges, one after the other.
 
     Raises:
@@ -174,7 +174,7 @@ def check_pointers(pointers: NDArray[Any], ranges: int, end: int, what: str) -> 
         )
 
 
-def sizes_of(pointers: NDArray[Any]) -> NDArray[np.int64]:
-    """How long the ranges between pointers are that were checked."""
+def sizes_of(pointers: Numbers) -> NDArray[np.int64]:
+    """The lengths of the ranges between pointers, which have been checked."""
     ends = pointers.astype(np.int64, copy=False)
     return ends[1:] - ends[:-1]

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern.ipc.enums import MessageHeader, SparseTensorIndex
 from colkern.ipc.flatbuffer import Record
@@ -21,7 +19,7 @@ from colkern.ipc.tensors.compressed import CompressedMatrix
 from colkern.ipc.tensors.coordinates import SparseCOOTensor
 from colkern.ipc.tensors.dense import Tensor
 from colkern.ipc.tensors.fibres import SparseCSFTensor
-from colkern.ipc.tensors.numeric import row_major, type_of
+from colkern.ipc.tensors.numeric import Numbers, row_major, type_of
 from colkern.ipc.tensors.reading import AnyTensor
 from colkern.ipc.tensors.sparse import Sparse
 from colkern.ipc.wire import BUFFER
@@ -31,7 +29,7 @@ from colkern.ipc.writing.sinks import sink_of
 from colkern.memory import ALIGNMENT
 
 
-def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
+def write_tensor(tensor: AnyTensor | Numbers, sink: object) -> int:
     """Write one message with a tensor; further calls on an open file append further messages.
 
     Where a file object tells that it does not stand at a multiple of 64 bytes, zeros come first, so that
@@ -77,23 +75,23 @@ def _header(tensor: object, body: Body) -> tuple[int, Record]:
     raise TypeError(f"tensor: expected a NumPy array or a tensor, got {type(tensor).__name__}")
 
 
-def _position(sink: Any) -> int:
+def _position(sink: object) -> int:
     """Where a file object stands; 0 where that cannot be told."""
     try:
-        position: int = sink.tell()
+        position: int = sink.tell()  # type: ignore[attr-defined]
     except (AttributeError, OSError):
         return 0
     return position
 
 
-def _add(array: NDArray[Any], body: Body) -> tuple[int, int]:
+def _add(array: Numbers, body: Body) -> tuple[int, int]:
     """Put an array into the body, its bytes as they lie; where it stands there, and its bytes."""
     packed = _packed(array)
     little = packed.astype(packed.dtype.newbyteorder("<"), order="K", copy=False)
     return body.add([little.ravel(order="K").view(np.uint8).data])
 
 
-def _index_type(array: NDArray[Any]) -> Record:
+def _index_type(array: Numbers) -> Record:
     parameters: Record = type_to_wire(type_of(array))["type"]
     return parameters
 
@@ -105,14 +103,14 @@ def _dimensions(shape: tuple[int, ...], names: tuple[str, ...] | None) -> list[R
     ]
 
 
-def _packed(array: NDArray[Any]) -> NDArray[Any]:
+def _packed(array: Numbers) -> Numbers:
     """An array without gaps: itself, if it is in row-major or column-major order."""
     if array.flags.c_contiguous or array.flags.f_contiguous:
         return array
     return np.ascontiguousarray(array)
 
 
-def _strides(packed: NDArray[Any]) -> tuple[int, ...]:
+def _strides(packed: Numbers) -> tuple[int, ...]:
     shape, itemsize = packed.shape, packed.dtype.itemsize
     if packed.flags.c_contiguous:
         return row_major(shape, itemsize)
@@ -181,7 +179,7 @@ def _fibres(tensor: SparseCSFTensor, body: Body) -> tuple[int, Record]:
     return _sparse(tensor, SparseTensorIndex.SparseTensorIndexCSF, index, body)
 
 
-def _level_places(levels: Sequence[NDArray[Any]], body: Body) -> NDArray[Any]:
+def _level_places(levels: Sequence[Numbers], body: Body) -> Numbers:
     # The length should be one of bytes. Arrow C++, which defined CSF, writes and reads the number of
     # items there, and takes bytes for a larger tensor; colkern reads both.
     return np.array([(_add(level, body)[0], level.size) for level in levels], BUFFER)

@@ -58,7 +58,7 @@ class BatchMessages:
         self._dictionary_metadata = options.dictionary_metadata
         table = encode_table(SCHEMA, schema_to_wire(self._wire))
         self._schema_message = self._checked(Message(MessageHeader.Schema, table, None, metadata))
-        # What each dictionary is decompressed to, and how large its bodies are.
+        # Of each dictionary, the decompressed size and the size of its bodies.
         self._grown: dict[int, tuple[int, int]] = {}
         asked = options.dictionary_deltas
         self._dictionaries = WrittenDictionaries(
@@ -73,13 +73,13 @@ class BatchMessages:
 
     @cached_property
     def dictionaries(self) -> int:
-        """How many dictionaries the schema has."""
+        """The number of dictionaries that the schema has."""
         return len(set(ids_of(self._wire.fields)))
 
     def of_batch(self, batch: RecordBatch) -> list[Message]:
-        """What has to be written for a batch: dictionary batches that are due, then the record batch.
+        """The messages of a batch: dictionary batches that are due, then the record batch.
 
-        All that can be refused is found here; what is returned counts as written.
+        Whatever can be refused is refused here; the messages returned count as written.
 
         Raises:
             ValueError: If the batch has another schema, one of its columns has bytes in several
@@ -116,7 +116,7 @@ class BatchMessages:
         return self._checked(Message(MessageHeader.DictionaryBatch, header, body, metadata))
 
     def _grown_to(self, batch: DictionaryBatch, body: Body | None) -> tuple[int, int]:
-        """What a dictionary is decompressed to after a batch of it, and how large its bodies are."""
+        """The decompressed size of a dictionary after a batch of it, and the size of its bodies."""
         assert body is not None
         grown, stored = self._grown.get(batch.id, (0, 0)) if batch.is_delta else (0, 0)
         return grown + body.decompressed_bytes, stored + body.size

@@ -26,10 +26,10 @@ from colkern.memory import EMPTY, Buffer
 
 
 class _Parts:
-    """What a message lists of some columns.
+    """The nodes, buffers and counts that a message lists of its columns.
 
     Args:
-        limits: What readers accept.
+        limits: The limits of readers.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -71,7 +71,7 @@ def batch_to_wire(
         length: The number of rows.
         codec: How to compress the buffers; None to leave them plain.
         body: Where their bytes go.
-        limits: What readers accept.
+        limits: The limits of readers.
 
     Raises:
         ValueError: If the bytes of one column live in several memories.
@@ -134,9 +134,9 @@ def _compressed_from_devices(
 
         def compress_next(_: Buffer) -> tuple[int, list[Chunk]] | None:
             with lock:
-                found = next(arriving, None)
-            # None after another thread has failed to fetch one, which raises what went wrong.
-            return found and (found[0], codec.compress(found[1]))
+                fetched = next(arriving, None)
+            # None after another thread has failed to fetch one, and raises its error.
+            return fetched and (fetched[0], codec.compress(fetched[1]))
 
         done = dict(filter(None, map_items(compress_next, buffers, total)))
     return [done[position] for position in range(len(buffers))]

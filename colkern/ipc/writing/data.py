@@ -1,23 +1,23 @@
-"""What may be written: batches, iterables of them, and objects of other libraries."""
+"""Data for writers: batches, iterables of them, and objects of other libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
-from colkern.arrays import RecordBatch
+from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.errors import ColkernError
 from colkern.schema import Schema, same_type
 
 
-def check_schema(found: Schema, expected: Schema) -> None:
+def check_schema(schema: Schema, expected: Schema) -> None:
     """Raise `ValueError` unless names, types and nullability of a batch are those expected."""
-    if found is expected:
+    if schema is expected:
         return
-    if len(found) != len(expected):
-        raise ValueError(f"data: a batch of {len(found)} columns, the schema has {len(expected)}")
-    for position, (ours, theirs) in enumerate(zip(expected, found, strict=True)):
+    if len(schema) != len(expected):
+        raise ValueError(f"data: a batch of {len(schema)} columns, the schema has {len(expected)}")
+    for position, (ours, theirs) in enumerate(zip(expected, schema, strict=True)):
         if ours is theirs:
             continue
         same = ours.name == theirs.name and ours.nullable == theirs.nullable
@@ -25,12 +25,12 @@ def check_schema(found: Schema, expected: Schema) -> None:
             raise ValueError(f"data: column {position} is {theirs}, the schema has {ours}")
 
 
-def _gives(data: Any, what: str) -> bool:
+def _gives(data: object, what: str) -> bool:
     """Whether it has a method of the Arrow PyCapsule interface for that, on the host or on a device."""
     return hasattr(data, f"__arrow_c_{what}__") or hasattr(data, f"__arrow_c_device_{what}__")
 
 
-def batches_of(data: Any) -> Iterator[RecordBatch]:
+def batches_of(data: object) -> Iterator[RecordBatch]:
     """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
 
     A mapping of names to columns is one batch, as `colkern.record_batch` makes it.
@@ -42,7 +42,7 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
         yield data
     elif isinstance(getattr(data, "schema", None), Schema):
         # A stream or a reader of colkern: its batches, with their metadata.
-        yield from data
+        yield from cast("RecordBatchStream", data)
     # A string's characters are strings again.
     elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
         for item in data:
@@ -70,7 +70,7 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
         )
 
 
-def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
+def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
     """The schema of some batches, and the batches.
 
     Raises:
@@ -78,7 +78,7 @@ def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
         TypeError: As `batches_of`.
     """
     if isinstance(getattr(data, "schema", None), Schema):
-        return data.schema, batches_of(data)
+        return cast("RecordBatchStream", data).schema, batches_of(data)
     if _gives(data, "stream") and not _gives(data, "array"):
         from colkern.interchange import import_stream
 
@@ -91,8 +91,8 @@ def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
     return first.schema, _chained(first, batches)
 
 
-def carried_options(data: Any) -> dict[str, Any]:
-    """What a reader's source says of its messages, as options of a writer; none of other data.
+def carried_options(data: object) -> dict[str, Any]:
+    """The ids and metadata of a reader's messages, as options of a writer; none for other data.
 
     The metadata of messages that cannot be read is left out: a file's batches can be good without.
     """

@@ -63,7 +63,7 @@ class WrittenDictionaries:
         self._written: dict[int, Array] = {}
 
     def due(self, columns: Sequence[Array], fields: Sequence[WireField]) -> list[DictionaryBatch]:
-        """What must be written before a batch of these columns, inner dictionaries first.
+        """The dictionary batches that a batch of these columns needs before it, inner dictionaries first.
 
         Nothing is remembered yet: see `wrote`.
 

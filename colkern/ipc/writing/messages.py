@@ -40,10 +40,10 @@ class Body:
         self._is_fetched = False
         self.size = 0
         self.decompressed_bytes = 0
-        """What its compressed buffers grow to."""
+        """The size of its compressed buffers when they are decompressed."""
 
     def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Append what is one buffer together; returns its offset and its length."""
+        """Append chunks that form one buffer; returns its offset and its length."""
         return self._add(chunks, sum(memoryview(chunk).nbytes for chunk in chunks))
 
     def add_buffer(self, buffer: Buffer) -> tuple[int, int]:

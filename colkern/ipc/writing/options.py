@@ -1,4 +1,4 @@
-"""How a writer writes."""
+"""The options of writers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Compression = Literal["lz4", "zstd"]
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a writer writes; the keyword arguments of `new_stream` and `new_file`.
+    """The options of a writer; the keyword arguments of `new_stream` and `new_file`.
 
     Args:
         compression: "lz4" (LZ4 frames), "zstd", or None for plain buffers. A buffer that would not
@@ -33,7 +33,7 @@ class WriteOptions:
             `Schema.metadata`.
         dictionary_metadata: Dictionary id → custom metadata of its batches; looked up when one is
             written.
-        reader_limits: What readers accept. What goes over one of these limits is refused with a
+        reader_limits: The limits of readers. What goes over one of these limits is refused with a
             `LimitExceededError` that names it, as readers would refuse it later.
     """
 
@@ -53,8 +53,8 @@ class WriteOptions:
         if level is not None and not isinstance(level, int):
             raise TypeError(f"compression_level: expected an int, got {type(level).__name__}")
         if not isinstance(self.reader_limits, Limits):
-            found = type(self.reader_limits).__name__
-            raise TypeError(f"reader_limits: expected Limits, got {found}")
+            kind = type(self.reader_limits).__name__
+            raise TypeError(f"reader_limits: expected Limits, got {kind}")
         self.codec()
 
     def codec(self) -> Codec | None:

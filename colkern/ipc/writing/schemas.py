@@ -13,7 +13,15 @@ from typing import Any
 from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
-from colkern.ipc.enums import DictionaryKind, Endianness, Type
+from colkern.ipc.enums import (
+    DATE_UNITS,
+    FLOAT_BITS,
+    INTERVAL_UNITS,
+    UNION_MODES,
+    DictionaryKind,
+    Endianness,
+    Type,
+)
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuffer import Columns, Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
@@ -177,7 +185,7 @@ def _field_columns(fields: Sequence[WireField]) -> Columns:
             others[position] = _field(wire)
     types: dict[s.DataType, Record] = {}
     written = [types.get(f.type) or types.setdefault(f.type, type_to_wire(f.type)) for f in leaves]
-    columns: dict[str, Sequence[Any]] = {
+    columns: dict[str, Sequence[object]] = {
         "name": [field.name for field in leaves],
         "nullable": [field.nullable for field in leaves],
         "type_type": [type_["type_type"] for type_ in written],
@@ -192,7 +200,7 @@ def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record]
 
     Args:
         metadata: The metadata.
-        argument: What to call it in messages.
+        argument: Its name in errors.
 
     Raises:
         TypeError: If it is no mapping of bytes to bytes.
@@ -239,7 +247,7 @@ def _field(field: WireField) -> Record:
 _NOTHING: Record = {}
 
 
-def _no_parameters(_: Any) -> Record:
+def _no_parameters(_: s.DataType) -> Record:
     return _NOTHING
 
 
@@ -248,11 +256,9 @@ def _int(type_: s.Int) -> Record:
     return {"bitWidth": type_.bit_width, "is_signed": type_.signed}
 
 
-def _unit(type_: Any) -> int:
+def _unit(type_: s.Time | s.Timestamp | s.Duration) -> int:
     return s.TIME_UNITS.index(type_.unit)
 
-
-_INTERVAL_UNITS = ("year_month", "day_time", "month_day_nano")
 
 _TYPES: Dispatch[type[s.DataType], tuple[int, Callable[[Any], Record]]] = by_type(
     "number and parameters in IPC metadata", s.Dictionary, s.Extension
@@ -264,17 +270,17 @@ _TYPES.update(
         s.Int: (Type.Int, _int),
         s.FloatingPoint: (
             Type.FloatingPoint,
-            lambda t: {"precision": (16, 32, 64).index(t.bit_width)},
+            lambda t: {"precision": FLOAT_BITS.index(t.bit_width)},
         ),
         s.Decimal: (
             Type.Decimal,
             lambda t: {"precision": t.precision, "scale": t.scale, "bitWidth": t.bit_width},
         ),
-        s.Date: (Type.Date, lambda t: {"unit": ("day", "ms").index(t.unit)}),
+        s.Date: (Type.Date, lambda t: {"unit": DATE_UNITS.index(t.unit)}),
         s.Time: (Type.Time, lambda t: {"unit": _unit(t), "bitWidth": t.bit_width}),
         s.Timestamp: (Type.Timestamp, lambda t: {"unit": _unit(t), "timezone": t.timezone}),
         s.Duration: (Type.Duration, lambda t: {"unit": _unit(t)}),
-        s.Interval: (Type.Interval, lambda t: {"unit": _INTERVAL_UNITS.index(t.unit)}),
+        s.Interval: (Type.Interval, lambda t: {"unit": INTERVAL_UNITS.index(t.unit)}),
         s.FixedSizeBinary: (Type.FixedSizeBinary, lambda t: {"byteWidth": t.byte_width}),
         s.Binary: (Type.Binary, _no_parameters),
         s.Utf8: (Type.Utf8, _no_parameters),
@@ -291,7 +297,7 @@ _TYPES.update(
         s.Map: (Type.Map, lambda t: {"keysSorted": t.keys_sorted}),
         s.Union: (
             Type.Union,
-            lambda t: {"mode": ("sparse", "dense").index(t.mode), "typeIds": t.type_codes},
+            lambda t: {"mode": UNION_MODES.index(t.mode), "typeIds": t.type_codes},
         ),
         s.RunEndEncoded: (Type.RunEndEncoded, _no_parameters),
     }

@@ -15,15 +15,15 @@ import stat
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from colkern.ipc.paths import require_local
+from colkern.ipc.writing.fetching import Chunk
 
 _JOINED_BYTES = 1 << 16
 """Chunks up to this size together are handed on as one: a system call costs more than a copy."""
 
 _STEM_CHARACTERS = 24
-"""How much of a file's name its partial file shows: up to 96 bytes, of the 255 that a name can have."""
+"""The characters of a file's name in that of its partial file: up to 96 of the 255 bytes of a name."""
 
 _DEVICE_ROOTS = ("/dev", "/proc")
 _FILE_ROOTS = ("/dev/shm",)
@@ -38,11 +38,11 @@ class Sink:
         write: Takes a bytes-like object whole.
     """
 
-    def __init__(self, write: Callable[[Any], Any]) -> None:
+    def __init__(self, write: Callable[[Chunk | bytearray], object]) -> None:
         self._write = write
         self.position = 0
 
-    def write(self, chunks: Iterable[Any]) -> None:
+    def write(self, chunks: Iterable[Chunk]) -> None:
         """Write chunks (bytes-like objects), one after the other.
 
         Each may be of memory that has other bytes when the next one is asked for.
@@ -55,7 +55,7 @@ class Sink:
             self.position += size
             if joined and size + len(joined) > _JOINED_BYTES:
                 self._write(joined)
-                # Whoever has taken the other may still look at it.
+                # The sink may still read the chunk before.
                 joined = bytearray()
             if size > _JOINED_BYTES:
                 self._write(view)
@@ -65,10 +65,10 @@ class Sink:
             self._write(joined)
 
     def commit(self) -> None:
-        """All is written; what was opened here is closed."""
+        """All is written: close what was opened here."""
 
     def abandon(self) -> None:
-        """It will not be whole; what was opened here is closed, and what was made here removed."""
+        """Stop before the end: close what was opened here, and remove what was created here."""
 
 
 class _FileSink(Sink):
@@ -94,7 +94,7 @@ class _FileSink(Sink):
     def commit(self) -> None:
         """The file gets its name.
 
-        Whoever looks sees nothing or all of it, also when this process fails. Nothing is flushed to
+        Other processes see nothing or all of it, also when this process fails. Nothing is flushed to
         the disk: after a power cut the file may be there in part.
         """
         self._file.close()
@@ -118,7 +118,7 @@ class _DirectSink(Sink):
     """A path to which nothing can be renamed, such as a pipe, a terminal or an open descriptor."""
 
     def __init__(self, path: Path) -> None:
-        # A descriptor's file may hold what others have written: that stays, and this comes behind it.
+        # Bytes that a descriptor's file has stay, and these come behind them.
         append = os.O_APPEND if path.is_file() else 0
         self._file = os.fdopen(os.open(path, os.O_WRONLY | append), "wb", buffering=0)
         super().__init__(_whole(self._file.write))
@@ -130,7 +130,9 @@ class _DirectSink(Sink):
         self._file.close()
 
 
-def _whole(write: Callable[[Any], int | None], *, is_raw: bool = True) -> Callable[[Any], None]:
+def _whole(
+    write: Callable[[memoryview], object], *, is_raw: bool = True
+) -> Callable[[Chunk | bytearray], None]:
     """A `write` that goes on where a raw file took only a part.
 
     Args:
@@ -139,7 +141,7 @@ def _whole(write: Callable[[Any], int | None], *, is_raw: bool = True) -> Callab
             answer None took all.
     """
 
-    def all_of(chunk: Any) -> None:
+    def all_of(chunk: Chunk | bytearray) -> None:
         view = memoryview(chunk).cast("B")
         while view.nbytes:
             written = write(view)
@@ -182,7 +184,7 @@ def _is_device(path: Path) -> bool:
     return False
 
 
-def sink_of(target: Any) -> Sink:
+def sink_of(target: object) -> Sink:
     """The sink for a path, a binary file object (`write`) or a socket (`sendall`).
 
     Raises:

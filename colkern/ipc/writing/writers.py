@@ -32,11 +32,11 @@ Block = tuple[int, int, int]
 
 
 class _Writer:
-    """What both formats share: the schema's message, batches, and the dictionaries before them."""
+    """The base of both writers: the schema's message, batches, and the dictionaries before them."""
 
     _may_replace: bool
 
-    def __init__(self, sink: Any, schema: Schema, options: WriteOptions, deltas: bool) -> None:
+    def __init__(self, sink: object, schema: Schema, options: WriteOptions, deltas: bool) -> None:
         self.schema = schema
         self._options = options
         self._messages = BatchMessages(
@@ -63,13 +63,13 @@ class _Writer:
     def _write_message(self, message: Message) -> Block:
         return write_message(self._require_open(), message, self._options.alignment)
 
-    def write(self, data: Any) -> None:
+    def write(self, data: object) -> None:
         """Write record batches; their columns are written as they are, not copied where that can be.
 
         Columns may be in device memory, all or some of them, and of several devices. They are trimmed
         there; what belongs to them is copied once, through page-locked memory and straight on to the
         sink, or to threads that compress it. The sink gets memory that has other bytes once its `write`
-        or `sendall` has returned. What is written is what the same columns in host memory would give.
+        or `sendall` has returned. The bytes written are those of the same columns in host memory.
 
         A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
         abandoned: see `abandon`.
@@ -104,7 +104,7 @@ class _Writer:
             raise
 
     def _end(self) -> None:
-        """Write what stands behind the last message."""
+        """Write the end, behind the last message."""
         assert self._sink is not None
         self._sink.write([END_OF_STREAM])
 
@@ -153,7 +153,7 @@ class StreamWriter(_Writer):
 
     _may_replace = True
 
-    def __init__(self, sink: Any, schema: Schema, options: WriteOptions) -> None:
+    def __init__(self, sink: object, schema: Schema, options: WriteOptions) -> None:
         super().__init__(sink, schema, options, deltas=False)
 
 
@@ -164,7 +164,7 @@ class FileWriter(_Writer):
 
     def __init__(
         self,
-        sink: Any,
+        sink: object,
         schema: Schema,
         options: WriteOptions,
         metadata: Mapping[bytes, bytes] | None = None,
@@ -196,7 +196,7 @@ class FileWriter(_Writer):
             assert isinstance(header, dict)
             id_ = header["id"]
             if not header["isDelta"]:
-                # What stands for it earlier is for those who read the messages one by one.
+                # Earlier batches of it are for readers of the messages one by one.
                 self._dictionaries.pop(id_, None)
             self._dictionaries.setdefault(id_, []).append(block)
         return block
@@ -228,7 +228,7 @@ class FileWriter(_Writer):
         self._sink.write([footer, struct.pack("<i", len(footer)), MAGIC])
 
 
-def new_stream(sink: Any, schema: Schema, **options: Any) -> StreamWriter:
+def new_stream(sink: object, schema: Schema, **options: Any) -> StreamWriter:
     """A writer of an Arrow IPC stream.
 
     Args:
@@ -249,7 +249,7 @@ def new_stream(sink: Any, schema: Schema, **options: Any) -> StreamWriter:
 
 
 def new_file(
-    sink: Any, schema: Schema, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
+    sink: object, schema: Schema, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
 ) -> FileWriter:
     """A writer of an Arrow IPC file; see `new_stream`.
 
@@ -262,7 +262,7 @@ def new_file(
     return FileWriter(sink, schema, WriteOptions(**options), metadata)
 
 
-def write_stream(sink: Any, data: Any, **options: Any) -> None:
+def write_stream(sink: object, data: object, **options: Any) -> None:
     """Write record batches as a whole stream, from host or device memory.
 
     See `new_stream` and the writer's `write`.
@@ -282,7 +282,7 @@ def write_stream(sink: Any, data: Any, **options: Any) -> None:
 
 
 def write_file(
-    sink: Any, data: Any, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
+    sink: object, data: object, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
 ) -> None:
     """Write record batches as a whole file, from host or device memory.
 

@@ -32,20 +32,11 @@ Body: TypeAlias = Callable[..., Any]
 """The user's function of pandas' columns."""
 
 _RESULTS = (
-    spark.BooleanType,
-    spark.ByteType,
-    spark.ShortType,
-    spark.IntegerType,
-    spark.LongType,
-    spark.FloatType,
-    spark.DoubleType,
-    spark.StringType,
+    *(spark.BooleanType, spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),
+    *(spark.FloatType, spark.DoubleType, spark.StringType),
 )
 
-_SCALAR = (
-    PythonEvalType.SQL_SCALAR_PANDAS_UDF,
-    PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF,
-)
+_SCALAR = (PythonEvalType.SQL_SCALAR_PANDAS_UDF, PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF)
 
 _AGGREGATES = (
     PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF,

@@ -23,11 +23,11 @@ _EXTENSION = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a session for the way to pandas and back.
+    """The settings of a session for the way to pandas and back; Spark 4.3's by default.
 
     Attributes:
         timezone: The time zone of the function's timestamps.
-        safely: Whether results that do not fit their type are errors; by default, as in Spark 4.3.
+        safely: Whether results that do not fit their type are errors.
         extension: Whether integers have pandas' dtypes with nulls.
     """
 

@@ -28,13 +28,11 @@ def traced(
     *,
     over_batches: bool = False,
 ) -> Node:
-    """The graph of a function.
+    """The graph of a function of pandas' columns, or of an iterator `over_batches` of them.
 
     Args:
-        function: A function of pandas' columns.
         witnesses: For each parameter a column of two rows, of the dtype that it will have.
         tracer: Counts the steps of the trace; None for a new one.
-        over_batches: Whether it takes an iterator of batches, and yields.
 
     Raises:
         UnsupportedError: If an operation is not element-wise, or not known; names it.

@@ -188,7 +188,7 @@ def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataTyp
 
 
 def _fits(type_: s.DataType, declared: s.DataType) -> bool:
-    """Whether a type holds all numbers of another one, or both are timestamps of one unit."""
+    """Whether the declared type holds all numbers of the other, or both are timestamps of one unit."""
     if isinstance(type_, s.Timestamp):
         return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
     if isinstance(declared, s.FloatingPoint):

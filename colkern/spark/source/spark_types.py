@@ -63,16 +63,13 @@ _WIDER: Dispatch[type[s.DataType], Callable[..., s.DataType]] = by_type(
 )
 
 
-@_WIDER.of(s.Int)
-def _int(type_: s.Int) -> s.DataType:
+@_WIDER.of(s.Int, s.FloatingPoint)
+def _number(type_: s.Int | s.FloatingPoint) -> s.DataType:
+    if isinstance(type_, s.FloatingPoint):
+        return type_ if type_.bit_width > 16 else s.float32()
     if type_.signed:
         return type_
     return s.decimal128(20, 0) if type_.bit_width == 64 else s.Int(2 * type_.bit_width, True)
-
-
-@_WIDER.of(s.FloatingPoint)
-def _float(type_: s.FloatingPoint) -> s.DataType:
-    return type_ if type_.bit_width > 16 else s.float32()
 
 
 @_WIDER.of(s.Date, s.Time, s.Timestamp, s.Duration)

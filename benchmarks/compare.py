@@ -72,13 +72,13 @@ def shapes(comparison: Comparison, rows: list[int], quick: bool) -> Iterator[tup
 
 def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
     """The rows for a terminal."""
-    made = Table(title=f"Threads: {threads}; one copies memory at {bandwidth / 1e9:.1f} GB/s")
+    result = Table(title=f"Threads: {threads}; one copies memory at {bandwidth / 1e9:.1f} GB/s")
     columns = ("case", "colkern", "best peer", "ratio", "target", "GB/s", "share of bandwidth")
     for name in columns:
-        made.add_column(name, justify="left" if name == "case" else "right")
+        result.add_column(name, justify="left" if name == "case" else "right")
     for row in rows:
         peer = row["best_peer"]
-        made.add_row(
+        result.add_row(
             f"{row['comparison']}, {label(row['shape'])}",
             f"{row['seconds']['colkern'] * 1e6:,.1f} µs",
             f"{row['seconds'][peer] * 1e6:,.1f} µs {peer}" if peer else "",
@@ -87,7 +87,7 @@ def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
             f"{row['bytes_per_second'] / 1e9:.1f}",
             f"{row['bandwidth_share']:.0%}",
         )
-    return made
+    return result
 
 
 def summary(rows: list[dict[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""What a figure was measured on, and the bandwidth of its memory."""
+"""The machine of a measurement, and the bandwidth of its memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def facts(threads: int) -> dict[str, Any]:
 
 
 def earlier(path: Path, head: dict[str, Any], part: str) -> dict[str, Any] | None:
-    """What is in a result file that was measured under the same conditions; None if there is no file.
+    """A result file that was measured under the same conditions; None if there is no file.
 
     Args:
         path: The file.

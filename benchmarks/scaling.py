@@ -72,8 +72,8 @@ def _reset_peak() -> int:
 def _status(name: str) -> int:
     """A figure of this process's memory, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    (found,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
-    return int(found) << 10
+    (size,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
+    return int(size) << 10
 
 
 def main() -> None:

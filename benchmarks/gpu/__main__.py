@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def head(clock: Clock, size: int, rounds: int) -> dict[str, Any]:
-    """What is measured, where, and the yardstick."""
+    """The measurements, the machine, and the yardstick."""
     import cupy
 
     return {

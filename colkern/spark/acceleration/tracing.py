@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import types
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,8 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.columns import TracedColumn
 from colkern.spark.acceleration.nodes import Input, Node, dtype_of
-from colkern.spark.acceleration.original import as_one
+from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import Tracer
-
-Body: TypeAlias = Callable[..., Any]
-"""A user's function of pandas' columns."""
 
 
 def traced(
@@ -37,26 +34,22 @@ def traced(
     Raises:
         UnsupportedError: If an operation is not element-wise, or not known; names it.
     """
-    call = _call_with_batches if over_batches else _call
-    node, again = (
-        _traced(function, witnesses, each, call) for each in (tracer or Tracer(), Tracer())
-    )
+    node = _traced(function, witnesses, tracer or Tracer(), over_batches)
+    again = _traced(function, witnesses, Tracer(), over_batches)
     if node.identity != again.identity:
         raise UnsupportedError("what it does differs from call to call")
     return node
 
 
 def _traced(
-    function: Body,
-    witnesses: Sequence[pd.Series],
-    tracer: Tracer,
-    call: Callable[[Body, list[TracedColumn]], object],
+    function: Body, witnesses: Sequence[pd.Series], tracer: Tracer, over_batches: bool
 ) -> Node:
     columns = [_stand_in(k, witness, tracer) for k, witness in enumerate(witnesses)]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            result = call(_with_stand_ins(function, tracer), columns)
+            body = _with_stand_ins(function, tracer)
+            result = _for_a_batch(body, columns) if over_batches else body(*columns)
     except Exception as error:
         # The user's body may raise anything for columns of other dtypes than it expects.
         reason = tracer.refusal or f"{type(error).__name__}: {error}"
@@ -70,11 +63,7 @@ def _traced(
     return result.node
 
 
-def _call(function: Body, columns: list[TracedColumn]) -> object:
-    return function(*columns)
-
-
-def _call_with_batches(function: Body, columns: list[TracedColumn]) -> object:
+def _for_a_batch(function: Body, columns: list[TracedColumn]) -> object:
     """The result for a batch; the function gets two, to see whether it keeps anything of the first."""
     yielded = list(function(iter([as_one(columns)] * 2)))
     nodes = [column.node for column in yielded if isinstance(column, TracedColumn)]

@@ -8,7 +8,6 @@ memory, measured first.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 from collections.abc import Iterable, Iterator
@@ -162,7 +161,9 @@ def main() -> None:
             rows.append(head | measured)
             if options.json:
                 # Each time: a run that is stopped leaves what it has measured.
-                write(options.json, facts | {"rows": in_order([*kept, *rows], COMPARISONS)})
+                machine.write_json(
+                    options.json, facts | {"rows": in_order([*kept, *rows], COMPARISONS)}
+                )
     console.print(table(rows, bandwidth, options.threads), summary(rows))
     if options.chart:
         # Imported late: it takes longer than many a case.
@@ -181,12 +182,6 @@ def in_order(rows: list[dict[str, Any]], names: Iterable[str]) -> list[dict[str,
     places = {name: place for place, name in enumerate(names)}
     there = [row for row in rows if row["comparison"] in places]
     return sorted(there, key=lambda row: places[row["comparison"]])
-
-
-def write(path: Path, result: dict[str, Any]) -> None:
-    """Write a JSON document."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -52,3 +52,9 @@ def memory_bandwidth(size: int = 1 << 28, repeats: int = 9) -> float:
         np.copyto(target, source)
         seconds.append(time.perf_counter() - begin)
     return 2 * size / statistics.median(seconds)
+
+
+def write_json(path: Path, result: object) -> None:
+    """Write the figures of a run to a file, whose folder is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")

@@ -238,8 +238,7 @@ def main() -> None:
             "cached_kernels": kernels,
             "users_functions": users,
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write_json(options.json, result)
 
 
 if __name__ == "__main__":

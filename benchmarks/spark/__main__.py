@@ -9,7 +9,6 @@ Parquet, and at last the first batch in fresh Python processes, on an executor o
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import tempfile
 from collections.abc import Iterator
@@ -136,8 +135,7 @@ def cold_table(figures: dict[str, Any]) -> Table:
 def write(path: Path | None, report: dict[str, Any]) -> None:
     """Write what there is so far: a run that is stopped leaves what it has measured."""
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report, indent=1) + "\n")
+        machine.write_json(path, report)
 
 
 if __name__ == "__main__":

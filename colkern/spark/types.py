@@ -239,15 +239,6 @@ def _arrow_field(field: spark.StructField) -> s.Field:
     return s.field(field.name, type_, field.nullable, metadata)
 
 
-def _arrow_map(type_: spark.MapType) -> s.DataType:
-    key = s.field("key", arrow_type(type_.keyType), nullable=False)
-    return s.map_(key, s.field("value", arrow_type(type_.valueType), type_.valueContainsNull))
-
-
-def _arrow_list(type_: spark.ArrayType) -> s.DataType:
-    return s.list_(s.field("element", arrow_type(type_.elementType), type_.containsNull))
-
-
 def _arrow_spatial(type_: spark.DataType) -> s.DataType:
     kind = next(kind for kind, theirs in _SPATIAL.items() if isinstance(type_, theirs))
     metadata = {kind.encode(): b"true", b"srid": str(type_.srid).encode()}
@@ -257,8 +248,13 @@ def _arrow_spatial(type_: spark.DataType) -> s.DataType:
 
 _OF_SPARK: dict[type[spark.DataType], Callable[[spark.DataType], s.DataType]] = {
     spark.DecimalType: lambda t: s.decimal128(t.precision, t.scale),
-    spark.ArrayType: _arrow_list,
-    spark.MapType: _arrow_map,
+    spark.ArrayType: lambda t: s.list_(
+        s.field("element", arrow_type(t.elementType), t.containsNull)
+    ),
+    spark.MapType: lambda t: s.map_(
+        s.field("key", arrow_type(t.keyType), nullable=False),
+        s.field("value", arrow_type(t.valueType), t.valueContainsNull),
+    ),
     spark.StructType: lambda t: s.Struct(arrow_schema(t).fields),
     spark.VariantType: lambda _: VARIANT,
     spark.UserDefinedType: lambda t: arrow_type(t.sqlType()),

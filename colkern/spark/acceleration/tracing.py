@@ -48,7 +48,9 @@ def _traced(
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            body = _with_stand_ins(function, tracer)
+            body = function
+            if isinstance(function, types.FunctionType):
+                body = _Replacing(function.__globals__, tracer).of_function(function)
             result = _for_a_batch(body, columns) if over_batches else body(*columns)
     except Exception as error:
         # The user's body may raise anything for columns of other dtypes than it expects.
@@ -97,16 +99,8 @@ def _line(error: BaseException, function: Body) -> str:
 # The functions of pandas that take columns
 
 
-def _with_stand_ins(function: Body, tracer: Tracer) -> Body:
-    """The function, in which some functions of pandas are replaced by ones that take stand-ins; they
-    are also replaced in the functions of its own module that it calls."""
-    if not isinstance(function, types.FunctionType):
-        return function
-    return _Replacing(function.__globals__, tracer).of_function(function)
-
-
 class _Replacing:
-    """Copies of functions of one module, with some names replaced."""
+    """Copies of functions of one module, in which stand-ins replace some functions of pandas."""
 
     def __init__(self, names: dict[str, object], tracer: Tracer) -> None:
         self._module = names

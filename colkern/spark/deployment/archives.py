@@ -54,13 +54,9 @@ def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
             content = entry.read_bytes()
             yield place, content
             if entry.name.endswith(".py"):
-                yield f"{place}c", _bytecode(content, place)
-
-
-def _bytecode(source: bytes, place: str) -> bytes:
-    code = compile(source, place, "exec", dont_inherit=True)
-    header = importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source)
-    return header + marshal.dumps(code)
+                code = marshal.dumps(compile(content, place, "exec", dont_inherit=True))
+                header = importlib.util.MAGIC_NUMBER + _UNCHECKED
+                yield f"{place}c", header + importlib.util.source_hash(content) + code
 
 
 def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:

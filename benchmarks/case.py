@@ -1,4 +1,4 @@
-"""What is compared: an operation, the shapes of its data, and who does it.
+"""Comparisons: an operation, the shapes of its data, and the libraries that do it.
 
     @compared(target=1.5, dtype=("int64", "int32"), nulls=(0, 0.01, 0.5))
     def filter_mask(rows, dtype, nulls): ...

@@ -30,12 +30,12 @@ def draw(result: dict[str, Any], path: Path) -> None:
 
 def _ratios(result: dict[str, Any]) -> dict[str, dict[int, float]]:
     """Operation -> rows -> ratio in the usual shape, the operation with the least first."""
-    found: dict[str, dict[int, float]] = {}
+    ratios: dict[str, dict[int, float]] = {}
     for row in result["rows"]:
         if row["ratio"]:
             # The usual shape of a size comes first.
-            found.setdefault(row["comparison"], {}).setdefault(row["shape"]["rows"], row["ratio"])
-    return dict(sorted(found.items(), key=lambda item: min(item[1].values())))
+            ratios.setdefault(row["comparison"], {}).setdefault(row["shape"]["rows"], row["ratio"])
+    return dict(sorted(ratios.items(), key=lambda item: min(item[1].values())))
 
 
 def _scale(axes: Axes) -> None:

@@ -8,7 +8,6 @@ memory, measured first.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 from collections.abc import Iterable, Iterator
@@ -72,13 +71,13 @@ def shapes(comparison: Comparison, rows: list[int], quick: bool) -> Iterator[tup
 
 def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
     """The rows for a terminal."""
-    made = Table(title=f"Threads: {threads}; one copies memory at {bandwidth / 1e9:.1f} GB/s")
+    result = Table(title=f"Threads: {threads}; one copies memory at {bandwidth / 1e9:.1f} GB/s")
     columns = ("case", "colkern", "best peer", "ratio", "target", "GB/s", "share of bandwidth")
     for name in columns:
-        made.add_column(name, justify="left" if name == "case" else "right")
+        result.add_column(name, justify="left" if name == "case" else "right")
     for row in rows:
         peer = row["best_peer"]
-        made.add_row(
+        result.add_row(
             f"{row['comparison']}, {label(row['shape'])}",
             f"{row['seconds']['colkern'] * 1e6:,.1f} µs",
             f"{row['seconds'][peer] * 1e6:,.1f} µs {peer}" if peer else "",
@@ -87,7 +86,7 @@ def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
             f"{row['bytes_per_second'] / 1e9:.1f}",
             f"{row['bandwidth_share']:.0%}",
         )
-    return made
+    return result
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
@@ -162,7 +161,9 @@ def main() -> None:
             rows.append(head | measured)
             if options.json:
                 # Each time: a run that is stopped leaves what it has measured.
-                write(options.json, facts | {"rows": in_order([*kept, *rows], COMPARISONS)})
+                machine.write_json(
+                    options.json, facts | {"rows": in_order([*kept, *rows], COMPARISONS)}
+                )
     console.print(table(rows, bandwidth, options.threads), summary(rows))
     if options.chart:
         # Imported late: it takes longer than many a case.
@@ -181,12 +182,6 @@ def in_order(rows: list[dict[str, Any]], names: Iterable[str]) -> list[dict[str,
     places = {name: place for place, name in enumerate(names)}
     there = [row for row in rows if row["comparison"] in places]
     return sorted(there, key=lambda row: places[row["comparison"]])
-
-
-def write(path: Path, result: dict[str, Any]) -> None:
-    """Write a JSON document."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

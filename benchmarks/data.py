@@ -50,15 +50,15 @@ def strings(rows: int, length: int = 12, nulls: float = 0, distinct: int = 0) ->
     data = random(4).integers(ord("a"), ord("z") + 1, int(starts[-1]), np.uint8)
     kind = pa.string() if starts[-1] < 1 << 31 else pa.large_string()
     offsets = starts.astype(np.int32 if kind == pa.string() else np.int64)
-    made = pa.Array.from_buffers(
+    array = pa.Array.from_buffers(
         kind, len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(data)], 0
     )
     if distinct:
-        made = made.take(indices(rows, distinct))
+        array = array.take(indices(rows, distinct))
     if not nulls:
-        return made
-    buffers = [pa.py_buffer(_random_bits(rows, 1 - nulls, 5)), *made.buffers()[1:]]
-    return pa.Array.from_buffers(made.type, rows, buffers)
+        return array
+    buffers = [pa.py_buffer(_random_bits(rows, 1 - nulls, 5)), *array.buffers()[1:]]
+    return pa.Array.from_buffers(array.type, rows, buffers)
 
 
 def with_nulls(values: NDArray[Any], share: float) -> pa.Array:

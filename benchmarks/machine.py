@@ -1,4 +1,4 @@
-"""What a figure was measured on, and the bandwidth of its memory."""
+"""The machine of a measurement, and the bandwidth of its memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def facts(threads: int) -> dict[str, Any]:
 
 
 def earlier(path: Path, head: dict[str, Any], part: str) -> dict[str, Any] | None:
-    """What is in a result file that was measured under the same conditions; None if there is no file.
+    """A result file that was measured under the same conditions; None if there is no file.
 
     Args:
         path: The file.
@@ -52,3 +52,9 @@ def memory_bandwidth(size: int = 1 << 28, repeats: int = 9) -> float:
         np.copyto(target, source)
         seconds.append(time.perf_counter() - begin)
     return 2 * size / statistics.median(seconds)
+
+
+def write_json(path: Path, result: object) -> None:
+    """Write the figures of a run to a file, whose folder is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")

@@ -6,7 +6,6 @@ Time should grow as the slots do, and memory beside the input not at all.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Iterator
@@ -72,8 +71,8 @@ def _reset_peak() -> int:
 def _status(name: str) -> int:
     """A figure of this process's memory, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    (found,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
-    return int(found) << 10
+    (size,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
+    return int(size) << 10
 
 
 def main() -> None:
@@ -93,9 +92,8 @@ def main() -> None:
             f"{row['peak_bytes'] / 2**20:10.1f} MiB"
         )
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
         result = {**machine.facts(threads=1), "rows": rows}
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write_json(options.json, result)
 
 
 if __name__ == "__main__":

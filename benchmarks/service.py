@@ -39,7 +39,7 @@ class Service:
         self.places = self._process.places
 
     def traffic(self, way: str) -> Traffic:
-        """What has become of bodies that were served in one of the ways."""
+        """The outcome of bodies that were served in one of the ways."""
         return Traffic(**self._process.ask(way))
 
 

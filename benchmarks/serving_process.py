@@ -31,7 +31,7 @@ class ServingProcess:
         self.places: dict[str, str] = self._answer()
 
     def ask(self, question: str) -> Any:
-        """What it answers, one line of JSON, to a line."""
+        """The answer to a line, one line of JSON."""
         print(question, file=self._process.stdin, flush=True)
         return self._answer()
 

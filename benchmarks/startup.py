@@ -1,4 +1,4 @@
-"""What a process pays before its first result: `python -m benchmarks.startup`.
+"""The costs of a process before its first result: `python -m benchmarks.startup`.
 
 Every figure is the median over fresh processes. The kernels are compiled once before, into a cache
 of their own; then each process must find them there, and says how many it compiled.
@@ -81,11 +81,11 @@ def udf():
 def njit():
     @ck.njit
     def total(prices):
-        found = 0.0
+        total_price = 0.0
         for i in range(len(prices)):
             if prices.is_valid(i):
-                found += discount(prices.value(i))
-        return found
+                total_price += discount(prices.value(i))
+        return total_price
 
     return lambda: total(column)
 
@@ -129,7 +129,7 @@ print(json.dumps({"seconds": seconds, **compilations()}))
 
 
 def run(code: str, **environment: str) -> str:
-    """What a fresh process prints."""
+    """The output of a fresh process."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         # As installed packages are, compiled to bytecode.
@@ -238,8 +238,7 @@ def main() -> None:
             "cached_kernels": kernels,
             "users_functions": users,
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from benchmarks.cases import COMPARISONS
 
 
 class _Suite:
-    """What the classes have in common."""
+    """The common part of the classes."""
 
     comparison: Comparison
     timeout = 600

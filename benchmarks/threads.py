@@ -6,7 +6,6 @@ The same operation on the same data, in turn, in one process.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from benchmarks import machine
@@ -55,9 +54,8 @@ def main() -> None:
         rows.append({"operation": name, "seconds": seconds})
         print(f"{name:32}{seconds['1'] * 1e3:10.2f} ms{seconds['1'] / seconds['2']:8.2f}×")
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
         result = {**machine.facts(threads=2), "slots": slots, "rows": rows}
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Callable
 Work = Callable[[], object]
 
 _LIKE = 10
-"""What is up to so many times slower than the fastest is called as often."""
+"""Contestants that are up to so many times slower than the fastest are called as often."""
 
 
 def medians(contestants: dict[str, Work], rounds: int, at_least: float = 0.002) -> dict[str, float]:

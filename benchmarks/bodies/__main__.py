@@ -7,7 +7,6 @@ the rounds, by the wall clock, until the device has done its work. Files are in 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from benchmarks.bodies.report import HEAD, failed, line, summary
 from benchmarks.bodies.sharing import SHARING
 from benchmarks.bodies.transfers import TRANSFERS
 from benchmarks.bodies.validation import VALIDATION
+from benchmarks.machine import write_json
 from colkern.cuda import memory, stand_in
 from colkern.cuda.cupy_library import cupy_library
 from colkern.errors import DeviceUnavailableError
@@ -78,8 +78,7 @@ def _measured(options: argparse.Namespace) -> int:
     for text in summary(result):
         print(text)
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        write_json(options.json, result)
         print(f"written: {options.json}")
     return int(failed(result))
 

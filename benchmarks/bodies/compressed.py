@@ -13,7 +13,7 @@ from benchmarks.bodies.peers import peers
 from benchmarks.bodies.tables import body_bytes, write_table
 
 PACKAGES = {"lz4": "lz4", "zstd": "zstandard"}
-"""What reads and writes a codec on the host."""
+"""The functions that compress and decompress on the host."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What takes its turn in each round, and what its figure is held against."""
+"""The contestants of each round, and the yardsticks of their figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPEED = "times as fast as"
 
 
 class Against(NamedTuple):
-    """What a figure is held against.
+    """The yardstick of a figure.
 
     Args:
         kind: RATE, SECONDS or SPEED.
@@ -87,4 +87,4 @@ class Group:
 
 
 Contestants = Iterator[list[Contestant]]
-"""What the generator of a group yields, once."""
+"""The contestants of a group."""

@@ -12,7 +12,7 @@ from colkern.cuda import direct_storage
 from colkern.memory import Device
 
 _PACKAGES = ("lz4", "zstandard", "kvikio-cu12", "kvikio-cu13", "cudf-cu12", "cudf-cu13")
-"""What figures depend on beside what `colkern.machine` names."""
+"""The conditions of figures that `colkern.machine` does not name."""
 
 
 def head(device: Device, size: int, rounds: int, *, stand_in: bool) -> dict[str, Any]:
@@ -52,10 +52,10 @@ def _driver() -> str | None:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in _PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions

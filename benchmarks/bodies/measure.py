@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 @dataclass
 class _Taken:
-    """What was found out about a contestant.
+    """The figures of a contestant.
 
     Args:
         contestant: The contestant.
@@ -77,10 +77,10 @@ def _take_turn(taken: _Taken, device: Device) -> None:
     try:
         memory.finish(device)
         begin = time.perf_counter()
-        made = taken.contestant.work()
+        work = taken.contestant.work()
         memory.finish(device)
         taken.seconds.append(time.perf_counter() - begin)
-        del made
+        del work
     except Exception as error:  # noqa: BLE001 (whatever it is, the other rows are worth having)
         taken.error = _said(error)
 

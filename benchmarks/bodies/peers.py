@@ -1,4 +1,4 @@
-"""What else brings a file's columns into device memory, as far as it is installed."""
+"""Other libraries that bring a file's columns into device memory, if they are installed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from colkern.cuda import memory
 
 def peers(path: Path) -> dict[str, Work]:
     """The work of each, by its name; all leave all buffers of the file on the device."""
-    found: dict[str, Work] = {"pyarrow, then CuPy": lambda: _by_cupy(path)}
+    ways: dict[str, Work] = {"pyarrow, then CuPy": lambda: _by_cupy(path)}
     if _has("pyarrow.cuda"):
-        found["pyarrow.cuda"] = lambda: _by_pyarrow(path)
+        ways["pyarrow.cuda"] = lambda: _by_pyarrow(path)
     if _has("cudf"):
-        found["pyarrow, then cuDF"] = lambda: _by_cudf(path)
-    return found
+        ways["pyarrow, then cuDF"] = lambda: _by_cudf(path)
+    return ways
 
 
 def _has(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a file of results says, in words."""
+"""A file of results in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def summary(result: dict[str, Any]) -> Iterable[str]:
-    """What came out, in a few lines."""
+    """The results in a few lines."""
     if result["stand_in"]:
         yield "over host memory that stands in for a device: no figures of a GPU"
     held = [row for row in result["rows"] if row.get("meets_target") is not None]

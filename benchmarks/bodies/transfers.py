@@ -21,10 +21,10 @@ from colkern.memory import Buffer, Device, allocate_for_overwrite
 READ = "file to the device"
 
 LEAST_RATE = 0.85
-"""What share of a copy from page-locked memory a file's way to the device is to reach."""
+"""The target of reading a file to the device, as a share of a copy from page-locked memory."""
 
 MOST_SECONDS = 1 / 20
-"""What share of the time for a hundred columns two of them may take."""
+"""The share of the time for a hundred columns that two of them may take."""
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from colkern.cpu.threads import set_num_threads
 from colkern.layouts import LayoutKind
 
 TIMES_AS_FAST = 10
-"""What a device is to reach beside one core."""
+"""The target speed of a device beside one core."""
 
 SHARE = 4
 """A column has about this part of the bytes of the large tables."""

@@ -36,8 +36,8 @@ def _booleans(rows: int, nulls: float, offset: int, seed: int) -> pa.Array:
     """Booleans from bit `offset` on, of which that share is null."""
     bits = data.mask(rows + offset, 0.5, seed).buffers()[1]
     validity = data.mask(rows + offset, 1 - nulls, seed + 1).buffers()[1] if nulls else None
-    made = pa.BooleanArray.from_buffers(pa.bool_(), rows + offset, [validity, bits])
-    return made.slice(offset)
+    array = pa.BooleanArray.from_buffers(pa.bool_(), rows + offset, [validity, bits])
+    return array.slice(offset)
 
 
 _POLARS: dict[str, Any] = {

@@ -190,10 +190,10 @@ def _lists(rows: int) -> pa.ListArray:
 def columns_of_lists(rows: int) -> Case:
     """The sums of lists of floats, by awkward's arrays in Numba; both have been made before."""
     peer = _lists(rows)
-    made, ours, out = ak.from_arrow(peer), ck.array(peer), np.empty(rows)
+    lists, ours, out = ak.from_arrow(peer), ck.array(peer), np.empty(rows)
     return Case(
         peer.nbytes + out.nbytes,
-        {"colkern": lambda: _sums_of_column(ours, out), "awkward": lambda: _sums(made, out)},
+        {"colkern": lambda: _sums_of_column(ours, out), "awkward": lambda: _sums(lists, out)},
     )
 
 

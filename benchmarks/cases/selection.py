@@ -70,7 +70,7 @@ def _has_peers_layout(dtype: str) -> bool:
     nulls=(0, 0.01, 0.5),
 )
 def filter_mask(rows: int, selectivity: float, dtype: str, nulls: float) -> Case:
-    """What a random mask keeps."""
+    """A filter by a random mask."""
     peer, mask = _values(rows, dtype, nulls), data.mask(rows, selectivity)
     ours, bits = ck.array(peer), ck.array(mask)
     rust, rust_mask = a3.Array.from_arrow(peer), a3.Array.from_arrow(mask)
@@ -87,7 +87,7 @@ def filter_mask(rows: int, selectivity: float, dtype: str, nulls: float) -> Case
 
 @compared(target=1.5, run=(100, 10, 10_000), dtype=("int64", "string of 12", "bool"))
 def filter_runs_of_mask(rows: int, run: int, dtype: str) -> Case:
-    """What a mask keeps whose bits come in runs, as those of a sorted column do."""
+    """A filter by a mask whose bits come in runs, as those of a sorted column do."""
     flips = data.random(9).random(rows) < 1 / run
     mask = pa.array(np.cumsum(flips) % 2 == 0)
     peer = _values(rows, dtype, 0)

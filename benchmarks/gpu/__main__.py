@@ -8,7 +8,6 @@ device-to-device copy of as many bytes, measured in the same process and in the 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,14 +59,13 @@ def main() -> int:
     for text in summary(result):
         print(text)
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write_json(options.json, result)
         print(f"written: {options.json}")
     return int(failed(result))
 
 
 def head(clock: Clock, size: int, rounds: int) -> dict[str, Any]:
-    """What is measured, where, and the yardstick."""
+    """The measurements, the machine, and the yardstick."""
     import cupy
 
     return {

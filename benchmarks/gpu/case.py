@@ -1,4 +1,4 @@
-"""What is measured on a GPU: launches of kernels, declared by concern.
+"""Measurements on a GPU: launches of kernels, declared by concern.
 
     streaming(kernels.lengths_of, lambda d: (d.n, d.offsets("i4", 8), d.out("i8")))
 
@@ -30,7 +30,7 @@ OTHER = "other"
 """Searches, compactions, scatters, single items and bits at random places; checks and hashes of text."""
 
 TARGETS = {STREAMING: 0.8, GATHER: 0.3}
-"""What share of a copy's bandwidth is to be reached; none is set for the other kind."""
+"""The target share of a copy's bandwidth; none is set for the other kind."""
 
 GRAIN = 4096
 """Slots are a multiple of this: what is counted by blocks comes out even."""
@@ -55,7 +55,7 @@ class Launch:
 
     @property
     def nbytes(self) -> int:
-        """What must be read and written: each array once, those behind addresses too.
+        """The bytes to be read and written: each array once, those behind addresses too.
 
         An array counts as a whole, as a memory's sectors do: none of 32 bytes has nothing that is read.
         """
@@ -83,7 +83,7 @@ class Launch:
 
 
 class Measurement:
-    """What makes a launch.
+    """The parts of a launch.
 
     Args:
         kernel: The kernel.

@@ -21,7 +21,7 @@ def pairs(*types: str) -> dict[str, Types]:
 
 
 def magic(divisor: int) -> tuple[int, int]:
-    """What kernels divide by, see `quotient`."""
+    """The divisors of kernels, see `quotient`."""
     length = (divisor - 1).bit_length()
     return -(-(1 << 63 + length) // divisor), length - 1
 
@@ -50,8 +50,8 @@ def to_integers(d: Data, types: Types) -> tuple[Any, ...]:
 
 
 def rounded(d: Data, types: Types) -> tuple[Any, ...]:
-    made = d.floats if types[0][0] == "f" else d.words
-    return d.n, made(types[0]), d.out(types[1])
+    values_of = d.floats if types[0][0] == "f" else d.words
+    return d.n, values_of(types[0]), d.out(types[1])
 
 
 def multiplied(d: Data, types: Types) -> tuple[Any, ...]:

@@ -46,31 +46,31 @@ class Data:
         """`start`, `start + step`, …"""
         count = self.n if count is None else count
         self.check(start + step * count, dtype)
-        made = self._library.arange(count, dtype=dtype)
-        made *= step
-        made += start
-        return made
+        array = self._library.arange(count, dtype=dtype)
+        array *= step
+        array += start
+        return array
 
     def words(self, dtype: str, count: int | None = None) -> Any:
         """Random bits: integers of any size."""
         size = (self.n if count is None else count) * np.dtype(dtype).itemsize
         self._seed += 1
         # The finalizer of MurmurHash3 over numbers in a row.
-        made = self._library.arange(-(-size // 4), dtype="u4")
-        made += self._seed * 0x9E3779B1 % (1 << 32)
-        made ^= made >> 16
-        made *= 0x85EBCA6B
-        made ^= made >> 13
-        made *= 0xC2B2AE35
-        made ^= made >> 16
-        return made.view("u1")[:size].view(dtype)
+        array = self._library.arange(-(-size // 4), dtype="u4")
+        array += self._seed * 0x9E3779B1 % (1 << 32)
+        array ^= array >> 16
+        array *= 0x85EBCA6B
+        array ^= array >> 13
+        array *= 0xC2B2AE35
+        array ^= array >> 16
+        return array.view("u1")[:size].view(dtype)
 
     def numbers(self, dtype: str, below: int, count: int | None = None, least: int = 0) -> Any:
         """Random integers from `least` on and below another."""
-        made = self.words(f"u{np.dtype(dtype).itemsize}", count)
-        made %= below - least
-        made += least
-        return made.view(dtype)
+        array = self.words(f"u{np.dtype(dtype).itemsize}", count)
+        array %= below - least
+        array += least
+        return array.view(dtype)
 
     def floats(self, dtype: str, count: int | None = None) -> Any:
         """Random whole numbers as floats, from 1 on."""
@@ -86,11 +86,11 @@ class Data:
         All values together have `count` times `mean` items exactly.
         """
         count = self.n if count is None else count
-        made = self.range(dtype, mean, count=count + 1)
+        array = self.range(dtype, mean, count=count + 1)
         away = self.numbers(dtype, mean - least + 1, count + 1)
         away[0] = away[-1] = 0
-        made += away
-        return made
+        array += away
+        return array
 
     def repeated(self, values: Sequence[int], dtype: str, count: int | None = None) -> Any:
         """Those values again and again."""
@@ -119,9 +119,9 @@ class Data:
 
     def scan(self, lengths: Any, dtype: str = "i8") -> Any:
         """`[0, l0, l0 + l1, …]`."""
-        made = self.target.scan(lengths, np.dtype(dtype))
-        self.check(self.last(made), dtype)
-        return made
+        array = self.target.scan(lengths, np.dtype(dtype))
+        self.check(self.last(array), dtype)
+        return array
 
     def computed(self, kernel: Any, count: int, *args: Any) -> Any:
         """The output, which is the last argument, after a kernel has written it."""
@@ -199,5 +199,5 @@ class Views:
 
     @property
     def _read(self) -> Any:
-        """What kernels read of the data buffer: all of it, but nothing where all values are inline."""
+        """The part of the data buffer that kernels read: all of it, or nothing if all values are inline."""
         return self._data.none if self._inline else self.bytes

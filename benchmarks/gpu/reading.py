@@ -1,4 +1,4 @@
-"""What a file of results says, in words."""
+"""A file of results in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.gpu.case import TARGETS
 
 OUTCOMES = ("tests", "failures", "errors", "skipped")
-"""What is told of the tests on a device."""
+"""The description of the tests on a device."""
 
 
 def line(row: dict[str, Any]) -> str:
@@ -22,7 +22,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def summary(result: dict[str, Any]) -> Iterable[str]:
-    """What came out, in a few lines."""
+    """The results in a few lines."""
     if result["tests"]:
         counts = (f"{result['tests'].get(name, 0)} {name}" for name in OUTCOMES)
         yield f"tests on this device: {', '.join(counts)}"

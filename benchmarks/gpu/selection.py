@@ -21,7 +21,7 @@ def take_lengths(d: Data) -> tuple[Any, ...]:
 
 
 def taken(d: Data) -> tuple[Any, ...]:
-    """What is picked, from where, and to where it goes."""
+    """The indices, the source and the target of a selection."""
     count, indices, offsets, picked, out = take_lengths(d)
     lengths = d.computed(kernels.take_lengths, count, indices, offsets, picked, out)
     return indices, offsets, d.scan(lengths, "i4")

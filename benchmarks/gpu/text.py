@@ -25,10 +25,10 @@ def slots(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
 
 
 def views(d: Data, mean: int) -> tuple[Any, ...]:
-    made = d.views(mean)
+    views = d.views(mean)
     known = d.table([kernels.NEITHER], "u1")
-    tables = (made.addresses, made.sizes, known)
-    return d.n, made.items, d.address(made.items), d.none, 0, *tables
+    tables = (views.addresses, views.sizes, known)
+    return d.n, views.items, d.address(views.items), d.none, 0, *tables
 
 
 other(kernels.encoding_of, lambda d, t: (d.n - 3, d.text(d.n, t)), each=TEXTS)

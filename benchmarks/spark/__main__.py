@@ -9,7 +9,6 @@ Parquet, and at last the first batch in fresh Python processes, on an executor o
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import tempfile
 from collections.abc import Iterator
@@ -107,37 +106,36 @@ def measured(
 def table(case: dict[str, Any]) -> Table:
     """A case for a terminal."""
     groups = f", {case['groups']:,} groups" if "groups" in case else ""
-    made = Table(title=f"{case['name']}: {case['rows']:,} rows{groups}", min_width=80)
-    made.add_column("way")
+    result = Table(title=f"{case['name']}: {case['rows']:,} rows{groups}", min_width=80)
+    result.add_column("way")
     for heading in ("first run", "median", "of colkern's", "runs"):
-        made.add_column(heading, justify="right")
+        result.add_column(heading, justify="right")
     for way, seconds in case["seconds"].items():
         first = case["first_seconds"].get(way)
-        made.add_row(
+        result.add_row(
             way,
             "" if first is None else f"{first:.2f} s",
             f"{seconds:.2f} s",
             f"{case['ratios'][way]:.2f}×",
             str(case["runs"][way]),
         )
-    return made
+    return result
 
 
-def cold_table(found: dict[str, Any]) -> Table:
+def cold_table(figures: dict[str, Any]) -> Table:
     """The first batches for a terminal."""
-    made = Table(title="first batch in a fresh Python process", min_width=80)
+    result = Table(title="first batch in a fresh Python process", min_width=80)
     for heading in ("way", "median", "more"):
-        made.add_column(heading, justify="left" if heading == "way" else "right")
-    for way, seconds in found["seconds"].items():
-        made.add_row(way, f"{seconds:.2f} s", f"{found['more_seconds'][way]:+.2f} s")
-    return made
+        result.add_column(heading, justify="left" if heading == "way" else "right")
+    for way, seconds in figures["seconds"].items():
+        result.add_row(way, f"{seconds:.2f} s", f"{figures['more_seconds'][way]:+.2f} s")
+    return result
 
 
 def write(path: Path | None, report: dict[str, Any]) -> None:
     """Write what there is so far: a run that is stopped leaves what it has measured."""
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report, indent=1) + "\n")
+        machine.write_json(path, report)
 
 
 if __name__ == "__main__":

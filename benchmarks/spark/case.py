@@ -1,4 +1,4 @@
-"""What is measured: rows, and the ways to compute the same from them."""
+"""Cases: rows, and the ways to compute the same from them."""
 
 from __future__ import annotations
 

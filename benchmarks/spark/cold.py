@@ -1,4 +1,4 @@
-"""What the first batch costs on a fresh executor.
+"""The costs of the first batch on a fresh executor.
 
 One executor of Spark's local-cluster, a process of its own, gets colkern by `colkern.spark.install`. Each
 round starts fresh Python processes there, and times a job of one row: an identity with `mapInArrow`, which
@@ -72,7 +72,7 @@ def first_batch(session: SparkSession, way: Way, folder: Path) -> float:
     """
     # Another environment is another daemon.
     session.sparkContext.environment["COLKERN_CACHE_DIR"] = str(folder)
-    made = way(session.range(1).selectExpr(*FRAME))
+    frame = way(session.range(1).selectExpr(*FRAME))
     begin = time.perf_counter()
-    made.collect()
+    frame.collect()
     return time.perf_counter() - begin

@@ -83,8 +83,8 @@ def slope() -> dict[str, Way]:
     def slope_arrow(key: tuple[pa.Scalar], group: pa.Table) -> pa.Table:
         day = pc.subtract(group["day"].cast(pa.float64()), pc.mean(group["day"]))
         products = pc.sum(pc.multiply(day, group["price"]))
-        found = pc.divide(products, pc.sum(pc.multiply(day, day)))
-        return pa.table({"stock": [key[0].as_py()], "slope": [found.as_py()]})
+        slope = pc.divide(products, pc.sum(pc.multiply(day, day)))
+        return pa.table({"stock": [key[0].as_py()], "slope": [slope.as_py()]})
 
     def slope_numpy(key: tuple[int], group: ck.RecordBatch) -> dict[str, list[float]]:
         days = np.asarray(group["day"])

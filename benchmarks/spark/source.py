@@ -87,8 +87,8 @@ def filtered_in_pandas(session: SparkSession, path: str, column: str, bound: flo
 
 
 def compared(name: str, sides: dict[str, Callable[[], DataFrame]], rounds: int) -> dict[str, Any]:
-    found = in_turn(sides, rounds)
+    seconds = in_turn(sides, rounds)
     counts = {side: make().count() for side, make in sides.items()}
     if len(set(counts.values())) > 1:
         raise AssertionError(f"{name}: not as many rows on both sides: {counts}")
-    return {"name": name, "rows": counts[OURS]} | found
+    return {"name": name, "rows": counts[OURS]} | seconds

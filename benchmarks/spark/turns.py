@@ -31,7 +31,7 @@ def measured(case: Case, session: SparkSession, rows: int, rounds: int) -> dict[
     ways = case.ways()
     few = case.frame(session, min(count, FEW))
     try:
-        found = in_turn(
+        seconds = in_turn(
             {name: lambda way=way: way(frame) for name, way in ways.items()},
             rounds,
             {name: lambda way=ways[name]: way(few) for name in case.once},
@@ -41,7 +41,7 @@ def measured(case: Case, session: SparkSession, rows: int, rounds: int) -> dict[
     head = {"name": case.name, "rows": count}
     if groups := case.group_count(count):
         head["groups"] = groups
-    return head | found
+    return head | seconds
 
 
 def in_turn(

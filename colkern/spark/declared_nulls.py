@@ -23,15 +23,14 @@ def _parts(array: Array, type_: s.DataType) -> Iterator[tuple[s.Field, Array]]:
     if not any(map(_leaves_out_nulls, type_.fields)):
         return
     if isinstance(type_, s.Struct):
-        # A null struct may have nulls in any field.
-        rows = filter(array, _validity(array)) if array.null_count else array
+        rows = array
+        if array.null_count:
+            # A null struct may have nulls in any field.
+            valid = Array(s.bool_(), array.length, [None, compact_validity(array)], null_count=0)
+            rows = filter(array, valid)
         yield from zip(type_.fields, struct_flatten(rows), strict=True)
     else:
         yield type_.fields[0], list_flatten(array)
-
-
-def _validity(array: Array) -> Array:
-    return Array(s.bool_(), array.length, [None, compact_validity(array)], null_count=0)
 
 
 def _leaves_out_nulls(field: s.Field) -> bool:

@@ -69,11 +69,7 @@ def spark_type(data_type: s.DataType) -> spark.DataType:
 
 
 def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructType:
-    """Spark's schema for a table of results.
-
-    Raises:
-        UnsupportedError: If Spark has no type for a column.
-    """
+    """Spark's schema for a table of results; UnsupportedError if Spark has no type for a column."""
     return _fields(s.as_fields(fields), lambda type_, _: spark_type(type_))
 
 
@@ -144,36 +140,27 @@ _IN_SPARK: Dispatch[type[s.DataType], Callable[..., spark.DataType | None]] = by
 """By class: Spark's type for a type and a `Part`; None if Spark has none for these parameters."""
 
 
-@_IN_SPARK.of(s.Null, s.Bool, s.Int, s.FloatingPoint, s.Date, s.Duration)
-def _scalar(type_: s.DataType, _: Part) -> spark.DataType | None:
-    theirs = _SPARK_SCALARS.get(type_)
-    return theirs and theirs()
-
-
+@_IN_SPARK.of(s.Null, s.Bool, s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration)
 @_IN_SPARK.of(s.Utf8, s.LargeUtf8, s.Utf8View)
-def _string(type_: s.DataType, _: Part) -> spark.DataType:
-    return spark.StringType()
-
-
 @_IN_SPARK.of(s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary)
-def _binary(type_: s.DataType, _: Part) -> spark.DataType:
-    return spark.BinaryType()
+def _scalar(type_: s.DataType, _: Part) -> spark.DataType | None:
+    plain = type_
+    if isinstance(type_, s.LargeUtf8 | s.Utf8View):
+        plain = s.utf8()
+    elif isinstance(type_, s.LargeBinary | s.BinaryView | s.FixedSizeBinary):
+        plain = s.binary()
+    elif isinstance(type_, s.Time) and type_.bit_width == 64:
+        plain = s.time64("ns")
+    elif isinstance(type_, s.Timestamp):
+        plain = s.timestamp(type_.unit, "UTC" if type_.timezone else None)
+    theirs = _SPARK_SCALARS.get(plain)
+    return theirs and theirs()
 
 
 @_IN_SPARK.of(s.Decimal)
 def _decimal(type_: s.Decimal, _: Part) -> spark.DataType | None:
     fits = type_.precision <= _MAX_PRECISION and 0 <= type_.scale <= type_.precision
     return spark.DecimalType(type_.precision, type_.scale) if fits else None
-
-
-@_IN_SPARK.of(s.Time)
-def _time(type_: s.Time, part: Part) -> spark.DataType | None:
-    return _scalar(s.time64("ns"), part) if type_.bit_width == 64 else None
-
-
-@_IN_SPARK.of(s.Timestamp)
-def _timestamp(type_: s.Timestamp, part: Part) -> spark.DataType | None:
-    return _scalar(s.timestamp(type_.unit, "UTC" if type_.timezone else None), part)
 
 
 @_IN_SPARK.of(s.Dictionary, s.RunEndEncoded)
@@ -239,11 +226,7 @@ def arrow_type(data_type: spark.DataType) -> s.DataType:
 
 
 def arrow_schema(schema: spark.StructType) -> s.Schema:
-    """The schema in which Spark passes a table, and wants it back.
-
-    Raises:
-        UnsupportedError: If it passes no such columns; names the first of them.
-    """
+    """The schema in which Spark passes a table, and wants it back; UnsupportedError names a column."""
     return s.Schema(tuple(map(_arrow_field, schema.fields)))
 
 
@@ -256,15 +239,6 @@ def _arrow_field(field: spark.StructField) -> s.Field:
     return s.field(field.name, type_, field.nullable, metadata)
 
 
-def _arrow_map(type_: spark.MapType) -> s.DataType:
-    key = s.field("key", arrow_type(type_.keyType), nullable=False)
-    return s.map_(key, s.field("value", arrow_type(type_.valueType), type_.valueContainsNull))
-
-
-def _arrow_list(type_: spark.ArrayType) -> s.DataType:
-    return s.list_(s.field("element", arrow_type(type_.elementType), type_.containsNull))
-
-
 def _arrow_spatial(type_: spark.DataType) -> s.DataType:
     kind = next(kind for kind, theirs in _SPATIAL.items() if isinstance(type_, theirs))
     metadata = {kind.encode(): b"true", b"srid": str(type_.srid).encode()}
@@ -274,8 +248,13 @@ def _arrow_spatial(type_: spark.DataType) -> s.DataType:
 
 _OF_SPARK: dict[type[spark.DataType], Callable[[spark.DataType], s.DataType]] = {
     spark.DecimalType: lambda t: s.decimal128(t.precision, t.scale),
-    spark.ArrayType: _arrow_list,
-    spark.MapType: _arrow_map,
+    spark.ArrayType: lambda t: s.list_(
+        s.field("element", arrow_type(t.elementType), t.containsNull)
+    ),
+    spark.MapType: lambda t: s.map_(
+        s.field("key", arrow_type(t.keyType), nullable=False),
+        s.field("value", arrow_type(t.valueType), t.valueContainsNull),
+    ),
     spark.StructType: lambda t: s.Struct(arrow_schema(t).fields),
     spark.VariantType: lambda _: VARIANT,
     spark.UserDefinedType: lambda t: arrow_type(t.sqlType()),

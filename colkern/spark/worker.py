@@ -6,7 +6,7 @@ import os
 
 from pyspark import TaskContext
 
-from colkern.spark.deployment.unpacking import unpack_on_executor
+from colkern.spark.deployment.archives import unpack_on_executor
 
 READER_VARIABLE = "COLKERN_SPARK_READER"
 """Set to 1 in the workers' environment, it lets colkern read what Spark sends."""

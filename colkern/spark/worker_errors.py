@@ -54,17 +54,12 @@ def told_plainly() -> Iterator[None]:
         yield
     except Exception as error:
         simplified = os.environ.get(_SIMPLIFIED) and not os.environ.get(_HIDDEN)
-        if simplified and not _is_called_by_user():
+        callers = (frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._getframe()))
+        if simplified and not any(map(_is_of_user, callers)):
             os.environ[_HIDDEN] = "1"
             for place in _last_places(error):
                 error.add_note(place)
         raise
-
-
-def _is_called_by_user() -> bool:
-    return any(
-        _is_of_user(frame.f_code.co_filename) for frame, _ in traceback.walk_stack(sys._getframe())
-    )
 
 
 def _last_places(error: Exception) -> list[str]:

@@ -18,9 +18,8 @@ import colkern.spark
 from colkern.cache import cache_dir
 from colkern.cpu.whole_files import write_whole
 from colkern.spark.deployment import executor_facts
-from colkern.spark.deployment.archives import kernel_archive, package_archive
+from colkern.spark.deployment.archives import kernel_archive, package_archive, unpack_kernels
 from colkern.spark.deployment.diagnosis import diagnosed
-from colkern.spark.deployment.unpacking import unpack_kernels
 
 # The package as an archive
 

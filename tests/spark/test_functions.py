@@ -8,21 +8,19 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import pytest
-from pyspark import cloudpickle
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 import colkern as ck
 import colkern.spark
-from colkern.jit import Udf
 from colkern.spark.worker import READER_VARIABLE
 
 pytestmark = pytest.mark.spark
@@ -41,16 +39,6 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
-
-
-def applied(
-    spark: SparkSession, function: Callable[..., Any], kind: str, values: list[Any]
-) -> list[Any]:
-    """What a column function makes of the values of one column, in their order."""
-    rows = [(place, value) for place, value in enumerate(values)]
-    frame = spark.createDataFrame(rows, f"place int, value {kind}")
-    result = frame.select("place", function("value").alias("result")).collect()
-    return [row.result for row in sorted(result)]
 
 
 # Types: each of Spark's that a function of colkern takes, there and back, with a null
@@ -81,16 +69,25 @@ TYPES: list[tuple[str, Any, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "data_type", "values"), TYPES, ids=[row[0] for row in TYPES])
-def test_a_value_of_each_type_goes_in_and_out(
-    spark: SparkSession, kind: str, data_type: ck.DataType, values: list[Any]
-) -> None:
-    function = colkern.spark.udf(same, returns=data_type)
-    # A session in UTC gives timestamps without a zone that are UTC's.
-    expected = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
-    found = applied(spark, function, kind, [*values, None])
-    naive = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in found]
-    assert [bytes(v) if isinstance(v, bytearray) else v for v in naive] == [*expected, None]
+def test_values_of_all_types_go_in_and_out(spark: SparkSession) -> None:
+    # One query: all types are columns of one frame.
+    names = [f"c{k}" for k in range(len(TYPES))]
+    padded = [[*values, None, None, None][:4] for _, _, values in TYPES]
+    schema = ", ".join(f"{name} {kind}" for name, (kind, _, _) in zip(names, TYPES, strict=True))
+    frame = spark.createDataFrame(list(zip(range(4), *padded, strict=True)), f"place int, {schema}")
+    functions = [colkern.spark.udf(same, returns=data_type) for _, data_type, _ in TYPES]
+    results = [function(name).alias(name) for name, function in zip(names, functions, strict=True)]
+    rows = frame.select("place", *results).orderBy("place").collect()
+    _, *columns = zip(*rows, strict=True)
+    for (kind, _, _), column, values in zip(TYPES, columns, padded, strict=True):
+        assert list(map(plain, column)) == list(map(plain, values)), kind
+
+
+def plain(value: Any) -> Any:
+    """A value as it compares: a session in UTC gives timestamps without a zone that are UTC's."""
+    if isinstance(value, datetime.datetime):
+        return value.replace(tzinfo=None)
+    return bytes(value) if isinstance(value, bytearray) else value
 
 
 def test_a_time_of_day_is_an_integer_of_nanoseconds(spark: SparkSession) -> None:
@@ -117,47 +114,6 @@ def test_a_hint_of_datetime_is_a_moment_in_any_time_zone(spark: SparkSession) ->
         assert later.where("later = at + interval 1 second").count() == 1
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
-
-
-def test_types_that_spark_lacks_are_refused_where_the_function_is_defined() -> None:
-    with pytest.raises(ck.UnsupportedError, match="uint32; declare int64"):
-        colkern.spark.udf(same, returns=ck.uint32())
-    with pytest.raises(ck.UnsupportedError, match=r'timestamp\("us"\)'):
-        colkern.spark.udf(same, returns=ck.timestamp("ns"))
-
-
-def test_the_type_of_results_follows_from_the_types_of_parameters(spark: SparkSession) -> None:
-    @colkern.spark.udf("(float64, int32) -> float64")
-    def scaled(value, times):
-        return value * times
-
-    @colkern.spark.udf
-    def doubled(value: float):
-        return value * 2
-
-    frame = spark.sql("select 1.5D a, 3 b").select(scaled("a", "b"), doubled("a"))
-    assert [field.dataType.simpleString() for field in frame.schema] == ["double", "double"]
-    assert tuple(frame.first() or ()) == (4.5, 3.0)
-
-
-def test_without_any_types_the_result_must_be_declared() -> None:
-    with pytest.raises(TypeError, match="same: Spark must know the type of the results"):
-        colkern.spark.udf(same)
-
-
-def test_a_function_that_does_not_compile_fails_where_it_is_defined() -> None:
-    with pytest.raises(ck.CompileError, match="line"):
-
-        @colkern.spark.udf
-        def bad(value: int) -> int:
-            import re
-
-            return len(re.findall("a", "b"))
-
-
-def test_options_are_for_plain_functions() -> None:
-    with pytest.raises(TypeError, match=r"nulls: say so to colkern\.udf"):
-        colkern.spark.udf(ck.udf(same), nulls="pass")
 
 
 # Columns and batches
@@ -278,15 +234,6 @@ def test_grouped_and_filtered_by_a_function(numbers: Any) -> None:
     assert numbers.where(odd("n")).count() == ROWS // 2
 
 
-# What the workers call
-
-
-def test_batches_are_not_copied_and_may_be_slices() -> None:
-    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
-    column = pa.array([0.0, 1.0, None, 3.0]).slice(1)
-    assert function(column).equals(pa.array([1.0, None, 3.0]))
-
-
 # Where compiled code comes from
 
 
@@ -313,68 +260,6 @@ def compiled_in_workers(frame: Any, function: Any) -> set[int]:
 
     found = frame.select("n").repartition(4).mapInArrow(count, "compiled long").collect()
     return {row.compiled for row in found}
-
-
-COLD = """
-    import pickle, sys
-    import pyarrow as pa
-    from colkern.cpu.cache import COUNTS
-
-    function = pickle.loads(sys.stdin.buffer.read())
-    function(pa.array([1.0, None]))
-    print(COUNTS["compiled"])
-"""
-
-
-def test_of_workers_that_start_cold_one_compiles_and_the_others_wait(tmp_path: Path) -> None:
-    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
-    environment = {**os.environ, "COLKERN_CACHE_DIR": str(tmp_path)}
-    workers = [
-        subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(COLD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
-        for _ in range(3)
-    ]
-    for worker in workers:
-        assert worker.stdin is not None
-        worker.stdin.write(cloudpickle.dumps(function))
-        worker.stdin.close()
-    compiled = []
-    for worker in workers:
-        assert worker.stdout is not None
-        compiled.append(int(worker.stdout.read()))
-        assert worker.wait(60) == 0
-    assert sorted(compiled)[:2] == [0, 0]
-    assert max(compiled) > 0
-
-
-def test_no_worker_waits_for_the_rows_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    locked = []
-    rows_while_locked = []
-
-    @contextmanager
-    def lock() -> Iterator[None]:
-        locked.append(True)
-        yield
-        locked.pop()
-
-    def counted(function: Udf, *columns: Any) -> ck.Array:
-        if locked:
-            rows_while_locked.append(len(columns[0]))
-        return call(function, *columns)
-
-    call = Udf.__call__
-    monkeypatch.setattr(Udf, "__call__", counted)
-    monkeypatch.setattr(colkern.spark.functions.compiling, "one_process_compiles", lock)
-    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
-    batch = pa.array([0.5] * 10_000)
-    for _ in range(2):
-        assert function(batch).equals(batch)
-    assert len(rows_while_locked) == 1
-    assert rows_while_locked[0] < 100
 
 
 SCRIPT = """

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import colkern as ck
-from colkern.spark.functions.plain_results import PlainResults
-from colkern.spark.functions.results import Results, conformed_batch
+from colkern.spark.functions.results import PlainResults, Results, conformed_batch
 
 SCHEMA = ck.Schema(
     [

@@ -23,7 +23,7 @@ from colkern.spark.source.partitions import Piece, SourcePartition
 from colkern.spark.source.predicates import filters_text, parsed_filters
 from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.statistics import KEY, statistics_of
-from colkern.spark.source.writing import write_file
+from colkern.spark.source.writer import write_file
 
 N = 10
 

@@ -15,11 +15,9 @@ from pyspark.sql.types import StructType, YearMonthIntervalType
 
 from colkern.spark.source import ColkernDataSource
 from colkern.spark.source import stream_writer as stream_writer_module
-from colkern.spark.source.offsets import Offset, Stamped
-from colkern.spark.source.stream_reader import SourceStreamReader
+from colkern.spark.source.stream_reader import Offset, SourceStreamReader, Stamped
 from colkern.spark.source.stream_writer import SourceStreamWriter, Staged
-from colkern.spark.source.writer import SourceWriter, Written
-from colkern.spark.source.writing import regrouped
+from colkern.spark.source.writer import SourceWriter, Written, regrouped
 
 SCHEMA = StructType().add("n", "long").add("at", "timestamp")
 

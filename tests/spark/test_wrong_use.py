@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from pyspark import sql
 from pyspark.errors import PythonException
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 import colkern as ck
 import colkern.spark as cs
@@ -45,38 +45,61 @@ def test_a_result_without_a_type_says_what_to_write() -> None:
             return x
 
 
-WRONG: dict[str, tuple[Callable[[SparkSession], Any], str]] = {
-    "a column": (lambda s: cs.install(f.col("x")), "spark: expected a SparkSession, got Column"),
-    "a frame": (lambda s: cs.register_source(s.range(1)), "spark: .* got DataFrame"),
-    "nothing": (lambda s: cs.read(None, "x"), "spark: .* got NoneType"),
+class Column:
+    """A stand-in: as of columns and data frames of Spark, there are attributes of any name."""
+
+    def __getattr__(self, name: str) -> Column:
+        return self
+
+
+class DataFrame(Column):
+    schema = StructType([])
+
+
+class GroupedData:
+    _df = DataFrame()
+
+    def applyInArrow(self) -> None: ...
+
+
+class SparkSession:
+    def addArtifacts(self) -> None: ...
+
+
+WRONG: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
+    "a column": (cs.install, (Column(),), "spark: expected a SparkSession, got Column"),
+    "a frame": (cs.register_source, (DataFrame(),), "spark: .* got DataFrame"),
+    "nothing": (cs.read, (None, "x"), "spark: .* got NoneType"),
     "a session": (
-        lambda s: cs.map_batches(s, kept, "id long"),
+        cs.map_batches,
+        (SparkSession(), kept, "id long"),
         "frame: .*DataFrame, got SparkSession",
     ),
     "no groups": (
-        lambda s: cs.apply_in_groups(s.range(1), whole, "id long"),
+        cs.apply_in_groups,
+        (DataFrame(), whole, "id long"),
         r"grouped: expected frame.groupBy\(…\), got DataFrame",
     ),
     "one side without": (
-        lambda s: cs.cogroup_apply(s.range(1).groupBy("id"), s.range(1), kept, "id long"),
+        cs.cogroup_apply,
+        (GroupedData(), DataFrame(), kept, "id long"),
         "right: expected frame.groupBy",
     ),
-    "groups": (
-        lambda s: cs.map_groups(s.range(1).groupBy("id"), "id", whole),
-        "frame: .*GroupedData",
-    ),
+    "groups": (cs.map_groups, (GroupedData(), "id", whole), "frame: .*GroupedData"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_given_for_a_session_or_a_frame_is_named(spark: SparkSession, case: str) -> None:
-    call, message = WRONG[case]
+def test_what_is_given_for_a_session_or_a_frame_is_named(case: str) -> None:
+    call, arguments, message = WRONG[case]
     with pytest.raises(TypeError, match=message) as caught:
-        call(spark)
+        call(*arguments)
     assert "0x" not in str(caught.value)
 
 
-def test_a_year_month_interval_is_refused_by_the_name_of_its_column(spark: SparkSession) -> None:
+def test_a_year_month_interval_is_refused_by_the_name_of_its_column(
+    spark: sql.SparkSession,
+) -> None:
     # pyarrow has no such type, and its KeyError in a worker names nothing.
     frame = spark.sql("SELECT 1 AS k, INTERVAL '1' YEAR AS span")
     groups = frame.groupBy("k")
@@ -113,7 +136,7 @@ def users_function(batches: Iterator[ck.RecordBatch]) -> Iterator[ck.RecordBatch
         yield batch
 
 
-def test_an_error_of_a_worker_begins_with_what_happened(spark: SparkSession) -> None:
+def test_an_error_of_a_worker_begins_with_what_happened(spark: sql.SparkSession) -> None:
     rows = spark.range(0, 3, 1, 1)
     with pytest.raises(PythonException) as caught:
         rows.select(fails("id")).collect()

@@ -7,8 +7,8 @@ import hashlib
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -19,7 +19,7 @@ from pyspark.util import PythonEvalType
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.compiled import EXAMPLES, Compiled, require_result, warn
-from colkern.spark.acceleration.original import Original, Settings, converts_as_spark
+from colkern.spark.acceleration.original import Body, Original, Settings, converts_as_spark
 from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
@@ -28,24 +28,12 @@ from colkern.spark.functions.declarations import function_name
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
-Body: TypeAlias = Callable[..., Any]
-"""The user's function of pandas' columns."""
-
 _RESULTS = (
-    spark.BooleanType,
-    spark.ByteType,
-    spark.ShortType,
-    spark.IntegerType,
-    spark.LongType,
-    spark.FloatType,
-    spark.DoubleType,
-    spark.StringType,
+    *(spark.BooleanType, spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),
+    *(spark.FloatType, spark.DoubleType, spark.StringType),
 )
 
-_SCALAR = (
-    PythonEvalType.SQL_SCALAR_PANDAS_UDF,
-    PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF,
-)
+_SCALAR = (PythonEvalType.SQL_SCALAR_PANDAS_UDF, PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF)
 
 _AGGREGATES = (
     PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF,
@@ -62,41 +50,39 @@ def accelerate(function: Any) -> Any:
 
         due = colkern.spark.accelerate(due)
 
-    The body is not translated but called, with stand-ins for columns that record what is done to them.
-    That is compiled to loops over Arrow's columns; functions that NumPy has rules of its own for
-    (`exp`, `**`, `%` …) run in NumPy between the loops, and those of text in Arrow, as pandas has
-    them run there. What pandas makes of types and nulls is kept: integers with nulls are floats,
-    NaN is null in the end.
+    The body is called, with stand-ins for columns that record the operations on them. These are compiled
+    to loops over Arrow's columns; functions for which NumPy has rules of its own (`exp`, `**`, `%` …) run
+    in NumPy between the loops, and those of text in Arrow, as in pandas. Results have the types and nulls
+    that pandas gives them: integers with nulls are floats, NaN is null in the end.
 
-    In each worker process, and for each combination of types and nulls that columns come in, a sample of
-    the first batch is computed both ways and compared to the bit. Where the results differ, or the
-    body does what is not compiled, the original runs, and one `RuntimeWarning` says why: from here for
-    what can be told without data, else from a worker, in its executor's log.
+    In each worker process, and for each combination of types and nulls of columns, a sample of the first
+    batch is computed both ways and compared to the bit. If the results differ, or the body does what is
+    not compiled, the original runs, and one `RuntimeWarning` says why: here if it can be told without
+    data, else in the executor's log.
 
     Compiled are operators and comparisons; NumPy's element-wise functions, `where`, `select`, `clip`,
     `round`; of `Series`: `abs`, `astype`, `between`, `clip`, `copy`, `fillna`, `isin`, `isna`, `mask`,
     `notna`, `rename`, `round`, `to_numpy`, `values`, `where`, and `str` with `contains` (no regular
     expressions), `endswith`, `len`, `lower`, `startswith`, `strip`, `upper`; `pandas.Series(…)` and
-    `pandas.isna`. Not compiled is what looks at other rows (`mean`, `shift`, `cumsum`, `sort_values`,
-    `s[…]`), at values in Python (`apply`, `if`, a loop), or has no dtype before the values are known.
+    `pandas.isna`. Operations on other rows (`mean`, `shift`, `cumsum`, `sort_values`, `s[…]`) or on values
+    in Python (`apply`, `if`, a loop), and those whose dtype depends on the values, are not compiled.
     Columns and results are booleans, integers, floats and strings.
 
+    The body is called a few times for each combination of columns, also with extreme values of their
+    types, not for each batch: side effects such as messages or counters are not repeated. A function that
+    reads the clock or random numbers is not compiled. Each query has its own settings for pandas, as with
+    the original.
+
     Args:
-        function: What `pyspark.sql.functions.pandas_udf` returned, for functions of columns. What is
+        function: A result of `pyspark.sql.functions.pandas_udf`, for functions of columns; one that is
             accelerated already is returned unchanged.
 
     Returns:
         A column function of Spark's with the same name, type and determinism, to be called and
-        registered like the original; the original itself if it cannot be compiled whatever the columns.
+        registered like the original; the original itself if it cannot be compiled for any columns.
 
     Raises:
         TypeError: If it is no `pandas_udf`.
-
-    In a worker the body is called a few times for each combination of columns, also with extreme values
-    of their types, not for each batch. What it does
-    besides its result is not done again: a message, a counter. A function that reads the clock or takes
-    random numbers is not compiled. Settings of the session that concern pandas hold for each query, as
-    they do for the original.
     """
     kind = getattr(function, "evalType", None)
     if not callable(getattr(function, "func", None)) or kind is None:

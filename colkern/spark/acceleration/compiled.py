@@ -71,7 +71,8 @@ class Compiled:
             with compiling.one_process_compiles():
                 program = Program(self._traced(shape), shape)
         except Exception as error:  # noqa: BLE001 The original does what is not compiled.
-            self._warn(f"{error}, for columns of {_described(shape)}")
+            kinds = [f"{type_} with nulls" if nulls else str(type_) for type_, nulls in shape]
+            self._warn(f"{error}, for columns of {', '.join(kinds)}")
             return None
         rows, compiled = sample(columns), functools.partial(self._results, program)
         try:
@@ -138,7 +139,3 @@ def _witness(type_: pa.DataType, has_nulls: bool) -> pa.Array:
         if is_kind(type_):
             return pa.array([first, None if has_nulls else second], type_)
     raise UnsupportedError(f"columns of {type_} are not compiled")
-
-
-def _described(shape: Shape) -> str:
-    return ", ".join([f"{type_}{' with nulls' if nulls else ''}" for type_, nulls in shape])

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
-import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from colkern.spark.acceleration.nodes import BOOL, TEXT, Node, NumPyType, Whole
+from colkern.spark.acceleration.nodes import BOOL, TEXT, Node, Whole
 
 if TYPE_CHECKING:
     from colkern.spark.acceleration.recorded import Tracer
-
-AnyArray: TypeAlias = npt.NDArray[Any]
 
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
 """Operators whose operands are converted to the dtype of the results."""
@@ -26,6 +22,8 @@ WHOLE = ("floordiv", "mod", "pow")
 BITWISE = {"and_": "&", "or_": "|", "xor": "^"}
 
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+SYMBOLS = ARITHMETIC | BITWISE | COMPARISONS
 
 OPERATORS = {
     "add": "add",
@@ -47,30 +45,11 @@ OPERATORS = {
 }
 """NumPy's functions for which pandas uses operators."""
 
-UNARY = {
-    "negative": "-{0}",
-    "positive": "{0}",
-    "absolute": "abs({0})",
-    "sqrt": "np.sqrt({0})",
-    "floor": "np.floor({0})",
-    "ceil": "np.ceil({0})",
-    "trunc": "np.trunc({0})",
-    "rint": "np.rint({0})",
-    "isnan": "np.isnan({0})",
-    "isinf": "np.isinf({0})",
-    "isfinite": "np.isfinite({0})",
-}
+_EXACT = ("sqrt", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite")
+
+UNARY = {"negative": "-{0}", "positive": "{0}", "absolute": "abs({0})"}
+UNARY |= {name: f"np.{name}({{0}})" for name in _EXACT}
 """NumPy's functions whose results are the same everywhere: IEEE 754 demands the exact ones."""
-
-
-def series_as(dtype: NumPyType) -> Callable[[AnyArray], AnyArray]:
-    """`Series.astype`, which refuses NaN for integers."""
-    return lambda array: pd.Series(array).astype(dtype).to_numpy()
-
-
-def array_as(dtype: NumPyType) -> Callable[[AnyArray], AnyArray]:
-    """`ndarray.astype`, which gives some integer for NaN."""
-    return lambda array: array.astype(dtype)
 
 
 # Text, which pandas leaves to Arrow

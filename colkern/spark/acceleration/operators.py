@@ -10,16 +10,7 @@ import numpy as np
 import pandas as pd
 
 from colkern.spark.acceleration import operations
-from colkern.spark.acceleration.nodes import (
-    BOOL,
-    FLOAT,
-    TEXT,
-    DType,
-    Fused,
-    Node,
-    NumPyType,
-    holds,
-)
+from colkern.spark.acceleration.nodes import BOOL, FLOAT, TEXT, Fused, NumPyType, holds
 from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
 
 
@@ -38,18 +29,15 @@ class Operators(Recorded):
         if TEXT in [node.dtype for node in nodes]:
             return self.result(operations.text_operation(self._tracer, name, nodes), witness)
         dtype = self.numbers_of(witness, f"`{name}`")
-        if name in operations.COMPARISONS:
-            reads = _common_dtype(left, right)
-            return self.result(_fused(dtype, operations.COMPARISONS[name], nodes, reads), witness)
-        if name in operations.BITWISE:
-            if any(node.dtype != dtype for node in nodes):
-                raise self._tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
-            return self.result(_fused(dtype, operations.BITWISE[name], nodes, dtype), witness)
-        if dtype == BOOL:
+        symbol = operations.SYMBOLS.get(name)
+        if name in operations.BITWISE and any(node.dtype != dtype for node in nodes):
+            raise self._tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
+        if dtype == BOOL and (symbol is None or name in operations.ARITHMETIC):
             raise self._tracer.refused(f"`{name}` of booleans")
-        if name in operations.ARITHMETIC:
-            return self.result(_fused(dtype, operations.ARITHMETIC[name], nodes, dtype), witness)
-        by_zero = name in ("floordiv", "mod") and not _is_nonzero(right)
+        if symbol is not None:
+            reads = _common_dtype(left, right) if name in operations.COMPARISONS else dtype
+            return self.result(Fused(dtype, f"{{0}} {symbol} {{1}}", nodes, (reads,) * 2), witness)
+        by_zero = name in ("floordiv", "mod") and (isinstance(right, Recorded) or not right)
         if isinstance(witness, pd.Series) and by_zero and _common_dtype(left, right) != FLOAT:
             raise self._tracer.refused(
                 f"`{name}` by what may be zero, where pandas' dtype depends on the values"
@@ -101,14 +89,6 @@ for _name in (*operations.ARITHMETIC, *operations.WHOLE):
     setattr(Operators, f"r{_name}", _operator(_name, reflected=True))
 for _name in ("div", "divide"):
     setattr(Operators, _name, _operator("truediv", reflected=False))
-
-
-def _fused(dtype: DType, symbol: str, nodes: tuple[Node, ...], reads: NumPyType) -> Fused:
-    return Fused(dtype, f"{{0}} {symbol} {{1}}", nodes, (reads, reads))
-
-
-def _is_nonzero(value: object) -> bool:
-    return not isinstance(value, Recorded) and bool(value)
 
 
 def _common_dtype(left: Any, right: Any) -> NumPyType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +13,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructField, StructType
 
 from colkern.spark.functions.declarations import function_name
+
+Body: TypeAlias = Callable[..., Any]
+"""A user's function of pandas' columns, or of an iterator of batches of them."""
 
 Column = TypeVar("Column")
 
@@ -23,11 +26,11 @@ _EXTENSION = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a session for the way to pandas and back.
+    """The settings of a session for the way to pandas and back; Spark 4.3's by default.
 
     Attributes:
         timezone: The time zone of the function's timestamps.
-        safely: Whether results that do not fit their type are errors; by default, as in Spark 4.3.
+        safely: Whether results that do not fit their type are errors.
         extension: Whether integers have pandas' dtypes with nulls.
     """
 
@@ -59,15 +62,10 @@ class Settings:
 
 
 class Original:
-    """A function of pandas' columns, or of an iterator of batches of them, called with Arrow's."""
+    """A function of pandas' columns, called with Arrow's; `over_batches`, of an iterator of them."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        returns: DataType,
-        settings: Settings,
-        *,
-        over_batches: bool = False,
+        self, function: Body, returns: DataType, settings: Settings, *, over_batches: bool = False
     ) -> None:
         self.function = function
         self.settings = settings

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from colkern.arrays import Array
@@ -16,8 +15,9 @@ from colkern.errors import UnsupportedError
 from colkern.layouts import Role
 from colkern.spark.acceleration.generation import Kernel
 from colkern.spark.acceleration.nodes import TEXT, Constant, DType, Fused, Input, Node, Whole
+from colkern.spark.acceleration.recorded import AnyArray
 
-Column: TypeAlias = "pa.Array | Array | npt.NDArray[Any]"
+Column: TypeAlias = "pa.Array | Array | AnyArray"
 Values: TypeAlias = dict[bytes, Any]
 """The columns of a batch, and those computed so far by the identities of their nodes."""
 
@@ -25,15 +25,10 @@ Step: TypeAlias = Callable[[Values], Column]
 
 
 class Program:
-    """The steps that compute the results for batches whose columns are of one shape.
-
-    Args:
-        result: The node of the results.
-        columns: For each column of a batch its type, and whether it has nulls.
+    """The steps that compute the results for batches whose columns have some types, with nulls or without.
 
     Raises:
-        UnsupportedError: If a column is not of a type that can be computed with.
-        CompileError: If the graph does not compile.
+        UnsupportedError, CompileError: If a column's type is not supported, or the graph does not compile.
     """
 
     def __init__(self, result: Node, columns: Sequence[tuple[pa.DataType, bool]]) -> None:
@@ -128,7 +123,7 @@ def _operand(node: Node, values: Values) -> object:
     return column if node.dtype == TEXT else _as_numpy(column, node.dtype)
 
 
-def _as_numpy(column: pa.Array | npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
+def _as_numpy(column: pa.Array | AnyArray, dtype: DType) -> AnyArray:
     """A column as an array of NumPy's, in which nulls are NaN."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         column = column.to_numpy(zero_copy_only=False)

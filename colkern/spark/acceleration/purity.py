@@ -32,12 +32,9 @@ _UNKNOWN = object()
 
 
 def require_pure(function: object) -> None:
-    """Check that neither a function nor those that it calls by name read the clock, or are random.
+    """Raise UnsupportedError if a function, or one that it calls by name, reads the clock or is random.
 
     Two calls with the same result do not show it: a clock may tick once a day.
-
-    Raises:
-        UnsupportedError: If one does; names the impure function, and the line.
     """
     _Search().look_into(function)
 
@@ -54,7 +51,9 @@ class _Search:
             value = value.func if isinstance(value, functools.partial) else value.__func__
         if not isinstance(value, types.FunctionType):
             value = inspect.getattr_static(type(value), "__call__", None)
-        if isinstance(value, types.FunctionType) and not _is_of_library(value):
+        if not isinstance(value, types.FunctionType):
+            return
+        if (value.__module__ or "").partition(".")[0] not in _LIBRARIES:
             self._look_into_code(value.__code__, _Names(value))
 
     def _look_into_code(self, code: types.CodeType, names: _Names) -> None:
@@ -180,11 +179,8 @@ def _is_impure(value: object, path: str) -> bool:
     if home in ("os", "posix", "nt") and name in _FUNCTIONS:
         return True
     homes = (home, type(value).__module__, _asked(owner, "__module__", ""), type(owner).__module__)
-    return any(_is_within(each, _MODULES) for each in homes if isinstance(each, str))
-
-
-def _is_within(name: str, packages: tuple[str, ...]) -> bool:
-    return any(name == package or name.startswith(f"{package}.") for package in packages)
+    names = [f"{each}." for each in homes if isinstance(each, str)]
+    return any(name.startswith(f"{module}.") for name in names for module in _MODULES)
 
 
 def _is_impure_text(value: object, code: types.CodeType) -> bool:
@@ -194,7 +190,3 @@ def _is_impure_text(value: object, code: types.CodeType) -> bool:
         for constant in code.co_consts
         if isinstance(constant, str)
     )
-
-
-def _is_of_library(function: types.FunctionType) -> bool:
-    return (function.__module__ or "").partition(".")[0] in _LIBRARIES

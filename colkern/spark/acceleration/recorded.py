@@ -7,9 +7,10 @@ pandas itself tells the dtypes of results, and refuses what it does not support.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from colkern.errors import UnsupportedError
@@ -25,6 +26,8 @@ from colkern.spark.acceleration.nodes import (
     holds,
     is_float,
 )
+
+AnyArray: TypeAlias = npt.NDArray[Any]
 
 Witness: TypeAlias = pd.Series
 """Two rows of a column: a Series, or an array of NumPy's."""
@@ -50,7 +53,7 @@ class Recorded:
 
     Args:
         node: Its node in the graph.
-        witness: Two rows of it: a `pandas.Series` or an array.
+        witness: Two rows of it.
         tracer: Remembers refusals.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from colkern.spark.acceleration.nodes import (
     is_float,
 )
 from colkern.spark.acceleration.operators import Operators
-from colkern.spark.acceleration.recorded import Recorded, witness_of
+from colkern.spark.acceleration.recorded import AnyArray, Recorded, Witness, witness_of
 
 
 class SeriesMethods(Operators):
@@ -150,7 +151,7 @@ class SeriesMethods(Operators):
         if among is None or not all(isinstance(v, bool | int | float) for v in among):
             raise self._tracer.refused("Series.isin of anything but a list of numbers")
 
-        def isin(array: operations.AnyArray) -> pd.Series:
+        def isin(array: AnyArray) -> pd.Series:
             return pd.Series(array).isin(among).to_numpy()
 
         witness = self._witness.isin(among)
@@ -163,7 +164,7 @@ class SeriesMethods(Operators):
         witness = self._witness.round(decimals)
         if not is_float(dtype) or not isinstance(decimals, int) or not 0 <= decimals <= 22:
 
-            def rounded(array: operations.AnyArray) -> operations.AnyArray:
+            def rounded(array: AnyArray) -> AnyArray:
                 return array.round(decimals)
 
             return self.whole("round", rounded, (self,), witness, (decimals,))
@@ -177,7 +178,12 @@ class SeriesMethods(Operators):
         witness = self._witness.astype(dtype)
         target = self.numbers_of(witness, f"astype({dtype!r})")
         if is_float(own) and target.kind == "i":
-            convert = operations.series_as if self.is_series else operations.array_as
+            # Series refuse NaN for integers; arrays have some integer for it.
+            kind: Callable[[AnyArray], Witness] = pd.Series if self.is_series else np.asarray
+
+            def converted(array: AnyArray) -> AnyArray:
+                return np.asarray(kind(array).astype(target))
+
             details = (str(target), self.is_series)
-            return self.whole("astype", convert(target), (self,), witness, details)
+            return self.whole("astype", converted, (self,), witness, details)
         return self.result(Fused(target, "{0}", (self._node,), (target,)), witness)

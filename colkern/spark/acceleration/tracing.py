@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import types
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,8 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.columns import TracedColumn
 from colkern.spark.acceleration.nodes import Input, Node, dtype_of
-from colkern.spark.acceleration.original import as_one
+from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import Tracer
-
-Body: TypeAlias = Callable[..., Any]
-"""A user's function of pandas' columns."""
 
 
 def traced(
@@ -28,37 +25,33 @@ def traced(
     *,
     over_batches: bool = False,
 ) -> Node:
-    """The graph of a function.
+    """The graph of a function of pandas' columns, or of an iterator `over_batches` of them.
 
     Args:
-        function: A function of pandas' columns.
         witnesses: For each parameter a column of two rows, of the dtype that it will have.
         tracer: Counts the steps of the trace; None for a new one.
-        over_batches: Whether it takes an iterator of batches, and yields.
 
     Raises:
         UnsupportedError: If an operation is not element-wise, or not known; names it.
     """
-    call = _call_with_batches if over_batches else _call
-    node, again = (
-        _traced(function, witnesses, each, call) for each in (tracer or Tracer(), Tracer())
-    )
+    node = _traced(function, witnesses, tracer or Tracer(), over_batches)
+    again = _traced(function, witnesses, Tracer(), over_batches)
     if node.identity != again.identity:
         raise UnsupportedError("what it does differs from call to call")
     return node
 
 
 def _traced(
-    function: Body,
-    witnesses: Sequence[pd.Series],
-    tracer: Tracer,
-    call: Callable[[Body, list[TracedColumn]], object],
+    function: Body, witnesses: Sequence[pd.Series], tracer: Tracer, over_batches: bool
 ) -> Node:
     columns = [_stand_in(k, witness, tracer) for k, witness in enumerate(witnesses)]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            result = call(_with_stand_ins(function, tracer), columns)
+            body = function
+            if isinstance(function, types.FunctionType):
+                body = _Replacing(function.__globals__, tracer).of_function(function)
+            result = _for_a_batch(body, columns) if over_batches else body(*columns)
     except Exception as error:
         # The user's body may raise anything for columns of other dtypes than it expects.
         reason = tracer.refusal or f"{type(error).__name__}: {error}"
@@ -72,11 +65,7 @@ def _traced(
     return result.node
 
 
-def _call(function: Body, columns: list[TracedColumn]) -> object:
-    return function(*columns)
-
-
-def _call_with_batches(function: Body, columns: list[TracedColumn]) -> object:
+def _for_a_batch(function: Body, columns: list[TracedColumn]) -> object:
     """The result for a batch; the function gets two, to see whether it keeps anything of the first."""
     yielded = list(function(iter([as_one(columns)] * 2)))
     nodes = [column.node for column in yielded if isinstance(column, TracedColumn)]
@@ -110,16 +99,8 @@ def _line(error: BaseException, function: Body) -> str:
 # The functions of pandas that take columns
 
 
-def _with_stand_ins(function: Body, tracer: Tracer) -> Body:
-    """The function, in which some functions of pandas are replaced by ones that take stand-ins; they
-    are also replaced in the functions of its own module that it calls."""
-    if not isinstance(function, types.FunctionType):
-        return function
-    return _Replacing(function.__globals__, tracer).of_function(function)
-
-
 class _Replacing:
-    """Copies of functions of one module, with some names replaced."""
+    """Copies of functions of one module, in which stand-ins replace some functions of pandas."""
 
     def __init__(self, names: dict[str, object], tracer: Tracer) -> None:
         self._module = names

@@ -28,12 +28,7 @@ class CompareAndWrite:
     """A function for `mapInArrow`: batches with a column `<case>/<way>` for each case and way in,
     one row of `SUMMARY` out for each case and way but the reference, a partition.
 
-    Args:
-        cases: The names of the functions.
-        ways: Their spellings; compared with `reference`, which is one of them.
-        reference: The spelling whose results are written.
-        keys: Columns that are written along.
-        folder: The folder of the files, one a partition, which all workers reach.
+    The results of `reference`, and the columns `keys`, are written to `folder`, one file a partition.
     """
 
     cases: Sequence[str]

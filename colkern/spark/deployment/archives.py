@@ -1,7 +1,8 @@
-"""The archives that go to the executors: the package, and compiled functions."""
+"""The archives that go to the executors: the package, and compiled functions, which they unpack."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import marshal
@@ -11,11 +12,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from colkern.cache import cache_dir
-from colkern.cpu.whole_files import read_whole
+from pyspark import SparkFiles
 
-KERNEL_ARCHIVES = "colkern-kernels-*.zip"
-"""The names of archives of compiled functions."""
+from colkern.cache import cache_dir
+from colkern.cpu.whole_files import read_whole, write_whole
 
 _BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED = (1).to_bytes(4, "little")
@@ -54,13 +54,9 @@ def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
             content = entry.read_bytes()
             yield place, content
             if entry.name.endswith(".py"):
-                yield f"{place}c", _bytecode(content, place)
-
-
-def _bytecode(source: bytes, place: str) -> bytes:
-    code = compile(source, place, "exec", dont_inherit=True)
-    header = importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source)
-    return header + marshal.dumps(code)
+                code = marshal.dumps(compile(content, place, "exec", dont_inherit=True))
+                header = importlib.util.MAGIC_NUMBER + _UNCHECKED
+                yield f"{place}c", header + importlib.util.source_hash(content) + code
 
 
 def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
@@ -74,3 +70,38 @@ def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
         for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name, _BEGINNING_OF_TIME), content)
     return path
+
+
+# On executors
+
+
+def unpack_kernels(folder: Path) -> int:
+    """Unpack the archives of compiled functions in a folder, once; returns how many are new in the cache.
+
+    Raises:
+        PermissionError: If there is no private directory for the cache.
+    """
+    cache = cache_dir("kernels")
+    return sum(_unpack(path, cache) for path in sorted(folder.glob("colkern-kernels-*.zip")))
+
+
+def unpack_on_executor() -> None:
+    """In a worker process: unpack what was shipped to its executor, if it has a cache."""
+    with contextlib.suppress(OSError, zipfile.BadZipFile):
+        unpack_kernels(Path(SparkFiles.getRootDirectory()))
+
+
+def _unpack(path: Path, cache: Path) -> int:
+    done = cache / f"{path.stem}.unpacked"
+    if done.exists():
+        return 0
+    new = 0
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            # A name alone: nothing is written outside of the cache.
+            target = cache / Path(name).name
+            if not target.exists():
+                write_whole(target, archive.read(name))
+                new += 1
+    done.touch()
+    return new

@@ -1,12 +1,12 @@
-"""The findings about executors: their facts are compared with those of the driver."""
+"""The report of `install`: its findings about executors, compared with the driver."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from colkern.spark.deployment.executor_facts import Facts
-from colkern.spark.deployment.report import Finding
 
 _SAME_MACHINE_CODE = ("python", "numpy", "numba", "llvmlite")
 """Packages whose releases have different machine code, or cannot read each other's pickles."""
@@ -22,6 +22,48 @@ _PROCESSOR = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of a report.
+
+    Args:
+        name: The subject.
+        found: What was done or found.
+        remedy: What to do about it; empty if nothing is wrong.
+    """
+
+    name: str
+    found: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        if not self.remedy:
+            return f"ok       {self.name}: {self.found}"
+        return f"problem  {self.name}: {self.found}; to do: {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The findings of `install`; the text has a line for each."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """The findings with something to do."""
+        return tuple(finding for finding in self.findings if finding.remedy)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.findings))
+
+    __repr__ = __str__
+
+
 def diagnosed(driver: Facts, executors: Iterable[Facts]) -> Iterator[Finding]:
     """The findings about executors, whose facts are compared with those of the driver."""
     executors = list(executors)
@@ -30,20 +72,15 @@ def diagnosed(driver: Facts, executors: Iterable[Facts]) -> Iterator[Finding]:
     yield Finding("executors", f"{len(executors)} answered, on {where}")
     yield from _packages(driver, executors)
     yield from _same(
-        "colkern",
-        driver["colkern"],
-        executors,
-        lambda facts: facts.get("error") or facts["colkern"],
+        "colkern", driver, executors, lambda facts: facts.get("error") or facts["colkern"]
     )
     working = [facts for facts in executors if "error" not in facts]
-    yield from _same(
-        "processor", driver["processor"], working, lambda facts: facts["processor"], _PROCESSOR
-    )
+    yield from _same("processor", driver, working, lambda facts: facts["processor"], _PROCESSOR)
     yield from _caches(working)
 
 
 def _packages(driver: Facts, executors: list[Facts]) -> Iterator[Finding]:
-    for name, here in driver["versions"].items():
+    for name in driver["versions"]:
 
         def version(facts: Facts, name: str = name) -> str:
             return facts["versions"][name]
@@ -52,18 +89,18 @@ def _packages(driver: Facts, executors: list[Facts]) -> Iterator[Finding]:
         if lacking:
             yield Finding(name, f"not installed on {_hosts(lacking)}", ENVIRONMENT)
         elif name in _SAME_MACHINE_CODE:
-            yield from _same(name, here, executors, version)
+            yield from _same(name, driver, executors, version)
 
 
 def _same(
     name: str,
-    here: str,
+    driver: Facts,
     executors: list[Facts],
     value: Callable[[Facts], str],
     remedy: str = ENVIRONMENT,
 ) -> Iterator[Finding]:
     """One finding for each value that differs from the driver's; one if none does."""
-    others = defaultdict(list)
+    here, others = value(driver), defaultdict(list)
     for facts in executors:
         if value(facts) != here:
             others[value(facts)].append(facts)

@@ -73,7 +73,7 @@ def _add_facts_of_colkern(here: Facts, unpack: bool) -> None:
     if unpack:
         from pyspark import SparkFiles
 
-        from colkern.spark.deployment.unpacking import unpack_kernels
+        from colkern.spark.deployment.archives import unpack_kernels
 
         # As on import of `colkern.spark`, but more may have been shipped since.
         unpack_kernels(Path(SparkFiles.getRootDirectory()))

@@ -17,8 +17,7 @@ from pyspark.sql import SparkSession
 
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive
-from colkern.spark.deployment.diagnosis import ENVIRONMENT, diagnosed
-from colkern.spark.deployment.report import Finding, Report
+from colkern.spark.deployment.diagnosis import ENVIRONMENT, Finding, Report, diagnosed
 from colkern.spark.session import require_session, runs_here, use_this_python
 from colkern.spark.source import ColkernDataSource, register_source
 

@@ -40,7 +40,9 @@ class BatchFunction:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches that the function yields, checked."""
         results = Results(function_name(self.function), self.schema)
-        source = map(_without_columns if self.bare else import_batch, batches)
+        source: Iterator[RecordBatch] = map(import_batch, batches)
+        if self.bare:
+            source = (RecordBatch(s.Schema([]), [], batch.num_rows) for batch in batches)
         with told_plainly():
             for count, result in enumerate(self.function(source)):
                 yield results.batch(result, count)
@@ -112,7 +114,3 @@ def result_schema(schema: ResultSchema) -> StructType:
         if schema.names.count(name) > 1:
             raise ValueError(f"schema: two columns {name!r}; results are told apart by their names")
     return schema
-
-
-def _without_columns(batch: pa.RecordBatch) -> RecordBatch:
-    return RecordBatch(s.Schema([]), [], batch.num_rows)

@@ -50,7 +50,7 @@ def udf(
         spark.udf.register("net", net)
 
     ======================================  =======================================================
-    what is given                           what Spark gets
+    argument                                function for Spark
     ======================================  =======================================================
     a function of a row, or `ck.udf`        a function of columns: a value for each row
     a class with `init` and `update`, or    an aggregate: `frame.groupBy(k).agg(mean("x"))`, and over

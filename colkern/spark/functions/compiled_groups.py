@@ -50,12 +50,11 @@ def map_groups(
 
         colkern.spark.map_groups(frame.select("stock", "price"), "stock", drawdown)
 
-    For many small groups: where `applyInPandas` and `applyInArrow` make a call to Python for each
-    group, this makes one for each batch of rows. Rows are brought together by the keys and sorted by
-    them (Spark's own shuffle and sort), so each group lies in one piece, in one partition, and a batch
-    of rows is some whole groups and a part of one more, which waits for its rest. The columns of the
-    whole groups become lists over the same memory, a list a group, and the function is compiled to
-    run over the lists. Memory is that of a batch, or of the largest group.
+    For many small groups: `applyInPandas` and `applyInArrow` make a call to Python for each group, this
+    makes one for each batch of rows. Spark shuffles and sorts the rows by the keys, so that each group is
+    contiguous and in one partition; a batch is some whole groups and a part of one more, which waits for
+    its rest. The columns of the whole groups become lists over the same memory, one a group, and the
+    function is compiled to run over the lists. Memory is that of a batch, or of the largest group.
 
     ==========================  ===================================================================
     function                    gets for each group, and gives
@@ -66,9 +65,9 @@ def map_groups(
     a class, or `ck.reducer`    its rows one by one; one row
     ==========================  ===================================================================
 
-    A reducer that has a `merge` needs no sorted rows: it runs where the rows are, and what is brought
-    together is the state of each group of each batch. So it is the faster form of an aggregate, unless
-    groups are so large that there are but a few.
+    A reducer that has a `merge` needs no sorted rows: it runs where the rows are, and Spark shuffles the
+    state of each group of each batch. So it is the faster form of an aggregate, unless groups are few and
+    large.
 
     Args:
         frame: The rows.
@@ -188,7 +187,7 @@ def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataTyp
 
 
 def _fits(type_: s.DataType, declared: s.DataType) -> bool:
-    """Whether a type holds all numbers of another one, or both are timestamps of one unit."""
+    """Whether the declared type holds all numbers of the other, or both are timestamps of one unit."""
     if isinstance(type_, s.Timestamp):
         return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
     if isinstance(declared, s.FloatingPoint):

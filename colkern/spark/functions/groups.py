@@ -109,11 +109,7 @@ def cogroup_apply(
 
 
 def _require_grouped(grouped: object, parameter: str) -> None:
-    """Check that something is a result of `groupBy`, of rows whose columns all come to Python.
-
-    Raises:
-        TypeError, UnsupportedError: If it is not; names the column that Spark does not pass as Arrow.
-    """
+    """Raise TypeError or UnsupportedError unless Spark passes all columns of a result of `groupBy`."""
     if not hasattr(type(grouped), "applyInArrow"):
         given = type(grouped).__name__
         raise TypeError(f"{parameter}: expected frame.groupBy(…), got {given}")

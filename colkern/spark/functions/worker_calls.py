@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,13 +12,17 @@ from pyspark import TaskContext
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.errors import CompileError, UnsupportedError
+from colkern.interchange import import_array
 from colkern.jit import Udf
 from colkern.jit.signatures import Parameter
+from colkern.memory import HOST
 from colkern.operations import nulls
 from colkern.operations.casting.results import retyped
+from colkern.operations.moving import to_device, to_host
+from colkern.spark.devices import task_device
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import column_type
-from colkern.spark.functions.device_calls import DeviceCalls
 from colkern.spark.functions.results import conformed
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
@@ -35,7 +40,9 @@ class ArrowFunction:
     """A function of columns, called for one batch after the other.
 
     It is pickled for the workers without its machine code, which they load from the cache directory of
-    their machine. If it is not there yet, one worker compiles and the others wait for it.
+    their machine. If it is not there yet, one worker compiles and the others wait for it. A function of
+    rows runs on the task's GPU, if it has one; if the device does not support its types or its Python,
+    it runs on the CPU from then on, and a warning in the executor's log says why.
 
     Args:
         function: The function.
@@ -52,7 +59,7 @@ class ArrowFunction:
         self._names = [parameter.name for parameter in function.signature.parameters]
         self._seen: set[tuple[pa.DataType, ...]] = set()
         self._batches = 0
-        self._calls = DeviceCalls()
+        self._stays_on_cpu = False
 
     @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
@@ -77,8 +84,18 @@ class ArrowFunction:
         return pa.array(self._declared(self._called(columns)))
 
     def _called(self, columns: Columns) -> Array:
-        if isinstance(self.function, Udf):
-            return self._calls.called(self.function, columns)
+        device = HOST
+        if isinstance(self.function, Udf) and not self._stays_on_cpu:
+            device = task_device()
+        if device != HOST:
+            try:
+                there = [to_device(import_array(column), device) for column in columns]
+                return to_host(self.function(*there))
+            except (CompileError, UnsupportedError) as error:
+                self._stays_on_cpu = True
+                warnings.warn(
+                    f"{self.function.name} runs on the CPU, not on {device}: {error}", stacklevel=2
+                )
         results: Array = self.function(*columns)
         return results
 

@@ -50,8 +50,7 @@ class Staging:
             overwrite: Whether to remove all other visible files and directories of the target.
 
         Raises:
-            FileNotFoundError: If a file is neither in the directory nor in the target; nothing has
-                been moved then.
+            FileNotFoundError: If a file is in neither of them; nothing has been moved then.
         """
         target = Path(self.target)
         target.mkdir(parents=True, exist_ok=True)

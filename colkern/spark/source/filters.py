@@ -82,11 +82,9 @@ _ORDERED_TYPES = s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.
 
 
 def mask_of(filters: list[spark.Filter], columns: Mapping[str, Array]) -> Array:
-    """Booleans: true for the rows that pass all filters; a row with a null does not pass.
+    """Booleans: true for the rows that pass all filters, which `can_evaluate`; a null does not pass.
 
-    Args:
-        filters: At least one, all of which `can_evaluate`.
-        columns: The columns that they test, with the types in which Spark takes them.
+    The columns are those that the filters test, with the types in which Spark takes them.
     """
     return reduce(and_, [_evaluated(filter_, columns) for filter_ in filters])
 

@@ -17,11 +17,7 @@ def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> lis
     """The files under the paths of a query, in the order of the paths, by name within a directory.
 
     Names that start with a dot or an underscore are ignored in directories and by patterns: unfinished
-    files have such names.
-
-    Args:
-        options: The paths, and how directories are searched.
-        globs_may_be_empty: Whether patterns may match nothing, so far.
+    files have such names. If `globs_may_be_empty`, patterns may match nothing, so far.
 
     Raises:
         FileNotFoundError: If there is nothing at a path.

@@ -72,17 +72,14 @@ class Plan:
                 return Known(type_, batch.length, batch.length, Bounds())
             theirs = file.schema.field(name).type
             nulls = int(batch.null_counts[file.schema.index(name)])
-            counted = nulls >= 0 and _counts_all_nulls(theirs)
+            # Values of a dictionary may be null beside those that are counted.
+            encoded = isinstance(theirs.storage, s.Dictionary | s.RunEndEncoded | s.Union)
+            counted = nulls >= 0 and not encoded
             # Bounds are those of the values as the file has them.
             own = bounds.get(name, Bounds()) if s.same_type(theirs, type_) else Bounds()
             return Known(type_, batch.length, nulls if counted else None, own)
 
         return all(may_pass(filter_, known(path_of(filter_)[0])) for filter_ in columns)
-
-
-def _counts_all_nulls(type_: s.DataType) -> bool:
-    """Whether null counts of a type count all nulls: a dictionary may have nulls of its own."""
-    return not isinstance(type_.storage, s.Dictionary | s.RunEndEncoded | s.Union)
 
 
 def file_schemas(options: ReadOptions, files: list[str]) -> Iterator[FileSchema]:

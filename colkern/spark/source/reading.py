@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -66,7 +66,10 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
     with told_plainly():
         for piece in pieces:
             with _reader(piece.path, request) as (reader, device):
-                for batch in _batches(reader, piece.batches):
+                batches: Iterable[RecordBatch] = reader
+                if piece.batches is not None and isinstance(reader, FileReader):
+                    batches = map(reader.get_batch, piece.batches)
+                for batch in batches:
                     rows = _wanted_rows(batch, piece.path, request, device)
                     if rows is not None and rows.length:
                         yield pa.record_batch(rows)
@@ -104,14 +107,6 @@ def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
         raise ValueError(
             f"{path}: no column {missing[0]!r}; set the option mergeSchema to read it as nulls"
         )
-
-
-def _batches(
-    reader: FileReader | StreamReader, positions: Sequence[int] | None
-) -> Iterable[RecordBatch]:
-    if positions is None or isinstance(reader, StreamReader):
-        return reader
-    return map(reader.get_batch, positions)
 
 
 def _wanted_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,10 +78,6 @@ def _may_equal(value: object, column: Known) -> bool:
     return _may_reach(value, column) and _may_stay_within(value, column)
 
 
-def _may_be_in(values: Iterable[object], column: Known) -> bool:
-    return any(_may_equal(value, column) for value in values if value is not None)
-
-
 def _may_start(value: object, column: Known) -> bool:
     key = key_of(value, column.type)
     if not isinstance(key, bytes):
@@ -100,7 +96,7 @@ def _may_differ(value: object, column: Known) -> bool:
 _TESTS: dict[type[spark.Filter], Test] = {
     spark.EqualTo: _may_equal,
     spark.EqualNullSafe: _may_equal,
-    spark.In: _may_be_in,
+    spark.In: lambda values, column: any(_may_equal(v, column) for v in values if v is not None),
     spark.StringStartsWith: _may_start,
     spark.GreaterThan: _may_exceed,
     spark.GreaterThanOrEqual: _may_reach,

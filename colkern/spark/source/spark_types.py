@@ -21,28 +21,22 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
         UnsupportedError: If Spark has no type for a column; names the file.
         ValueError: If there is no column of a name, or more than one.
     """
-    names = schema.names if columns is None else columns
-    return spark.StructType([_spark_field(_named(schema, name, path), path) for name in names])
 
-
-def _named(schema: s.Schema, name: str, path: str) -> s.Field:
-    count = schema.names.count(name)
-    if count != 1:
-        columns = "no column" if count == 0 else f"{count} columns"
-        raise ValueError(f"{path}: {columns} {name!r}; the file has {', '.join(schema.names)}")
-    return schema.field(name)
-
-
-def _spark_field(field: s.Field, path: str) -> spark.StructField:
     def refusal(type_: s.DataType, place: str) -> UnsupportedError:
         return UnsupportedError(
             f"{path}: {place}: Spark has no type for {type_}; leave the column out, with the option "
             f"columns"
         )
 
-    return spark.StructField(
-        field.name, counterpart(_widened(field.type), refusal, field.name), True
-    )
+    fields = []
+    for name in schema.names if columns is None else columns:
+        count = schema.names.count(name)
+        if count != 1:
+            number = "no column" if count == 0 else f"{count} columns"
+            raise ValueError(f"{path}: {number} {name!r}; the file has {', '.join(schema.names)}")
+        type_ = counterpart(_widened(schema.field(name).type), refusal, name)
+        fields.append(spark.StructField(name, type_, True))
+    return spark.StructType(fields)
 
 
 def _widened(type_: s.DataType) -> s.DataType:
@@ -63,16 +57,13 @@ _WIDER: Dispatch[type[s.DataType], Callable[..., s.DataType]] = by_type(
 )
 
 
-@_WIDER.of(s.Int)
-def _int(type_: s.Int) -> s.DataType:
+@_WIDER.of(s.Int, s.FloatingPoint)
+def _number(type_: s.Int | s.FloatingPoint) -> s.DataType:
+    if isinstance(type_, s.FloatingPoint):
+        return type_ if type_.bit_width > 16 else s.float32()
     if type_.signed:
         return type_
     return s.decimal128(20, 0) if type_.bit_width == 64 else s.Int(2 * type_.bit_width, True)
-
-
-@_WIDER.of(s.FloatingPoint)
-def _float(type_: s.FloatingPoint) -> s.DataType:
-    return type_ if type_.bit_width > 16 else s.float32()
 
 
 @_WIDER.of(s.Date, s.Time, s.Timestamp, s.Duration)

@@ -1,8 +1,19 @@
-"""The reader of a streaming query: new files in directories."""
+"""The reader of a streaming query: new files in directories, after an offset in JSON.
+
+Files are taken in the order of the times at which they were last written, those of one time by name.
+An offset has all that a later run needs: ``files``, those of its batch, so that a repeated batch has the
+same files; ``since``, a time in nanoseconds; and ``seen``, the files that have been taken and were
+written at that time or after it. A file from before ``since`` is not new, whether it has been
+taken or not: else an offset would grow with the history of the directory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -12,8 +23,83 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from colkern.spark.source.offsets import JsonOffset, Offset, Stamped, stamped_files
+from colkern.spark.source.listing import list_files
+from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.reader import FileReading
+
+_SECOND = 1_000_000_000
+
+
+class JsonOffset(TypedDict):
+    """An offset in JSON; times are strings, since some readers of JSON round them."""
+
+    since: str
+    seen: dict[str, str]
+    files: list[str]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Stamped:
+    """A file and when it was last written, in nanoseconds since 1970."""
+
+    time: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """A place in the sequence of files.
+
+    Args:
+        since: The time from which on files can be new.
+        seen: The files from that time on that have been taken.
+        files: The files that the last batch took.
+    """
+
+    since: int = 0
+    seen: tuple[Stamped, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of_json(cls, offset: JsonOffset) -> Offset:
+        """The inverse of `as_json`."""
+        seen = tuple(Stamped(int(time), path) for path, time in offset["seen"].items())
+        return cls(int(offset["since"]), seen, tuple(offset["files"]))
+
+    def as_json(self) -> JsonOffset:
+        """The offset in values that JSON has."""
+        seen = {file.path: str(file.time) for file in self.seen}
+        return {"since": str(self.since), "seen": seen, "files": list(self.files)}
+
+    def new_among(self, files: Iterable[Stamped]) -> list[Stamped]:
+        """The files that have not been taken, in the order in which they are."""
+        taken = {file.path for file in self.seen}
+        return sorted(f for f in files if f.time >= self.since and f.path not in taken)
+
+    def after(self, taken: Collection[Stamped], late_seconds: int) -> Offset:
+        """The offset once some new files, the first ones, have been taken.
+
+        Args:
+            taken: The files, at least one.
+            late_seconds: How much older than the last of them a file may be that is still new.
+        """
+        # A file from the future would keep out all that come before its time.
+        latest = min(max(taken).time, time.time_ns())
+        since = max(self.since, latest - late_seconds * _SECOND)
+        seen = tuple(file for file in (*self.seen, *sorted(taken)) if file.time >= since)
+        return Offset(since, seen, tuple(file.path for file in sorted(taken)))
+
+
+def stamped_files(options: ReadOptions) -> list[Stamped]:
+    """The files under the paths of a query, with their times; a pattern may match none so far."""
+    stamped = []
+    for path in list_files(options, globs_may_be_empty=True):
+        try:
+            stamped.append(Stamped(os.stat(path).st_mtime_ns, path))
+        except FileNotFoundError:
+            # Removed since the directory was listed.
+            continue
+    return stamped
 
 
 class SourceStreamReader(FileReading, DataSourceStreamReader, SupportsTriggerAvailableNow):

@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 
 from colkern.spark.source.commits import Staging
 from colkern.spark.source.listing import visible_files
-from colkern.spark.source.writing import TaskWriting, task_partition
+from colkern.spark.source.writer import TaskWriting, task_partition
 
 _QUERY_PROPERTY = "sql.streaming.queryId"
 
@@ -25,10 +25,7 @@ _QUERY_PROPERTY = "sql.streaming.queryId"
 class Staged(WriterCommitMessage):
     """The message of a task to the driver.
 
-    Args:
-        query: The id of the query, which it keeps when it is started again from its checkpoint.
-        partition: The number of the partition.
-        name: The file that has its rows; None if it had none.
+    The id of a query stays when it is started again from its checkpoint; a task without rows has no file.
     """
 
     query: str

@@ -1,19 +1,57 @@
-"""The writer of a job: one file a task, which the driver makes visible when all tasks have succeeded."""
+"""The writer of a job: one file a task, which the driver makes visible when all tasks have succeeded.
+
+A file has Spark's batches, regrouped to batches of a chosen size, with statistics.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from colkern import ipc
+from colkern.arrays import RecordBatch
+from colkern.interchange import import_batch
+from colkern.operations import cast
 from colkern.spark.source.commits import Staging
 from colkern.spark.source.options import WriteOptions
-from colkern.spark.source.writing import TaskWriting, task_partition
+from colkern.spark.source.statistics import KEY, statistics_of
+from colkern.spark.types import arrow_schema
 from colkern.spark.worker_errors import told_plainly
+
+
+class TaskWriting:
+    """The common part of the writers of batch and of streaming queries.
+
+    The commit removes the files that are there if it is to `overwrite`.
+    """
+
+    def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
+        self._options = options
+        self._schema = schema
+        self._overwrite = overwrite
+
+    def _write_part(
+        self, staging: Staging, batches: Iterator[pa.RecordBatch], partition: int, *, needed: bool
+    ) -> str | None:
+        """Write the file of a task where no reader sees it yet, and return its name.
+
+        A task without rows writes none, and returns None, unless the file is `needed`.
+        """
+        first = next(batches, None)
+        if first is None and not needed:
+            return None
+        name = f"part-{partition:05d}-{uuid.uuid4()}.arrow"
+        rest = batches if first is None else chain([first], batches)
+        write_file(staging.file(name), rest, self._schema, self._options)
+        return name
 
 
 @dataclass(frozen=True)
@@ -48,3 +86,47 @@ class SourceWriter(TaskWriting, DataSourceArrowWriter):
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Remove the files of the tasks."""
         self._staging.remove()
+
+
+def write_file(
+    path: Path, batches: Iterable[pa.RecordBatch], schema: StructType, options: WriteOptions
+) -> None:
+    """Write an Arrow IPC file, which is there whole or not at all.
+
+    No more than one batch of `options.batch_rows` rows is held in memory.
+    """
+    ours = arrow_schema(schema)
+    with ipc.new_file(path, ours, compression=options.compression) as writer:
+        for batch in regrouped(batches, options.batch_rows):
+            # Spark gives moments in the time zone of the session: the same numbers under another name.
+            theirs = import_batch(batch).columns
+            columns = [cast(*pair) for pair in zip(theirs, ours.types, strict=True)]
+            metadata = {KEY: statistics_of(batch)} if options.statistics else None
+            writer.write(RecordBatch(ours, columns, batch.num_rows, metadata))
+
+
+def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of `rows` rows, the last one of fewer."""
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        while batch.num_rows:
+            part = batch.slice(0, rows - count)
+            held.append(part)
+            count += part.num_rows
+            batch = batch.slice(part.num_rows)
+            if count == rows:
+                yield _joined(held)
+                held, count = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def task_partition() -> int:
+    """The number of the partition that this task writes."""
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()

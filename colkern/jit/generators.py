@@ -30,7 +30,7 @@ class Generator(FunctionOfRow):
     Attributes:
         function: The plain generator function.
         signature: Its parameters and items, as declared.
-        nulls: What happens with nulls, as a `NullPolicy`.
+        nulls: Its `NullPolicy`.
     """
 
     KIND = "generator"
@@ -162,7 +162,7 @@ def generator(
         function: A generator function with positional parameters. Or a signature, as text.
         returns: The data type of the items (or a hint for it), over what the hints say; inferred if
             neither says anything. `large_list` of it for lists with 64-bit offsets.
-        nulls: What a null does, as for `udf`: "propagate" makes the list null, without a call; "pass"
+        nulls: The effect of a null, as for `udf`: "propagate" makes the list null, without a call; "pass"
             gives the function None. Parameters declared to take None get it under both.
         signature: As text, `"(utf8) -> utf8"`, over all hints.
 

@@ -289,7 +289,7 @@ def udf(
             as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
-        nulls: What a null does in a parameter that is not declared to take None, as `float | None` or a
+        nulls: The effect of a null in a parameter that is not declared to take None, as `float | None` or a
             `?` in the signature declare it: there, the function gets None. "propagate": the result is
             null, without a call. "pass": the function gets None in parameters without any declaration,
             or, if none is declared to take it, in all. Anything else is a value of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from colkern.jit.rows.execution import Plan  # noqa: F401
 
 NullPolicy = Literal["propagate", "pass"]
+
+
+class Options(TypedDict, total=False):
+    """Options of `udf`, `reducer` and `generator`, as they describe them."""
+
+    returns: object
+    nulls: NullPolicy
+    signature: str | None
+
 
 MAX_NULLABLE = 4
 """A function is compiled for each combination of null and non-null arguments: 16 at most."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import FunctionOfRow, NullPolicy, require_null_policy
+from colkern.jit.column_function import FunctionOfRow, NullPolicy, Options, require_null_policy
 from colkern.jit.results.result_types import result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
@@ -110,24 +110,12 @@ class Generator(FunctionOfRow):
 
 
 @overload
-def generator(
-    function: Callable[..., object],
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
-) -> Generator: ...
+def generator(function: Callable[..., object], /, **options: Unpack[Options]) -> Generator: ...
 
 
 @overload
 def generator(
-    function: str | None = None,
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
+    function: str | None = None, /, **options: Unpack[Options]
 ) -> Callable[[Callable[..., object]], Generator]: ...
 
 

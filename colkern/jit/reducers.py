@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -16,6 +16,7 @@ from colkern.errors import CompileError
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
+    Options,
     common_length,
     imported,
     require_null_policy,
@@ -212,24 +213,12 @@ def _named_keys(by: object) -> Iterator[tuple[str, Array]]:
 
 
 @overload
-def reducer(
-    source: object,
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
-) -> Reducer: ...
+def reducer(source: object, /, **options: Unpack[Options]) -> Reducer: ...
 
 
 @overload
 def reducer(
-    source: str | None = None,
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
+    source: str | None = None, /, **options: Unpack[Options]
 ) -> Callable[[object], Reducer]: ...
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -161,27 +161,22 @@ class Udf(FunctionOfRow):
         return self.function, self.signature, self.nulls, self.pure
 
 
+class Options(TypedDict, total=False):
+    """Options of `udf`."""
+
+    returns: object
+    nulls: object
+    pure: bool
+    signature: str | None
+
+
 @overload
-def udf(
-    function: Callable[..., object],
-    /,
-    *,
-    returns: object = None,
-    nulls: object = "propagate",
-    pure: bool = True,
-    signature: str | None = None,
-) -> Udf: ...
+def udf(function: Callable[..., object], /, **options: Unpack[Options]) -> Udf: ...
 
 
 @overload
 def udf(
-    function: str | None = None,
-    /,
-    *,
-    returns: object = None,
-    nulls: object = "propagate",
-    pure: bool = True,
-    signature: str | None = None,
+    function: str | None = None, /, **options: Unpack[Options]
 ) -> Callable[[Callable[..., object]], Udf]: ...
 
 

@@ -232,7 +232,7 @@ def _without_bitcode(library: SerializedLibrary, wrapper: str) -> SerializedLibr
 
 
 class _Environment:
-    """How the environment of a function is pickled.
+    """Pickles the environment of a function.
 
     Numba imports the module that the function is from, for its globals. Only code that works with Python
     objects looks at them, and that has constants, too.

@@ -16,7 +16,7 @@ from colkern.cpu.whole_files import read_whole, write_whole
 Finding = TypeVar("Finding")
 
 
-def found(key: tuple[object, ...], find: Callable[[], Finding]) -> Finding:
+def remembered(key: tuple[object, ...], find: Callable[[], Finding]) -> Finding:
     """The result of `find`: from disk, if another process has asked under the same key.
 
     Args:

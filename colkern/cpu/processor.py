@@ -1,4 +1,4 @@
-"""What LLVM knows of this machine's processor; imports LLVM, and Numba for what that compiles for."""
+"""The processor of this machine, by LLVM, and the one that Numba compiles for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def fast_features() -> set[str]:
 
 
 def compiled_for() -> str:
-    """What machine code of this process is made for: machine code for another is not loaded.
+    """The processor of this process's machine code: machine code for another is not loaded.
 
     Imports Numba.
     """

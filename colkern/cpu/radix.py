@@ -121,7 +121,7 @@ def counted_positions(target: Target, words: Items, flip: int, low: int, bits: i
 
 
 def _chunks(count: int) -> tuple[int, int]:
-    """How many chunks there are, and how long they are: one a thread that has enough to do."""
+    """The number of chunks and their length: one for each thread that has enough to do."""
     chunks = max(min(num_threads(), count // GRAIN), 1)
     return chunks, max(-(-count // chunks), 1)
 

@@ -40,16 +40,16 @@ def package_of(module: str) -> str | None:
 def source_key(package: str) -> str:
     """A hash of all files of a package: of every function in them, whoever calls it.
 
-    What the files were hashed to is kept on disk by their sizes and times. The time of the last change of
-    a file's status is among them, which no program can set.
+    The hash is kept on disk by the sizes and times of the files. The time of the last change of a file's
+    status is among them, which no program can set.
     """
     folder = resources.files(package)
     if not isinstance(folder, Path):
         return _hash_of(folder)
-    found = list(_statuses(str(folder)))
-    if not found or time.time_ns() - max(changed for *_, changed in found) < _TICK_NS:
+    files = list(_statuses(str(folder)))
+    if not files or time.time_ns() - max(changed for *_, changed in files) < _TICK_NS:
         return _hash_of(folder)
-    listing = hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:32]
+    listing = hashlib.sha256(repr(sorted(files)).encode()).hexdigest()[:32]
     with contextlib.suppress(OSError):
         kept = read_whole(cache_dir("kernels") / f"{listing}.sources")
         if kept is not None:

@@ -11,7 +11,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def read_whole(path: Path) -> bytes | None:
-    """What `write_whole` put into a file; None if it is damaged: machine code would crash the process.
+    """The content of a file of `write_whole`; None if it is damaged: its code would crash the process.
 
     Raises:
         OSError: If there is no file that can be read.

@@ -192,7 +192,7 @@ def kernel(function: Callable[..., object], **options: object) -> Launchable:
 
 
 def compile_errors() -> tuple[type[Exception], ...]:
-    """What the compiler raises of code that it does not take."""
+    """The errors of the compiler for code that it does not take."""
     compiler()
     if is_simulated() or is_mlir():
         return ()

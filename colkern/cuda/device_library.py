@@ -128,10 +128,10 @@ class DeviceLibrary(Protocol):
     """Arrays in device memory, streams, and copies. Errors for lack of memory are `MemoryError`."""
 
     slot_bytes: int
-    """How many bytes are copied at once: see `colkern.cuda.staging`."""
+    """The bytes of a copy: see `colkern.cuda.staging`."""
 
     most_slots: int
-    """How many of as many bytes are locked in the host's memory at most."""
+    """The most blocks of as many bytes that are locked in the host's memory."""
 
     least_decompressed: int
     """From so many bytes on, buffers of a message are decompressed on the device and not on the host."""
@@ -141,7 +141,7 @@ class DeviceLibrary(Protocol):
 
     @property
     def sharing(self) -> DeviceSharing:
-        """How other processes get at its memory."""
+        """The way of other processes to its memory."""
         ...
 
     @property
@@ -190,11 +190,11 @@ class DeviceLibrary(Protocol):
         ...
 
     def devices(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         ...
 
     def multiprocessors(self, ordinal: int) -> int:
-        """How many multiprocessors a device has."""
+        """The number of multiprocessors of a device."""
         ...
 
     def on_host(self, array: Items) -> Items:

@@ -1,4 +1,4 @@
-"""What the CUDA driver says of itself and of the devices it sees; through ctypes, without any package.
+"""The CUDA driver and the devices that it sees; through ctypes, without any package.
 
 A look at a device makes a context on it, as that is where broken ones fail, and pins some host memory.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PINNED = 1 << 26
-"""How many bytes of host memory are pinned, as a trial."""
+"""The bytes of host memory that are pinned, as a trial."""
 
 _LIBRARY = "libcuda.so.1"
 _MODULE = Path("/proc/driver/nvidia/version")
@@ -33,7 +33,7 @@ class Driver:
     Args:
         cuda: The CUDA release that it serves, such as (13, 0).
         release: Its own release, such as `580.65.06`; empty if the system does not say.
-        devices: What it sees, in the order of their ordinals.
+        devices: The devices that it sees, in the order of their ordinals.
     """
 
     cuda: tuple[int, int]
@@ -47,7 +47,7 @@ class DriverDevice:
 
     Args:
         ordinal: Its number.
-        name: What it is called.
+        name: Its name.
         capability: Its compute capability.
         total: The bytes of its memory.
         free: How many of them are free; None if no context can be made.

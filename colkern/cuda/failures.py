@@ -17,7 +17,7 @@ R = TypeVar("R")
 Class = TypeVar("Class", bound=type[object])
 
 _NAME = re.compile(r"\b(?:cudaError|CUDA_ERROR_)(\w+)")
-"""How the runtime and the driver name an error: cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED."""
+"""The names of errors of the runtime and the driver: cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED."""
 
 _NO_MEMORY = {"memoryallocation", "outofmemory"}
 

@@ -125,7 +125,7 @@ def in_state(device: Device, state: object) -> Iterator[None]:
 
 
 def multiprocessors(device: Device) -> int:
-    """How many multiprocessors a device has."""
+    """The number of multiprocessors of a device."""
     return library().multiprocessors(device.ordinal)
 
 

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from colkern.targets import Items
 
 _LEAST_PART = 2 << 20
-"""How much of what is sent a thread fills at least: to copy less takes Python longer than the bus."""
+"""The least bytes that a thread fills: to copy fewer takes Python longer than the bus."""
 
 _IN_FLIGHT = 2
-"""How many slots a download keeps under way: one is emptied while the device fills the other."""
+"""The slots of a download under way: one is emptied while the device fills the other."""
 
 
 class Piece(NamedTuple):
@@ -62,7 +62,7 @@ class Piece(NamedTuple):
 
 
 _Load = list[tuple[int, int, int]]
-"""What is in a slot: which array, from where, to where."""
+"""The parts of arrays in a slot: the array's number, where the part begins, and where it ends."""
 
 
 class _Slot:
@@ -266,14 +266,14 @@ class Upload:
         self._sent = self._stream.record()
 
     def hold_current(self) -> None:
-        """What the current stream gets from here on waits for what was sent; call `end` first."""
+        """Further work of the current stream waits for the bytes that were sent; call `end` first."""
         sent, self._sent = self._sent, None
         if sent is not None:
             sent.hold_current()
             self._is_under_way = False
 
     def abandon(self) -> None:
-        """Wait for what was sent: the block may be freed after that."""
+        """Wait for the bytes that were sent: the block may be freed after that."""
         self._stream.record().wait()
         self._is_under_way = False
 
@@ -284,7 +284,7 @@ class Upload:
 
 
 def _share(size: int) -> int:
-    """How much of so many bytes a thread fills at once: all threads do, also where a slot would hold it."""
+    """The bytes that a thread fills at once: all threads work, also where one slot would hold them."""
     return max(padded(-(-size // num_threads())), _LEAST_PART)
 
 
@@ -362,7 +362,7 @@ def _start(stream: CopyStream, sources: Sequence[Items], slot: _Slot, load: _Loa
 
 
 def _loads(sources: Sequence[Items], room: int) -> Iterator[_Load]:
-    """What goes into one slot after the other."""
+    """The loads of one slot after the other."""
     load: _Load = []
     left = room
     for number, source in enumerate(sources):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from colkern.jit.rows.execution import Plan  # noqa: F401
 
 NullPolicy = Literal["propagate", "pass"]
+
+
+class Options(TypedDict, total=False):
+    """Options of `udf`, `reducer` and `generator`, as they describe them."""
+
+    returns: object
+    nulls: NullPolicy
+    signature: str | None
+
 
 MAX_NULLABLE = 4
 """A function is compiled for each combination of null and non-null arguments: 16 at most."""
@@ -122,7 +131,7 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         """The plan for columns in host memory, the columns as it reads them, and their length."""
         from colkern.jit.rows.encoded import decoded
 
-        length = self._length(arrays)
+        length = common_length(self._names, arrays, self.KIND)
         plain = [decoded(array) for array in arrays]
         return self._plan_for(tuple([array.type for array in plain])), plain, length
 
@@ -141,9 +150,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
                 "of an outer function"
             )
         return TypeError(f"{self.name}: no column for {', '.join(names)}{reason}")
-
-    def _length(self, arrays: Sequence[Array]) -> int:
-        return common_length(self._names, arrays, self.KIND)
 
     # Types
 
@@ -254,14 +260,14 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         verb: str = "returns",
     ) -> frozenset[Kind]:
         """The kinds that a function returns for all combinations of nulls; compiled unless known."""
-        from colkern.cpu.findings import found
+        from colkern.cpu.findings import remembered
 
         def find() -> frozenset[Kind]:
             from colkern.jit.compiling.compilation import returned_kinds
 
             return returned_kinds(function.dispatcher, values, nullable, verb)
 
-        kinds: frozenset[Kind] = found(("kinds", function.content, values, nullable), find)
+        kinds: frozenset[Kind] = remembered(("kinds", function.content, values, nullable), find)
         return kinds
 
     # In text, and in a pickle
@@ -270,12 +276,7 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         results = set(self._result_types())
         inferred = results.pop() if len(results) == 1 else None
         returns = self.signature.returns or inferred
-        parameters = ", ".join(
-            parameter.name
-            if parameter.type is None
-            else f"{parameter.name}: {_type_name(parameter.type)}"
-            for parameter in self.signature.parameters
-        )
+        parameters = ", ".join(map(str, self.signature.parameters))
         arrow = f" -> {returns}" if returns else ""
         return f"<colkern {self.KIND} {self.name}({parameters}){arrow}>"
 
@@ -360,7 +361,7 @@ def _rebuilt(
 
 
 def imported(name: str, column: object) -> Array:
-    """An array out of whatever exports one; `name` is what messages call it.
+    """An array out of whatever exports one; `name` is that in messages.
 
     Raises:
         TypeError: If it exports none.
@@ -386,9 +387,9 @@ def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> i
     """The one length of arrays, which lie in host memory.
 
     Args:
-        names: What messages call each.
+        names: The names of the arrays in messages.
         arrays: One at least.
-        kind: What messages call the function.
+        kind: The word for the function in messages.
 
     Raises:
         ValueError: If the lengths differ.
@@ -405,7 +406,7 @@ def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> i
 
 
 def require_one_length(names: Sequence[str], arrays: Sequence[Array]) -> None:
-    """Check that arrays have one length; `names` are what messages call them.
+    """Check that arrays have one length; `names` are those in messages.
 
     Raises:
         ValueError: If the lengths differ.
@@ -417,7 +418,7 @@ def require_one_length(names: Sequence[str], arrays: Sequence[Array]) -> None:
 
 
 def common_device(names: Sequence[str], arrays: Sequence[Array]) -> Device:
-    """Where all of the arrays are; `names` are what messages call them.
+    """Where all of the arrays are; `names` are those in messages.
 
     Raises:
         UnsupportedError: If they are in different places.
@@ -440,7 +441,3 @@ def require_null_policy(nulls: str) -> None:
     """
     if nulls not in ("propagate", "pass"):
         raise ValueError(f"nulls: expected 'propagate' or 'pass', got {nulls!r}")
-
-
-def _type_name(declared: s.DataType | type) -> str:
-    return declared.__name__ if isinstance(declared, type) else str(declared)

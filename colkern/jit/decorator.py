@@ -80,11 +80,11 @@ def _decorator(signatures: list[Any], options: dict[str, Any]) -> Callable[[Any]
             )
         if config.DISABLE_JIT:
             return function
-        made = FunctionDispatcher(function, targetoptions=target, **arguments)
+        dispatcher = FunctionDispatcher(function, targetoptions=target, **arguments)
         for signature in signatures:
-            made.compile(signature)
+            dispatcher.compile(signature)
         if signatures:
-            made.disable_compile()
-        return made
+            dispatcher.disable_compile()
+        return dispatcher
 
     return decorate

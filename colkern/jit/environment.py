@@ -1,4 +1,4 @@
-"""What variables of the environment say of compiled code."""
+"""Variables of the environment for compiled code."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import FunctionOfRow, NullPolicy, require_null_policy
+from colkern.jit.column_function import FunctionOfRow, NullPolicy, Options, require_null_policy
 from colkern.jit.results.result_types import result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
@@ -30,7 +30,7 @@ class Generator(FunctionOfRow):
     Attributes:
         function: The plain generator function.
         signature: Its parameters and items, as declared.
-        nulls: What happens with nulls, as a `NullPolicy`.
+        nulls: Its `NullPolicy`.
     """
 
     KIND = "generator"
@@ -110,24 +110,12 @@ class Generator(FunctionOfRow):
 
 
 @overload
-def generator(
-    function: Callable[..., object],
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
-) -> Generator: ...
+def generator(function: Callable[..., object], /, **options: Unpack[Options]) -> Generator: ...
 
 
 @overload
 def generator(
-    function: str | None = None,
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
+    function: str | None = None, /, **options: Unpack[Options]
 ) -> Callable[[Callable[..., object]], Generator]: ...
 
 
@@ -162,7 +150,7 @@ def generator(
         function: A generator function with positional parameters. Or a signature, as text.
         returns: The data type of the items (or a hint for it), over what the hints say; inferred if
             neither says anything. `large_list` of it for lists with 64-bit offsets.
-        nulls: What a null does, as for `udf`: "propagate" makes the list null, without a call; "pass"
+        nulls: The effect of a null, as for `udf`: "propagate" makes the list null, without a call; "pass"
             gives the function None. Parameters declared to take None get it under both.
         signature: As text, `"(utf8) -> utf8"`, over all hints.
 

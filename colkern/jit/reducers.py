@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -16,6 +16,7 @@ from colkern.errors import CompileError
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
+    Options,
     common_length,
     imported,
     require_null_policy,
@@ -46,7 +47,7 @@ class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
     Attributes:
         functions: The plain Python functions.
         signature: The parameters of `update` after the state, and the result, as declared.
-        nulls: What happens with nulls, as a `NullPolicy`.
+        nulls: Its `NullPolicy`.
     """
 
     functions: Functions
@@ -154,7 +155,7 @@ class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
         return filter(None, (plain.init, plain.update, plain.merge, plain.finish))
 
     def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
-        from colkern.cpu.findings import found
+        from colkern.cpu.findings import remembered
 
         functions, nullable = self._row_functions(), self._nullable()
         parts = (functions.init, functions.update, functions.merge, functions.finish)
@@ -166,7 +167,7 @@ class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
             return state_and_result(self.name, dispatchers, values, nullable)
 
         contents = tuple(part and part.content for part in parts)
-        state, kind = found(("state", contents, values, nullable), find)
+        state, kind = remembered(("state", contents, values, nullable), find)
         if self.functions.finish is None and state.packed:
             raise CompileError(f"{self.name}: a state that is a tuple needs a finish function")
         return state, result_type(self.name, {kind}, self.signature.returns)
@@ -212,24 +213,12 @@ def _named_keys(by: object) -> Iterator[tuple[str, Array]]:
 
 
 @overload
-def reducer(
-    source: object,
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
-) -> Reducer: ...
+def reducer(source: object, /, **options: Unpack[Options]) -> Reducer: ...
 
 
 @overload
 def reducer(
-    source: str | None = None,
-    /,
-    *,
-    returns: object = None,
-    nulls: NullPolicy = "propagate",
-    signature: str | None = None,
+    source: str | None = None, /, **options: Unpack[Options]
 ) -> Callable[[object], Reducer]: ...
 
 
@@ -277,7 +266,8 @@ def reducer(
         source: A class, or any object with those functions. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
-        nulls: What a null does, as for `udf`: "propagate" leaves the row out; "pass" gives `update` None.
+        nulls: The effect of a null, as for `udf`: "propagate" leaves the row out; "pass" gives `update`
+            None.
             Parameters declared to take None get it under both; `finish` may return None for a null.
         signature: As text, `"(float64, float64?) -> float64"`, of columns and result, over all hints.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -161,27 +161,22 @@ class Udf(FunctionOfRow):
         return self.function, self.signature, self.nulls, self.pure
 
 
+class Options(TypedDict, total=False):
+    """Options of `udf`."""
+
+    returns: object
+    nulls: object
+    pure: bool
+    signature: str | None
+
+
 @overload
-def udf(
-    function: Callable[..., object],
-    /,
-    *,
-    returns: object = None,
-    nulls: object = "propagate",
-    pure: bool = True,
-    signature: str | None = None,
-) -> Udf: ...
+def udf(function: Callable[..., object], /, **options: Unpack[Options]) -> Udf: ...
 
 
 @overload
 def udf(
-    function: str | None = None,
-    /,
-    *,
-    returns: object = None,
-    nulls: object = "propagate",
-    pure: bool = True,
-    signature: str | None = None,
+    function: str | None = None, /, **options: Unpack[Options]
 ) -> Callable[[Callable[..., object]], Udf]: ...
 
 
@@ -289,7 +284,7 @@ def udf(
             as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
-        nulls: What a null does in a parameter that is not declared to take None, as `float | None` or a
+        nulls: The effect of a null in a parameter that is not declared to take None, as `float | None` or a
             `?` in the signature declare it: there, the function gets None. "propagate": the result is
             null, without a call. "pass": the function gets None in parameters without any declaration,
             or, if none is declared to take it, in all. Anything else is a value of

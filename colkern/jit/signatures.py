@@ -40,6 +40,12 @@ class Parameter:
     nullable: bool | None = None
     has_default: bool = False
 
+    def __str__(self) -> str:
+        if self.type is None:
+            return self.name
+        declared = self.type.__name__ if isinstance(self.type, type) else self.type
+        return f"{self.name}: {declared}"
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:

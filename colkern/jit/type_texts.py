@@ -2,7 +2,7 @@
 
 A type is a name of `colkern.schema`, of pyarrow's (`double`, `string`) or of Spark's (`bigint`,
 `array<string>`), with its parameters in brackets, and with the types of its parts in angle brackets.
-Parts of structs and unions have names. What types print is read, too: `timestamp[us, tz=UTC]`,
+Parts of structs and unions have names. The text of a data type is read, too: `timestamp[us, tz=UTC]`,
 `list<item: int8 not null>`.
 """
 
@@ -20,12 +20,12 @@ from colkern import schema as s
 def _of_unit(make: Callable[[], s.DataType], unit: str) -> Callable[..., s.DataType]:
     """A type that has one unit, which may be named."""
 
-    def made(named: str = unit) -> s.DataType:
+    def type_of_unit(named: str = unit) -> s.DataType:
         if named != unit:
             raise ValueError(f"expected {unit}, got {named}")
         return make()
 
-    return made
+    return type_of_unit
 
 
 _INTS = [s.Int(bits, signed) for signed in (True, False) for bits in (8, 16, 32, 64)]
@@ -57,7 +57,7 @@ _PLAIN: dict[str, Callable[..., s.DataType]] = {
 """Types by the parameters in brackets."""
 
 _NAMES_ELSEWHERE: dict[str, str] = {
-    # pyarrow's, which types print.
+    # pyarrow's.
     "bool_": "bool",
     "halffloat": "float16",
     "float": "float32",
@@ -91,7 +91,7 @@ _EXAMPLES = {
     "decimal128": "decimal128(12, 2)",
     "fixed_size_binary": "fixed_size_binary(16)",
 }
-"""How types are written that are nothing without parameters."""
+"""Types that need parameters, as they are written."""
 
 _OF_TYPES: dict[str, Callable[..., s.DataType]] = {
     "list": s.list_,
@@ -124,9 +124,9 @@ def parsed_type(text: str) -> s.DataType:
         TypeError: If it stands for none.
     """
     reader = _Reader(text, f"{text.strip()!r} is no type")
-    found = reader.type()
+    data_type = reader.type()
     reader.require_end()
-    return found
+    return data_type
 
 
 def parsed_types(text: str) -> list[tuple[s.DataType, bool]]:
@@ -136,12 +136,12 @@ def parsed_types(text: str) -> list[tuple[s.DataType, bool]]:
         TypeError: If one is none.
     """
     reader = _Reader(text, f"{text.strip()!r} is no list of types")
-    found: list[tuple[s.DataType, bool]] = []
+    types: list[tuple[s.DataType, bool]] = []
     while not reader.is_at_end:
-        if found:
+        if types:
             reader.require(",")
-        found.append((reader.type(), reader.takes("?")))
-    return found
+        types.append((reader.type(), reader.takes("?")))
+    return types
 
 
 @dataclass(slots=True)
@@ -150,7 +150,7 @@ class _Reader:
 
     Args:
         text: The text.
-        mistake: What is said where it makes no sense.
+        mistake: The message where it makes no sense.
     """
 
     text: str
@@ -237,8 +237,8 @@ class _Reader:
     def _field(self) -> s.Field:
         name = self._word()
         self.require(":")
-        found = self.type()
-        return s.field(name, found, nullable=not self._is_required())
+        data_type = self.type()
+        return s.field(name, data_type, nullable=not self._is_required())
 
     def _is_required(self) -> bool:
         """Whether `not null` comes next, which is passed then."""

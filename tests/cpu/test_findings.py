@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from colkern.cpu.findings import found
+from colkern.cpu.findings import remembered
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask(key: str, answer: Any = "float64") -> tuple[Any, bool]:
     """What is found, and whether it had to be found out."""
     asked = []
-    value = found((key,), lambda: asked.append(1) or answer)
+    value = remembered((key,), lambda: asked.append(1) or answer)
     return value, bool(asked)
 
 
@@ -47,5 +47,5 @@ def test_what_raises_is_not_kept(cache: Path) -> None:
         raise TypeError("no compiled form")
 
     with pytest.raises(TypeError, match="no compiled form"):
-        found(("a",), fail)
+        remembered(("a",), fail)
     assert ask("a") == ("float64", True)

@@ -69,7 +69,7 @@ def _append_string(out):
 
 
 def _check_of_text(out, value):
-    """What raises for bytes that the type does not take."""
+    """A function that raises for bytes that the type does not take."""
     is_text = isinstance(out.data_type.storage, s.Utf8 | s.LargeUtf8)
     if not is_text or isinstance(value, types.StringLiteral):
         return _take_all

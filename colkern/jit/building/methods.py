@@ -1,7 +1,6 @@
-"""What compiled code does with a builder: the methods that `Builder` documents.
+"""Methods of builders in compiled code, as `Builder` documents them.
 
-A value is checked and room is made before anything changes, so that a builder holds together whatever
-is raised.
+A value is checked and room is made before anything changes, so a builder holds together after any error.
 """
 
 from __future__ import annotations

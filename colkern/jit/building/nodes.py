@@ -97,7 +97,7 @@ HINTS = {
     NodeKind.UNION: "; append a tuple with a place for each child",
     NodeKind.NULL: ", which takes None alone",
 }
-"""What to do with a builder that does not take a value."""
+"""The advice where a builder does not take a value."""
 
 
 class Request(IntEnum):
@@ -147,7 +147,7 @@ class Node:
 
     @property
     def most_used(self) -> int:
-        """How far the offsets reach."""
+        """The greatest offset."""
         assert self.item is not None
         return int(np.iinfo(self.item).max)
 
@@ -292,7 +292,7 @@ def way_to(data_type: s.DataType, name: str) -> list[int]:
 
 
 def child_rows(data_type: s.DataType) -> list[int]:
-    """How many rows after a node's own row that of each of its children stands."""
+    """The distance, in rows, from a node's own row to that of each child."""
     rows, at = [], 1
     for field in node_of(data_type).children:
         rows.append(at)

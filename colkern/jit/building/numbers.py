@@ -96,11 +96,11 @@ def _words_append(out, value):
     check = _checked_words(out)
 
     def append(out, value):
-        made = check(widen(value))
+        integer = check(widen(value))
         row = row_of(out)
         slot = new_slot(row)
         for k in range(words):
-            put_item(out, slot * words + k, made[k])
+            put_item(out, slot * words + k, integer[k])
         set_length(row, slot + 1)
 
     return append

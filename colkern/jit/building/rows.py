@@ -51,7 +51,7 @@ def build_rows(
     Args:
         function: A function for Numba, compiled or plain.
         count: How often to call it.
-        arguments: What Numba takes: columns, batches, NumPy arrays, numbers … On a device: columns and
+        arguments: Any that Numba takes: columns, batches, NumPy arrays, numbers … On a device: columns and
             batches, arrays of CuPy, numbers.
         returns: The data type of the array.
 
@@ -131,7 +131,7 @@ def _run(
 
 
 def _null_counts(states: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """How many nulls each node has, by the states of all ranges."""
+    """The number of nulls of each node, by the states of all ranges."""
     counts: NDArray[np.int64] = sum(states).reshape(-1, ROW)[:, State.NULL_COUNT]  # type: ignore[union-attr]
     return counts
 

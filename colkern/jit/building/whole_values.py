@@ -122,7 +122,7 @@ def _struct_append(out, value):
 
 
 def _count_of_parts(value):
-    """How many fields a tuple or a row has; None for another value."""
+    """The number of fields of a tuple or a row; None for another value."""
     if isinstance(value, types.BaseTuple):
         return len(value)
     return len(parts(value.column.data_type)) if isinstance(value, RowType) else None
@@ -171,10 +171,10 @@ def _choice(value, count):
         for k, code in enumerate(codes):
             lines += [f"    if type_id == {code}:", f"        chosen = {k}"]
         return lines
-    lines = ["    chosen = -1", "    found = 0"]
+    lines = ["    chosen = -1", "    count = 0"]
     for k in range(count):
-        lines += [f"    if not is_none(value[{k}]):", f"        chosen = {k}", "        found += 1"]
-    for test, words in (("found == 0", "none is"), ("found > 1", "several are")):
+        lines += [f"    if not is_none(value[{k}]):", f"        chosen = {k}", "        count += 1"]
+    for test, words in (("count == 0", "none is"), ("count > 1", "several are")):
         message = f"a union has one value that is not None, and {words} in a tuple for it"
         lines += [f"    if {test}:", f"        raise ValueError({message!r})"]
     return lines

@@ -1,4 +1,4 @@
-"""What colkern itself puts into users' compiled functions, as part of their cache keys."""
+"""The key of colkern's own code, which goes into users' compiled functions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from colkern.jit.environment import is_checked
 
 _COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
 
-# Where in memory the parts of a column are, and of what types, is told by these.
+# These say where in memory the parts of a column are, and of which types.
 _DESCRIBED_BY = ("colkern.layouts", "colkern.schema", "colkern.arrays.values")
 
 
 def library_key() -> str:
-    """A hash of what colkern puts into compiled functions: its code, and whether it is checked."""
+    """A hash of colkern's code in compiled functions, and of whether it checks positions."""
     files = *map(source_key, _COMPILED_IN), *map(module_key, _DESCRIBED_BY)
     return " ".join([*files, str(is_checked())])

@@ -1,7 +1,7 @@
-"""What compiled code does with columns, batches, rows and streams: the spelling of `colkern.Array`.
+"""Operations of compiled code on columns, batches, rows and streams, spelt as those of `colkern.Array`.
 
 `len(column)`, `column[i]`, `column[a:b]`, iteration, `is_valid(i)`, `value(i)`, `null_count`; fields of
-structs and batches by name; what unions, maps, dictionaries and runs have besides. CPU target only.
+structs and batches by name; the parts of unions, maps, dictionaries and runs. CPU target only.
 
 Whoever gives Numba a type of these takes it from here, so that Numba knows the operations too.
 """

@@ -38,12 +38,12 @@ class ColumnType(Borrowed, types.IterableType):
 
     @property
     def key(self) -> object:
-        """What makes two types equal: not the name, as fields may have any name."""
+        """The data type: names tell types not apart, as fields may have any name."""
         return self.data_type
 
     @property
     def iterator_type(self) -> types.IteratorType:
-        """What `iter(column)` gives."""
+        """The type of `iter(column)`."""
         return ColumnIteratorType(self)
 
     def part(self, k: int) -> ColumnType:
@@ -75,12 +75,12 @@ class StreamType(Borrowed, types.IterableType):
 
     @property
     def key(self) -> object:
-        """What makes two types equal."""
+        """The type of its batches."""
         return self.batch
 
     @property
     def iterator_type(self) -> types.IteratorType:
-        """What `iter(stream)` gives."""
+        """The type of `iter(stream)`."""
         return ColumnIteratorType(self)
 
 
@@ -97,7 +97,7 @@ class RowType(Borrowed, types.Type):
 
     @property
     def key(self) -> object:
-        """What makes two types equal."""
+        """The type of its column."""
         return self.column
 
 
@@ -119,7 +119,7 @@ class ColumnIteratorType(Borrowed, types.SimpleIteratorType):
 
     @property
     def key(self) -> object:
-        """What makes two types equal."""
+        """The type of its source."""
         return self.source
 
 
@@ -145,7 +145,7 @@ def stream_type(schema: s.Schema) -> StreamType:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What the slots of a column are.
+    """The slots of a column.
 
     Args:
         type: The Numba type of a value.
@@ -163,7 +163,7 @@ ELEMENTS: Dispatch[type[s.DataType], Callable[[ColumnType], Element]] = by_type(
 
 
 def element_of(column: ColumnType) -> Element:
-    """What the slots of a column are."""
+    """The slots of a column."""
     return ELEMENTS[type(column.data_type)](column)
 
 

@@ -94,7 +94,7 @@ def _emit_null_count(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
 
 
 def _null_count(column):
-    """How many slots are null by the column's own bitmap (all, for type null)."""
+    """The number of slots that are null by the column's own bitmap (all, for type null)."""
     raise NotImplementedError
 
 

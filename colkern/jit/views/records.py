@@ -1,4 +1,4 @@
-"""What compiled code is handed of a column: one row of numbers, found by walking the table of layouts.
+"""Records of columns for compiled code: one row of numbers, found by walking the table of layouts.
 
 A record is a row of 64-bit words: offset, length and null count of the array, the address of each
 buffer of its layout, the address of a table of data buffers if there can be any number of them; then
@@ -57,7 +57,7 @@ def parts(data_type: s.DataType) -> list[s.DataType]:
 
 @lru_cache(maxsize=4096)
 def record_size(data_type: s.DataType) -> int:
-    """How many words a record has."""
+    """The number of words of a record."""
     return len(members(data_type)) + sum(record_size(part) for part in parts(data_type))
 
 
@@ -102,12 +102,12 @@ class Record:
     def _address(self, buffer: Buffer | None, spec: BufferSpec) -> int:
         if buffer is None:
             return 0
-        found = buffer.array
+        items = buffer.array
         # Compiled loads are aligned ones.
         if buffer.address % min(max(spec.swap_bytes, default=1), _WORD):
-            found = found.copy()
-        self._owners.append(found)
-        return int(found.ctypes.data)
+            items = items.copy()
+        self._owners.append(items)
+        return int(items.ctypes.data)
 
     def _table(self, array: Array) -> int:
         addresses = [0 if buffer is None else buffer.address for buffer in array.data_buffers]
@@ -140,38 +140,28 @@ def record_of(column: Array | RecordBatch) -> Record:
         InvalidArrowError: If a position in it points outside its memory.
         UnsupportedError: If it lives on a device.
     """
-    made: Record | None = getattr(column, "_record", None)
-    return _kept(column, _new_record(column)) if made is None else made
-
-
-def _new_record(column: Array | RecordBatch) -> Record:
-    for name, array in _named(column):
-        _require_host(name, array)
+    kept: Record | None = getattr(column, "_record", None)
+    if kept is not None:
+        return kept
+    named = (
+        [("", column)]
+        if isinstance(column, Array)
+        else zip(column.schema.names, column.columns, strict=True)
+    )
+    for name, array in named:
+        if array.device != HOST:
+            raise UnsupportedError(
+                f"{name or 'array'}: compiled code on the CPU reads host memory, and this is on "
+                f"{array.device}: copy it with to_host, or use ck.cuda_jit"
+            )
         require_valid(array, name)
-    return Record(column)
-
-
-def _kept(column: Array | RecordBatch, made: Record) -> Record:
-    """The record that is kept with a column: `made`, if there is none yet."""
+    record = Record(column)
     with _KEEPING:
+        # Another thread may have kept one meanwhile, which its code is reading.
         first: Record | None = getattr(column, "_record", None)
         if first is None:
-            column._record = made
-        return first or made
-
-
-def _require_host(name: str, array: Array) -> None:
-    if array.device != HOST:
-        raise UnsupportedError(
-            f"{name or 'array'}: compiled code on the CPU reads host memory, and this is on "
-            f"{array.device}: copy it with to_host, or use ck.cuda_jit"
-        )
-
-
-def _named(column: Array | RecordBatch) -> list[tuple[str, Array]]:
-    if isinstance(column, Array):
-        return [("", column)]
-    return list(zip(column.schema.names, column.columns, strict=True))
+            column._record = record
+        return first or record
 
 
 def record_address(column: Array | RecordBatch | RecordBatchStream) -> int:
@@ -198,6 +188,6 @@ def stream_record_of(stream: RecordBatchStream) -> StreamRecord:
             "a stream of batches is passed to compiled code once, as one argument: its batches are "
             "read then. Keep them with read_all, and pass them or a new stream"
         )
-    made: StreamRecord = StreamRecord(stream.read_all())
-    stream._record = made
-    return made
+    record = StreamRecord(stream.read_all())
+    stream._record = record
+    return record

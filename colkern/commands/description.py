@@ -14,7 +14,6 @@ from colkern.layouts import layout
 
 if TYPE_CHECKING:
     from colkern.ipc import BatchSummary, FileReader, StreamReader
-    from colkern.schema import Field
 
 KEYS = """\
 keys of the JSON document:
@@ -84,20 +83,16 @@ def _columns(
 ) -> list[dict[str, Any]]:
     ids = reader.dictionary_ids
     return [
-        _column(field, count, ids.get(field.name) if layout(field.type).has_dictionary else None)
-        for field, count in zip(reader.schema, null_counts, strict=True)
+        {
+            "name": field.name,
+            "type": str(field.type),
+            "nullable": field.nullable,
+            "null_count": null_count,
+            "dictionary": ids.get(field.name) if layout(field.type).has_dictionary else None,
+            "metadata": _texts(field.metadata),
+        }
+        for field, null_count in zip(reader.schema, null_counts, strict=True)
     ]
-
-
-def _column(field: Field, null_count: int | None, dictionary: int | None) -> dict[str, Any]:
-    return {
-        "name": field.name,
-        "type": str(field.type),
-        "nullable": field.nullable,
-        "null_count": null_count,
-        "dictionary": dictionary,
-        "metadata": _texts(field.metadata),
-    }
 
 
 Counts = NDArray[np.int64]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from colkern.arrays import RecordBatch
     from colkern.ipc import FileReader, StreamReader
-    from colkern.schema import Field, Schema
+    from colkern.schema import Schema
 
 _NARROWEST = 16
 """Wider columns may be squeezed to this many characters before the next one is left out."""
@@ -120,6 +120,8 @@ def _together(rows: Iterator[RecordBatch]) -> Iterator[list[RecordBatch]]:
 def _print_tables(
     rows: Iterator[RecordBatch], schema: Schema, positions: list[int], options: argparse.Namespace
 ) -> None:
+    from rich.table import Table
+
     groups: list[list[int]] = []
     left: list[int] = []
     any_rows = False
@@ -128,7 +130,13 @@ def _print_tables(
             # The first rows decide for all which columns stand side by side.
             groups, left = _grouped(batches, schema, positions, options.all)
         for group in groups:
-            _print_table(_columns(batches, schema, group))
+            table = Table()
+            columns = _columns(batches, schema, group)
+            for head, *_ in columns:
+                table.add_column(head, overflow="fold")
+            for row in zip(*(cells for _, *cells in columns), strict=True):
+                table.add_row(*row)
+            print_table(table)
         print(end="", flush=True)
         any_rows = True
     if not any_rows:
@@ -140,7 +148,16 @@ def _print_tables(
 
 
 def _columns(batches: list[RecordBatch], schema: Schema, positions: list[int]) -> list[list[Text]]:
-    return [[_head(schema.fields[p]), *_cells(batches, p)] for p in positions]
+    """The head and the cells of columns."""
+    from rich.text import Text
+
+    return [
+        [
+            Text.assemble(printable(field.name), "\n", (printable(str(field.type)), "dim")),
+            *_cells(batches, position),
+        ]
+        for position, field in ((place, schema.fields[place]) for place in positions)
+    ]
 
 
 def _grouped(
@@ -177,12 +194,6 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
     ]
 
 
-def _head(field: Field) -> Text:
-    from rich.text import Text
-
-    return Text.assemble(printable(field.name), "\n", (printable(str(field.type)), "dim"))
-
-
 def _fitting(columns: list[list[Text]], room: int) -> int:
     """The number of columns that fit side by side; at least one."""
     left = room - 1
@@ -193,14 +204,3 @@ def _fitting(columns: list[list[Text]], room: int) -> int:
         if left < 0:
             return max(number, 1)
     return len(columns)
-
-
-def _print_table(columns: list[list[Text]]) -> None:
-    from rich.table import Table
-
-    table = Table()
-    for head, *_ in columns:
-        table.add_column(head, overflow="fold")
-    for row in zip(*(cells for _, *cells in columns), strict=True):
-        table.add_row(*row)
-    print_table(table)

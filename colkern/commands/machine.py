@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colkern.commands.output import print_facts, print_json, size_text
+from colkern.commands.output import print_json, printable, size_text
 
 
 def print_machine(*, as_json: bool) -> None:
@@ -19,16 +19,18 @@ def print_machine(*, as_json: bool) -> None:
     if as_json:
         print_json({"versions": releases, **here, "cuda": without_cuda, "cache": str(cache_dir())})
         return
-    print_facts(
-        {
-            **releases,
-            "processor": f"{here['processor']}, {here['cores']} cores",
-            "memory": size_text(here["memory_bytes"]),
-            "system": here["system"],
-            "cuda": "available" if without_cuda is None else f"unavailable: {without_cuda}",
-            "cache": str(cache_dir()),
-        }
-    )
+    facts = {
+        **releases,
+        "processor": f"{here['processor']}, {here['cores']} cores",
+        "memory": size_text(here["memory_bytes"]),
+        "system": here["system"],
+        "cuda": "available" if without_cuda is None else f"unavailable: {without_cuda}",
+        "cache": str(cache_dir()),
+    }
+    # Not a table: paths must not be cut, so that they can be copied.
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name:<{width}} {printable(value)}")
 
 
 def _why_no_cuda() -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -116,10 +116,3 @@ def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int
         for row in rows:
             row[column].truncate(width, overflow="ellipsis")
         room -= width
-
-
-def print_facts(facts: Mapping[str, str]) -> None:
-    """Print names and values. Not a table: paths must not be cut, so that they can be copied."""
-    width = max(map(len, facts), default=0)
-    for name, value in facts.items():
-        print(f"{name:<{width}} {printable(value)}")

@@ -25,33 +25,28 @@ Answer = Mapping[str, Any]
 """The driver's answer: the fields of `colkern.cuda.driver.Driver`, from JSON."""
 
 
-def compiler(driver: Answer | None) -> Iterator[Finding]:
+def compiler(driver: Answer | None) -> Finding:
     """The chosen compiler, and whether it suits the installed packages and the devices."""
     if is_simulated():
         state = "Numba's simulator, by NUMBA_ENABLE_CUDASIM: plain Python over host memory"
-        yield ok("compiler", state, "tests without a GPU")
-        return
+        return ok("compiler", state, "tests without a GPU")
     try:
         name = chosen_compiler()
     except ValueError as error:
-        yield problem("compiler", str(error), _ENABLES, "set it to one of them, or not at all")
-        return
+        return problem("compiler", str(error), _ENABLES, "set it to one of them, or not at all")
     there, major = release(name), None if driver is None else driver["cuda"][0]
     if there is None:
-        yield missing(name, "not installed", _ENABLES, to_install(major))
-        return
+        return missing(name, "not installed", _ENABLES, to_install(major))
     try:
         capabilities = ask("colkern.cuda.adapter:capabilities")
     except NoAnswerError as error:
-        yield problem(name, f"{there} does not work: {error}", _ENABLES, to_install(major))
-        return
+        return problem(name, f"{there} does not work: {error}", _ENABLES, to_install(major))
     conflicts = [*_conflicts(name), *unmet(name), *_too_old(driver, capabilities[0])]
     if conflicts:
-        yield problem(name, f"{there}, but {'; '.join(conflicts)}", _ENABLES, to_install(major))
-        return
+        return problem(name, f"{there}, but {'; '.join(conflicts)}", _ENABLES, to_install(major))
     range_text = f"{dotted(capabilities[0])} to {dotted(capabilities[-1])}"
     by = "COLKERN_CUDA_COMPILER" if "COLKERN_CUDA_COMPILER" in os.environ else "default"
-    yield ok(name, f"{there}, by {by}, for compute capabilities {range_text}", _ENABLES)
+    return ok(name, f"{there}, by {by}, for compute capabilities {range_text}", _ENABLES)
 
 
 def _conflicts(compiler: str) -> Iterator[str]:

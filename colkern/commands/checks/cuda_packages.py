@@ -31,11 +31,11 @@ _OPTIONS = {
 _STORAGE = "files straight into device memory, past that of the host"
 
 
-def cupy(major: int | None) -> Iterator[Finding]:
+def cupy(major: int | None) -> Finding:
     """CuPy, which has the device's memory."""
     enables = "device memory, and scans and sorts in it"
     trial = "import cupy" if major is None else "import cupy; cupy.empty(1)"
-    yield from _variant("CuPy", CUPY, trial, enables, to_install(major), major)
+    return _variant("CuPy", CUPY, trial, enables, to_install(major), major)
 
 
 def options(major: int | None) -> Iterator[Finding]:
@@ -44,20 +44,18 @@ def options(major: int | None) -> Iterator[Finding]:
         yield from checked(name, _option, name, module, package, enables, major)
 
 
-def _option(
-    name: str, module: str, package: str, enables: str, major: int | None
-) -> Iterator[Finding]:
+def _option(name: str, module: str, package: str, enables: str, major: int | None) -> Finding:
     names = [*(f"{name}-cu{number}" for number in MAJORS), name]
     wanted = [package.format(number) for number in MAJORS if major in (None, number)]
     remedy = f"pip install {' or '.join(wanted) or names[0]}"
     # RAPIDS asks for a device as soon as it is imported.
     trial = "" if major is None else f"import {module}"
-    yield from _variant(name, names, trial, enables, remedy, major)
+    return _variant(name, names, trial, enables, remedy, major)
 
 
 def _variant(
     title: str, names: list[str], trial: str, enables: str, remedy: str, major: int | None
-) -> Iterator[Finding]:
+) -> Finding:
     """A package with a variant for each CUDA release, of which exactly one must be installed.
 
     Args:
@@ -70,47 +68,41 @@ def _variant(
     """
     there = [name for name in names if release(name) is not None]
     if not there:
-        yield missing(title, "not installed", enables, remedy)
-        return
+        return missing(title, "not installed", enables, remedy)
     if len(there) > 1:
-        yield problem(
+        return problem(
             title,
             f"{' and '.join(there)} are in each other's place",
             enables,
             f"pip uninstall {' '.join(there)}, then {remedy}",
         )
-        return
     (name,) = there
     made_for = dict(zip(names, MAJORS, strict=False)).get(name)
     if major is not None and made_for is not None and made_for > major:
         state = f"{name} is for CUDA {made_for}, the driver serves CUDA up to {major}"
-        yield problem(title, state, enables, f"pip uninstall {name}, then {remedy}")
-    elif trial:
-        yield from installed(name, trial, enables)
-    else:
-        yield ok(name, f"{release(name)}, not tried without a driver", enables)
+        return problem(title, state, enables, f"pip uninstall {name}, then {remedy}")
+    if trial:
+        return installed(name, trial, enables)
+    return ok(name, f"{release(name)}, not tried without a driver", enables)
 
 
-def storage(has_driver: bool) -> Iterator[Finding]:
+def storage(has_driver: bool) -> Finding:
     """Whether files can be read into device memory without host memory."""
     name = "GPUDirect Storage"
     if not has_driver or not any(release(f"kvikio{suffix}") for suffix in ("-cu13", "-cu12", "")):
-        yield missing(name, "not looked for without a driver and kvikio", _STORAGE)
-        return
+        return missing(name, "not looked for without a driver and kvikio", _STORAGE)
     if os.environ.get("COLKERN_DIRECT_STORAGE") == "0":
         state = "turned off by COLKERN_DIRECT_STORAGE=0"
-        yield missing(name, state, _STORAGE, "unset it")
-        return
+        return missing(name, state, _STORAGE, "unset it")
     is_used, has_module = ask("colkern.commands.checks.cuda_packages:direct_storage")
     if is_used and has_module:
-        yield ok(name, "available", _STORAGE)
-        return
+        return ok(name, "available", _STORAGE)
     state = "kvikio is in its compatibility mode" if not is_used else "nvidia-fs is not loaded"
     remedy = (
         "load the kernel module nvidia-fs; in a container, run it with "
         "`--volume /run/udev:/run/udev:ro`; KVIKIO_COMPAT_MODE must not be ON"
     )
-    yield missing(name, f"{state}: reads go through the host's memory", _STORAGE, remedy)
+    return missing(name, f"{state}: reads go through the host's memory", _STORAGE, remedy)
 
 
 def direct_storage() -> tuple[bool, bool]:

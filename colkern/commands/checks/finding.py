@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class Mark(StrEnum):
@@ -52,11 +51,14 @@ def problem(name: str, found: str, enables: str = "", remedy: str = "") -> Findi
     return Finding(name, Mark.PROBLEM, found, enables, remedy)
 
 
-def checked(name: str, check: Callable[..., Iterable[Finding]], *arguments: Any) -> list[Finding]:
+def checked(
+    name: str, check: Callable[..., Finding | Iterable[Finding]], *arguments: object
+) -> list[Finding]:
     """The findings of a check; an exception becomes a problem after those it has yielded."""
     findings = []
     try:
-        for finding in check(*arguments):
+        result = check(*arguments)
+        for finding in [result] if isinstance(result, Finding) else result:
             findings.append(finding)
     except Exception as error:  # noqa: BLE001  # a broken installation raises anything
         findings.append(problem(name, f"cannot be checked: {explained(error)}"))

@@ -65,19 +65,17 @@ def _driver(driver: Answer) -> Iterator[Finding]:
             yield ok(name, state, f'device="cuda:{device["ordinal"]}"')
 
 
-def _device(major: int) -> Iterator[Finding]:
+def _device(major: int) -> Finding:
     """Whether driver, compiler and CuPy work together."""
     name, enables = 'device="cuda"', "columns, operations and users' functions on the GPU"
     if release(chosen_compiler()) is None or not any(map(release, CUPY)):
         state = "without the compiler and CuPy there is only the CPU"
-        yield missing(name, state, enables, to_install(major))
-        return
+        return missing(name, state, enables, to_install(major))
     try:
         ask("colkern.cuda.memory:require_device")
     except NoAnswerError as error:
-        yield problem(name, str(error), enables, "see what is missing in the lines below")
-    else:
-        yield ok(name, "works", enables)
+        return problem(name, str(error), enables, "see what is missing in the lines below")
+    return ok(name, "works", enables)
 
 
 def _memory_of(device: Answer) -> str:
@@ -86,15 +84,14 @@ def _memory_of(device: Answer) -> str:
     return f"{size_text(device['free'])} of {size_text(device['total'])} free"
 
 
-def _pinned_memory(driver: Answer | None) -> Iterator[Finding]:
+def _pinned_memory(driver: Answer | None) -> Finding:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     text = "unlimited" if limit == resource.RLIM_INFINITY else size_text(limit)
     # The driver pins memory by itself: the limit of `mlock` does not bound it.
     bound = f"`ulimit -l`, which does not bound it, is {text}"
     if driver is None or not driver["devices"]:
-        yield missing("pinned memory", f"no device to pin it for; {bound}", _PINNED)
-    elif all(device["pinned"] for device in driver["devices"]):
-        yield ok("pinned memory", f"{size_text(PINNED)} pinned as a trial; {bound}", _PINNED)
-    else:
-        state = f"{size_text(PINNED)} cannot be pinned; {bound}"
-        yield problem("pinned memory", state, _PINNED, "free memory of the host")
+        return missing("pinned memory", f"no device to pin it for; {bound}", _PINNED)
+    if all(device["pinned"] for device in driver["devices"]):
+        return ok("pinned memory", f"{size_text(PINNED)} pinned as a trial; {bound}", _PINNED)
+    state = f"{size_text(PINNED)} cannot be pinned; {bound}"
+    return problem("pinned memory", state, _PINNED, "free memory of the host")

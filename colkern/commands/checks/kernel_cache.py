@@ -30,28 +30,26 @@ def findings() -> Iterator[Finding]:
     yield from checked("free space", _free_space, directory)
 
 
-def _directory(directory: Path) -> Iterator[Finding]:
+def _directory(directory: Path) -> Finding:
     refusals = passed_over()
     if refusals:
         state = f"{directory}, as others cannot be used: {'; '.join(refusals)}"
         remedy = "make that directory this user's alone and writable (chmod 700), or choose another"
-        yield problem("directory", state, _ENABLES, remedy)
-        return
+        return problem("directory", state, _ENABLES, remedy)
     status = directory.parent.stat()
     mode = stat.filemode(status.st_mode)
-    yield ok("directory", f"{directory}, writable, {mode} of user {status.st_uid}", _ENABLES)
+    return ok("directory", f"{directory}, writable, {mode} of user {status.st_uid}", _ENABLES)
 
 
-def _kernels(directory: Path) -> Iterator[Finding]:
+def _kernels(directory: Path) -> Finding:
     sizes = _sizes(directory)
     enables = "first calls without a compilation"
     all_kernels = _all_kernels()
     if sizes:
         state = f"{counted(len(sizes), 'compiled function')}, {size_text(sum(sizes))}"
-        yield ok("kernels", f"{state}; `colkern warm` completes the {all_kernels}", enables)
-    else:
-        remedy = f"`colkern warm` compiles the {all_kernels} ahead of their first calls"
-        yield missing("kernels", "none is compiled yet", enables, remedy)
+        return ok("kernels", f"{state}; `colkern warm` completes the {all_kernels}", enables)
+    remedy = f"`colkern warm` compiles the {all_kernels} ahead of their first calls"
+    return missing("kernels", "none is compiled yet", enables, remedy)
 
 
 def _sizes(directory: Path) -> list[int]:
@@ -73,10 +71,9 @@ def _all_kernels() -> str:
     return f"{counted(len(KERNELS), 'kernel')} ({counted(variants, 'variant')})"
 
 
-def _free_space(directory: Path) -> Iterator[Finding]:
+def _free_space(directory: Path) -> Finding:
     free = shutil.disk_usage(directory).free
     if free >= _LEAST_FREE:
-        yield ok("free space", size_text(free))
-    else:
-        remedy = "make room, or set COLKERN_CACHE_DIR to a directory with more"
-        yield problem("free space", f"{size_text(free)} only", _ENABLES, remedy)
+        return ok("free space", size_text(free))
+    remedy = "make room, or set COLKERN_CACHE_DIR to a directory with more"
+    return problem("free space", f"{size_text(free)} only", _ENABLES, remedy)

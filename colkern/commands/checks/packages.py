@@ -39,47 +39,31 @@ def codecs() -> Iterator[Finding]:
         yield from checked(name, required, name, module, enables)
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Finding:
     state = f"{platform.python_version()}, {sys.executable}"
     wanted = ""
     if release("colkern") is not None:
         (wanted,) = importlib.metadata.metadata("colkern").get_all("Requires-Python") or ("",)
     if meets(platform.python_version(), wanted):
-        yield ok("Python", state)
-    else:
-        yield problem("Python", state, remedy=f"run a Python {wanted}")
+        return ok("Python", state)
+    return problem("Python", state, remedy=f"run a Python {wanted}")
 
 
-def required(name: str, module: str, enables: str) -> Iterator[Finding]:
-    """A required package.
-
-    Args:
-        name: The package.
-        module: The module to import.
-        enables: Its use.
-    """
+def required(name: str, module: str, enables: str) -> Finding:
+    """A required package, by its name, the module to import, and its use."""
     if release(name) is None:
-        yield problem(name, "not installed", enables, f"pip install {name}")
-    else:
-        yield from installed(name, f"import {module}", enables)
+        return problem(name, "not installed", enables, f"pip install {name}")
+    return installed(name, f"import {module}", enables)
 
 
-def optional(name: str, module: str, enables: str, remedy: str) -> Iterator[Finding]:
-    """An optional package.
-
-    Args:
-        name: The package.
-        module: The module to import.
-        enables: Its use.
-        remedy: How to get it.
-    """
+def optional(name: str, module: str, enables: str, remedy: str) -> Finding:
+    """An optional package, as `required`, and how to get it."""
     if release(name) is None:
-        yield missing(name, "not installed", enables, remedy)
-    else:
-        yield from installed(name, f"import {module}", enables)
+        return missing(name, "not installed", enables, remedy)
+    return installed(name, f"import {module}", enables)
 
 
-def installed(name: str, trial: str, enables: str) -> Iterator[Finding]:
+def installed(name: str, trial: str, enables: str) -> Finding:
     """An installed package: whether it works, and suits the others.
 
     Args:
@@ -92,13 +76,11 @@ def installed(name: str, trial: str, enables: str) -> Iterator[Finding]:
         run_python(trial)
     except NoAnswerError as error:
         remedy = f"pip install --force-reinstall {name}"
-        yield problem(name, f"{there} does not work: {error}", enables, remedy)
-        return
+        return problem(name, f"{there} does not work: {error}", enables, remedy)
     demands = list(unmet(name))
     if demands:
         wanted = demands[0].rpartition(" needs ")[2]
-        yield problem(
+        return problem(
             name, f"{there}, but {'; '.join(demands)}", enables, f'pip install "{wanted}"'
         )
-    else:
-        yield ok(name, str(there), enables)
+    return ok(name, str(there), enables)

@@ -31,10 +31,10 @@ def findings() -> Iterator[Finding]:
     yield from checked("threads", _threads)
 
 
-def _cores() -> Iterator[Finding]:
+def _cores() -> Finding:
     allowed, there, quota = len(os.sched_getaffinity(0)), os.cpu_count(), cpu_quota()
     limit = "no quota" if quota is None else f"a quota of {quota:g} cores' time"
-    yield ok("cores", f"{allowed} of {there} by affinity, {limit} of the control group")
+    return ok("cores", f"{allowed} of {there} by affinity, {limit} of the control group")
 
 
 def _instructions() -> Iterator[Finding]:
@@ -47,25 +47,23 @@ def _instructions() -> Iterator[Finding]:
             yield missing(name, "not on this processor", enables)
 
 
-def _memory(there: int) -> Iterator[Finding]:
+def _memory(there: int) -> Finding:
     limit = memory_limit(there)
     allowed = "no limit" if limit is None else f"a limit of {size_text(limit)}"
-    yield ok("memory", f"{size_text(there)}, {allowed} of the control group")
+    return ok("memory", f"{size_text(there)}, {allowed} of the control group")
 
 
-def _threads() -> Iterator[Finding]:
+def _threads() -> Finding:
     from colkern.cpu.threads import num_threads
 
     enables = "large columns, a range a thread"
     try:
         threads = num_threads()
     except ValueError as error:
-        yield problem("threads", str(error), enables, "set it to a number, or not at all")
-        return
+        return problem("threads", str(error), enables, "set it to a number, or not at all")
     quota = cpu_quota()
     if quota is None or threads <= -(-quota // 1):
-        yield ok("threads", str(threads), enables)
-    else:
-        state = f"{threads}, which share {quota:g} cores' time"
-        remedy = f"set COLKERN_NUM_THREADS={max(round(quota), 1)}"
-        yield missing("threads", state, enables, remedy)
+        return ok("threads", str(threads), enables)
+    state = f"{threads}, which share {quota:g} cores' time"
+    remedy = f"set COLKERN_NUM_THREADS={max(round(quota), 1)}"
+    return missing("threads", state, enables, remedy)

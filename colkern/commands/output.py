@@ -104,7 +104,7 @@ def print_rows(
     print_table(table)
 
 
-_FRAME = 3
+FRAME = 3
 """The width that the frame of a table adds to each column."""
 
 
@@ -113,7 +113,7 @@ def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int
     widths = [max(len(head[i]), *(row[i].cell_len for row in rows)) for i in range(len(head))]
     by_width = sorted(texts, key=widths.__getitem__)
     others = sum(widths) - sum(widths[i] for i in by_width)
-    room = terminal_width() - 1 - _FRAME * len(head) - others
+    room = terminal_width() - 1 - FRAME * len(head) - others
     for position, column in enumerate(by_width):
         share = room // (len(by_width) - position)
         width = max(min(widths[column], share), len(head[column]))

@@ -1,13 +1,13 @@
-"""Runs the code blocks of a page as they stand, and compares what they show: `documents.py PAGE [LINE]`.
+"""Runs the code blocks of a page unchanged, and compares their output: `documents.py PAGE [LINE]`.
 
-The blocks of a page share a namespace, as lines that are typed in one after the other, and start in an
-empty directory, which is the current one.
+The blocks of a page share a namespace, like lines that are typed in one after the other, and start in an
+empty current directory.
 
-What a block of Python shows stands in comments: behind an expression, or in lines of their own directly
-below an expression or a `with`, `for` or `if`. It is what the interpreter prints for that statement. `…`
-stands for anything. Comments elsewhere are prose. A block of `shell` is a script for bash.
+Comments have the expected output of Python: behind an expression, or in lines of their own directly below
+an expression or a `with`, `for` or `if`. The interpreter must print the same for that statement. `…` stands
+for any text. Other comments are prose. A block of `shell` is a script for bash.
 
-A block that cannot run has a line above it that says why: `<!-- skip: next "needs a GPU" -->`, or
+A block that cannot run has a line above it with the reason: `<!-- skip: next "needs a GPU" -->`, or
 `<!-- skip: next if(condition, reason="…") -->`, where the condition is an expression of the page's names.
 """
 
@@ -42,7 +42,7 @@ PAGES = [
     "docs/operations.md",
     "docs/performance.md",
 ]
-"""Those that need no Spark."""
+"""Pages that need no Spark."""
 
 SPARK_PAGES = [
     "README.md",
@@ -51,10 +51,10 @@ SPARK_PAGES = [
     "docs/spark_deployment.md",
     "docs/spark_source.md",
 ]
-"""Those that start a Spark."""
+"""Pages that start a Spark."""
 
 TIMEOUT = 580
-"""Seconds for a page: Spark takes minutes to start on a machine that does much else."""
+"""Seconds for a page: Spark takes minutes to start on a busy machine."""
 
 SHOWN_BELOW = (ast.Expr, ast.With, ast.For, ast.While, ast.If, ast.Try)
 
@@ -62,7 +62,7 @@ SHOWN_BELOW = (ast.Expr, ast.With, ast.For, ast.While, ast.If, ast.Try)
 def run_page(
     page: str, folder: Path, *, until: str = "", python: str | Path = sys.executable
 ) -> None:
-    """Run a page in a process of its own; `AssertionError` with what it said if a block fails.
+    """Run a page in a process of its own; `AssertionError` with its output if a block fails.
 
     Args:
         page: Its path within the repository.
@@ -85,7 +85,7 @@ def main(path: str, until: str = "") -> int:
     """Run the blocks, or those above a line; the exit status."""
     blocks = [CodeBlockParser("python", run_python), CodeBlockParser("shell", run_shell)]
     document = Document.parse(path, *blocks, SkipParser())
-    # Functions are those of a script: by its name and its file they are pickled and their source is found.
+    # Functions belong to a script: its name and file are needed to pickle them and to find their source.
     script = ModuleType("__main__")
     script.__file__ = path
     sys.modules["__main__"] = script
@@ -132,7 +132,7 @@ def own_and_trailing_comments(source: str) -> dict[tuple[int, bool], str]:
 
 
 def expected_after(statement: ast.stmt, comments: dict[tuple[int, bool], str]) -> str | None:
-    """What the comments say that a statement shows; None if there are none."""
+    """The expected output of a statement, from its comments; None if there are none."""
     line = statement.end_lineno or statement.lineno
     if isinstance(statement, ast.Expr) and (line, False) in comments:
         return comments[line, False]
@@ -143,15 +143,15 @@ def expected_after(statement: ast.stmt, comments: dict[tuple[int, bool], str]) -
 
 
 def compare(expected: str, shown: str, line: int) -> None:
-    """Raise `AssertionError` unless the text is what is expected, but for spaces at the ends of lines."""
+    """Raise `AssertionError` unless the text is as expected, apart from spaces at the ends of lines."""
     pattern = ".*".join(map(re.escape, expected.strip().split("…")))
-    found = "\n".join(text.rstrip() for text in shown.splitlines())
-    if not re.fullmatch(pattern, found, re.DOTALL):
-        raise AssertionError(f"line {line} shows\n{found}\nand the page says\n{expected}")
+    output = "\n".join(text.rstrip() for text in shown.splitlines())
+    if not re.fullmatch(pattern, output, re.DOTALL):
+        raise AssertionError(f"line {line} shows\n{output}\nand the page says\n{expected}")
 
 
 def run_shell(example: Example) -> None:
-    """One block of commands; the programs of this environment are found first."""
+    """One block of commands; programs of this environment come first on the path."""
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", example.parsed],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ _ARROW_METHODS = (
 )
 
 
-def array(values: Any, type: TypeLike | None = None) -> Array:
+def array(values: object, type: TypeLike | None = None) -> Array:
     """An array of Python values, a NumPy or CuPy array, or an object of the Arrow PyCapsule interface.
 
     Python values come in any iterable; None is a null, and so are pandas' NA, pandas' and NumPy's NaT.
@@ -52,7 +51,8 @@ def array(values: Any, type: TypeLike | None = None) -> Array:
 
 
 def record_batch(
-    data: RecordBatch | Mapping[str, Any] | Sequence[Any], schema: Schema | Fields | None = None
+    data: RecordBatch | Mapping[str, object] | Sequence[object],
+    schema: Schema | Fields | None = None,
 ) -> RecordBatch:
     """A batch of columns, each of which is whatever `array` takes.
 
@@ -78,13 +78,13 @@ def record_batch(
         return batch
     if isinstance(data, Mapping):
         columns = _by_name(data, schema)
+        names = list(data) if schema is None else schema.names
     elif schema is None:
         raise ValueError("schema: columns without names need one")
     else:
-        columns = list(data)
+        columns, names = list(data), schema.names
         if len(columns) != len(schema):
             raise ValueError(f"data: {len(columns)} columns for {len(schema)} fields")
-    names = list(data) if schema is None else schema.names
     types: list[DataType | None] = [None] * len(names) if schema is None else list(schema.types)
     arrays = [
         _array(column, type_, name)
@@ -100,7 +100,7 @@ def record_batch(
     return RecordBatch(schema, arrays)
 
 
-def _speaks_arrow(data: Any) -> bool:
+def _speaks_arrow(data: object) -> bool:
     return any(hasattr(data, method) for method in _ARROW_METHODS)
 
 
@@ -109,7 +109,7 @@ def _same_fields(a: Schema, b: Schema) -> bool:
     return shapes[0] == shapes[1] and all(map(same_type, a.types, b.types))
 
 
-def _by_name(data: Mapping[str, Any], schema: Schema | None) -> list[Any]:
+def _by_name(data: Mapping[str, object], schema: Schema | None) -> list[object]:
     for name in data:
         if not isinstance(name, str):
             raise TypeError(f"data: expected str as the name of a column, got {shown(name)}")
@@ -120,7 +120,7 @@ def _by_name(data: Mapping[str, Any], schema: Schema | None) -> list[Any]:
     return [data[name] for name in schema.names]
 
 
-def _array(values: Any, type_: DataType | None, name: str) -> Array:
+def _array(values: object, type_: DataType | None, name: str) -> Array:
     """Like `array`; `name` is what errors call the values."""
     if _speaks_arrow(values) or hasattr(values, "__cuda_array_interface__"):
         return _imported(values, type_, name)
@@ -134,7 +134,7 @@ def _array(values: Any, type_: DataType | None, name: str) -> Array:
         raise error.public(name) from None
 
 
-def _imported(values: Any, type_: DataType | None, name: str) -> Array:
+def _imported(values: object, type_: DataType | None, name: str) -> Array:
     if isinstance(values, Array):
         imported = values
     else:

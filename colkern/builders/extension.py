@@ -50,7 +50,7 @@ def _build_uuid(type_: s.Extension, values: Values, build: Build) -> Array:
     """`uuid.UUID`, or 16 bytes."""
     from uuid import UUID
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         return value.bytes if isinstance(value, UUID) else value
 
     return build(type_.storage_type, each(values, convert, None))
@@ -59,7 +59,7 @@ def _build_uuid(type_: s.Extension, values: Values, build: Build) -> Array:
 def _build_bool8(type_: s.Extension, values: Values, build: Build) -> Array:
     """Bools, or the stored integers."""
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         return int(value) if isinstance(value, bool | np.bool_) else value
 
     return build(type_.storage_type, each(values, convert, None))
@@ -78,7 +78,7 @@ def _build_timestamp_with_offset(type_: s.Extension, values: Values, build: Buil
     return Array(type_.storage_type, len(values), [valid], children, null_count=nulls)
 
 
-def _stamp_and_minutes(value: Any) -> tuple[Any, int] | None:
+def _stamp_and_minutes(value: object) -> tuple[Any, int] | None:
     if isinstance(value, datetime):
         offset = value.utcoffset()
         if offset is None:
@@ -105,7 +105,7 @@ def _build_fixed_shape_tensor(type_: s.Extension, values: Values, build: Build) 
     assert parameters.shape is not None
     shape = parameters.logical(parameters.shape)
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if not isinstance(value, np.ndarray):
             return value
         if value.shape != shape:
@@ -120,7 +120,7 @@ def _build_variable_shape_tensor(type_: s.Extension, values: Values, build: Buil
     parameters = known_parameters(type_)
     assert isinstance(parameters, TensorParameters)
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if not isinstance(value, np.ndarray):
             return value
         if value.ndim != parameters.dimensions:

@@ -61,13 +61,13 @@ def build_bool(type_: s.DataType, values: Values) -> Array:
     return Array(type_, len(values), [valid, packed(bits)], null_count=nulls)
 
 
-def _bool(value: Any) -> bool:
+def _bool(value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise wrong("bool", value)
     return bool(value)
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not hasattr(value, "__index__"):
         raise wrong("an integer", value)
     return operator.index(value)
@@ -81,7 +81,7 @@ def _fixed(type_: s.DataType, values: Values, items: list[Any]) -> Array:
 
 
 def _integers(
-    type_: s.DataType, values: Values, convert: Callable[[Any], int], as_is: type | None = None
+    type_: s.DataType, values: Values, convert: Callable[[object], int], as_is: type | None = None
 ) -> Array:
     """An array of integers that stand for the values, all within the range of the type."""
     numbers = each(values, convert, 0, as_is)
@@ -103,7 +103,7 @@ def build_float(type_: s.FloatingPoint, values: Values) -> Array:
     """Floats, rounded to the type; integers only if the type holds them exactly."""
     kind = layout(type_).spec(Role.DATA).dtype.type
 
-    def convert(value: Any) -> float:
+    def convert(value: object) -> float:
         if isinstance(value, float | np.floating):
             return float(value)
         number = _integer(value)
@@ -124,7 +124,7 @@ def build_decimal(type_: s.Decimal, values: Values) -> Array:
     exact = Context(prec=80, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
     limit = 10**type_.precision
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         number = value if isinstance(value, Decimal) else Decimal(_integer(value))
         if not number.is_finite():
             raise ValueError(f"{number} is no finite decimal")
@@ -178,7 +178,7 @@ def _timedelta_nanos(value: timedelta) -> int:
 def build_date(type_: s.Date, values: Values) -> Array:
     """`datetime.date` (not `datetime`), `numpy.datetime64` of whole days, or the stored integer."""
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         if isinstance(value, date) and not isinstance(value, datetime):
             days = (value - _EPOCH_DAY).days
         elif isinstance(value, np.datetime64):
@@ -193,7 +193,7 @@ def build_date(type_: s.Date, values: Values) -> Array:
     return _integers(type_, values, convert)
 
 
-def _stored(value: Any, otherwise: str) -> int:
+def _stored(value: object, otherwise: str) -> int:
     try:
         return _integer(value)
     except TypeError:
@@ -203,7 +203,7 @@ def _stored(value: Any, otherwise: str) -> int:
 def build_time(type_: s.Time, values: Values) -> Array:
     """`datetime.time` without timezone, `numpy.timedelta64` since midnight, or the stored integer."""
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         if isinstance(value, time):
             if value.tzinfo is not None:
                 raise ValueError(f"{value} has a timezone, {type_} has none")
@@ -227,7 +227,7 @@ def build_timestamp(type_: s.Timestamp, values: Values) -> Array:
     A type with a timezone takes aware datetimes only, a type without takes naive ones only.
     """
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         if isinstance(value, datetime):
             aware = value.utcoffset() is not None
             if aware != bool(type_.timezone):
@@ -245,7 +245,7 @@ def build_timestamp(type_: s.Timestamp, values: Values) -> Array:
 def build_duration(type_: s.Duration, values: Values) -> Array:
     """`datetime.timedelta`, `numpy.timedelta64`, or the stored integer."""
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         if isinstance(value, timedelta):
             return _in_units(_timedelta_nanos(value), type_.unit, value)
         if isinstance(value, np.timedelta64):
@@ -260,17 +260,17 @@ def build_interval(type_: s.Interval, values: Values) -> Array:
     dtype = layout(type_).spec(Role.DATA).dtype
     parts = [dtype[name] for name in dtype.names or ()]
 
-    def number(value: Any, part: np.dtype[Any]) -> int:
+    def number(value: object, part: np.dtype[Any]) -> int:
         count, bounds = _integer(value), np.iinfo(part)
         if not bounds.min <= count <= bounds.max:
             raise ValueError(f"{count} is outside the range of {part}")
         return count
 
-    def months(value: Any) -> int:
+    def months(value: object) -> int:
         (count,) = value if isinstance(value, tuple) and len(value) == 1 else (value,)
         return number(count, dtype)
 
-    def members(value: Any) -> tuple[int, ...]:
+    def members(value: object) -> tuple[int, ...]:
         if not isinstance(value, tuple) or len(value) != len(parts):
             raise wrong(f"a tuple of {len(parts)} integers", value)
         return tuple(map(number, value, parts))
@@ -283,13 +283,13 @@ def build_interval(type_: s.Interval, values: Values) -> Array:
 # Bytes and text
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value: object) -> bytes:
     if not isinstance(value, bytes | bytearray | memoryview):
         raise wrong("bytes", value)
     return bytes(value)
 
 
-def _text(value: Any) -> bytes:
+def _text(value: object) -> bytes:
     if not isinstance(value, str):
         raise wrong("str", value)
     return value.encode()
@@ -305,7 +305,7 @@ def build_fixed_size_binary(type_: s.FixedSizeBinary, values: Values) -> Array:
     """Byte strings of exactly the type's width."""
     width = type_.byte_width
 
-    def convert(value: Any) -> bytes:
+    def convert(value: object) -> bytes:
         piece = _bytes(value)
         if len(piece) != width:
             raise ValueError(f"expected {width} bytes, got {len(piece)}")

@@ -38,7 +38,7 @@ class UnionValue(NamedTuple):
     """A value of a union that says which child holds it."""
 
     type_code: int
-    value: Any
+    value: object
 
 
 def build(type_: s.DataType, values: Values) -> Array:
@@ -56,7 +56,7 @@ def _child(type_: s.DataType, values: Values) -> Array:
     return build(type_, with_nulls(values)[0])
 
 
-def elements_of(value: Any) -> Values:
+def elements_of(value: object) -> Values:
     """The elements of one list value: of any iterable that is no text, bytes or mapping."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
         raise wrong("a list", value)
@@ -97,7 +97,7 @@ def build_list_view(type_: s.DataType, values: Values) -> Array:
 def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
     """Lists of exactly the type's size; a null takes up as many null elements."""
 
-    def convert(value: Any) -> Values:
+    def convert(value: object) -> Values:
         elements = elements_of(value)
         if len(elements) != type_.list_size:
             raise ValueError(f"expected {type_.list_size} elements, got {len(elements)}")
@@ -112,7 +112,7 @@ def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
 def build_map(type_: s.Map, values: Values) -> Array:
     """Mappings, or iterables of `(key, value)` pairs; keys are never null."""
 
-    def convert(value: Any) -> Values:
+    def convert(value: object) -> Values:
         pairs = list(value.items()) if isinstance(value, Mapping) else elements_of(value)
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -136,7 +136,7 @@ def build_struct(type_: s.DataType, values: Values) -> Array:
     known = set(names)
     duplicates = len(known) != len(names)
 
-    def convert(value: Any) -> tuple[Any, ...]:
+    def convert(value: object) -> tuple[Any, ...]:
         # A dict is the usual mapping, and quickly told.
         if isinstance(value, dict | Mapping) and not duplicates:
             if not value.keys() <= known:
@@ -193,7 +193,7 @@ def _chosen_column(field: s.Field, members: list[tuple[int, Any]], slots: list[i
     return within_chosen(slots, lambda: _child(field.type, [members[slot][1] for slot in slots]))
 
 
-def _member(type_: s.Union, value: Any) -> tuple[int, Any]:
+def _member(type_: s.Union, value: object) -> tuple[int, Any]:
     """The child that holds a value, and the value."""
     if isinstance(value, UnionValue):
         if value.type_code not in type_.type_codes:
@@ -205,7 +205,7 @@ def _member(type_: s.Union, value: Any) -> tuple[int, Any]:
     raise wrong(f"a value of {type_}", value)
 
 
-def _fits(type_: s.DataType, value: Any) -> bool:
+def _fits(type_: s.DataType, value: object) -> bool:
     try:
         build(type_, [value])
     except BadValue:
@@ -213,7 +213,7 @@ def _fits(type_: s.DataType, value: Any) -> bool:
     return True
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """Something hashable that is equal for values of one class that look the same.
 
     Floats by their digits: NaN is one value, 0.0 and -0.0 are two.

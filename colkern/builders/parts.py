@@ -69,7 +69,7 @@ def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
 
 
 def each(
-    values: list[Any], convert: Callable[[Any], T], missing: T, as_is: type | None = None
+    values: list[Any], convert: Callable[[object], T], missing: T, as_is: type | None = None
 ) -> list[T]:
     """Every value converted, `missing` for nulls; `TypeError` and `ValueError` get their place.
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
-from colkern.commands.failures import CommandError
+from colkern.commands.failures import CommandError, system_errors_of
 from colkern.commands.files import Target, opened, source_of, writing
 from colkern.commands.parquet import is_parquet, opened_parquet, write_parquet
 from colkern.errors import ColkernError
@@ -74,12 +74,8 @@ class Counts(Iterator[RecordBatch]):
         self.rows = 0
 
     def __next__(self) -> RecordBatch:
-        try:
+        with system_errors_of(self._source):
             batch = next(self._counted)
-        except ColkernError:
-            raise
-        except OSError as error:
-            raise CommandError(f"{self._source}: {error.strerror or error}") from error
         self.batches += 1
         self.rows += batch.num_rows
         return batch

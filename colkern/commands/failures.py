@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 
 from colkern.commands.output import printable
 from colkern.errors import ColkernError
@@ -21,6 +23,17 @@ class CommandError(Exception):
 
 DATA_ERRORS = (CommandError, ColkernError, OSError, MemoryError)
 """The exceptions that data causes; others are mistakes in colkern."""
+
+
+@contextlib.contextmanager
+def system_errors_of(name: str) -> Iterator[None]:
+    """Raise errors of the system within as `CommandError`, with a name before the reason."""
+    try:
+        yield
+    except ColkernError:
+        raise
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror or error}") from error
 
 
 def report(error: BaseException) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from colkern.commands.failures import CommandError, UsageError
+from colkern.commands.failures import CommandError, UsageError, system_errors_of
 from colkern.commands.files import STANDARD, add_format, chosen_target
 from colkern.commands.output import printable, size_text
 from colkern.commands.parser import Commands, add_timeout, new_command
@@ -99,14 +99,10 @@ def _connected(options: argparse.Namespace) -> ServiceReader:
 def _naming(service: str) -> Iterator[None]:
     """Errors within name the service."""
     try:
-        with placed(service):
+        with system_errors_of(service), placed(service):
             yield
     except StreamError as error:
         raise CommandError(f"{service}: {error.strerror}") from error
-    except ColkernError:
-        raise
-    except OSError as error:
-        raise CommandError(f"{service}: {error.strerror or error}") from error
 
 
 def _received(reader: ServiceReader, service: str, update: Update) -> Iterator[RecordBatch]:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colkern.commands.failures import UsageError
 from colkern.commands.files import opened
-from colkern.commands.output import counted, print_json, print_table, printable, terminal_width
+from colkern.commands.output import (
+    FRAME,
+    counted,
+    print_json,
+    print_table,
+    printable,
+    terminal_width,
+)
 from colkern.commands.parser import Commands, new_command, positive
 
 if TYPE_CHECKING:
@@ -23,9 +30,6 @@ _NARROWEST = 16
 
 _MOST_ROWS = 1_000
 """The rows that become text at once; a table sets its width by them."""
-
-_FRAME = 3
-"""What the frame adds to each column's width."""
 
 
 def add_command(commands: Commands) -> None:
@@ -169,7 +173,7 @@ def _grouped(
     left = positions
     while left and (show_all or not groups):
         # No more columns can stand side by side, however narrow they are.
-        candidates = left[: max(room // (_FRAME + 1), 1)]
+        candidates = left[: max(room // (FRAME + 1), 1)]
         shown = _fitting(_columns(batches, schema, candidates), room)
         groups.append(left[:shown])
         left = left[shown:]
@@ -184,7 +188,7 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
     from colkern.arrays.values import preview
     from colkern.commands.utc_stamps import marked
 
-    values: list[Any] = []
+    values: list[object] = []
     for batch in batches:
         column = batch.column(position)
         values += marked(preview(column, MOST_MEMBERS + 1), column.type)
@@ -200,7 +204,7 @@ def _fitting(columns: list[list[Text]], room: int) -> int:
     for number, cells in enumerate(columns):
         # A head has two lines: the longer one counts.
         widest = max(line.cell_len for cell in cells for line in cell.split())
-        left -= min(widest, _NARROWEST) + _FRAME
+        left -= min(widest, _NARROWEST) + FRAME
         if left < 0:
             return max(number, 1)
     return len(columns)

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
 
 from colkern.commands.files import STANDARD, source_of, target_of, writing
 from colkern.commands.parser import Commands, new_command
+
+Source: TypeAlias = Path | BinaryIO
 
 _QUIRKS = ("no_decimal_validate", "no_date64_validate", "no_times_validate")
 
@@ -67,7 +70,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
             _convert(conversions.file_to_stream, arrow, STANDARD)
 
 
-def _convert(convert: Callable[[Any, Any], None], source: str, target: str) -> None:
+def _convert(convert: Callable[[Source, Source], None], source: str, target: str) -> None:
     with writing(target, source):
         convert(source_of(source), target_of(target))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,7 +43,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
-def print_json(document: Any) -> None:
+def print_json(document: object) -> None:
     """Print a document in one line, in ASCII: as good in every encoding of the output."""
     print(json.dumps(document, allow_nan=False))
 
@@ -91,8 +91,12 @@ def print_rows(
         return
     table = Table()
     for name in head:
-        justify: Any = "right" if name in numbers else "left"
-        table.add_column(name, justify=justify, overflow="fold", no_wrap=name not in texts)
+        table.add_column(
+            name,
+            justify="right" if name in numbers else "left",
+            overflow="fold",
+            no_wrap=name not in texts,
+        )
     if not fold:
         _cut_to_fit(head, cells, [head.index(name) for name in texts])
     for row in cells:
@@ -100,7 +104,7 @@ def print_rows(
     print_table(table)
 
 
-_FRAME = 3
+FRAME = 3
 """The width that the frame of a table adds to each column."""
 
 
@@ -109,7 +113,7 @@ def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int
     widths = [max(len(head[i]), *(row[i].cell_len for row in rows)) for i in range(len(head))]
     by_width = sorted(texts, key=widths.__getitem__)
     others = sum(widths) - sum(widths[i] for i in by_width)
-    room = terminal_width() - 1 - _FRAME * len(head) - others
+    room = terminal_width() - 1 - FRAME * len(head) - others
     for position, column in enumerate(by_width):
         share = room // (len(by_width) - position)
         width = max(min(widths[column], share), len(head[column]))

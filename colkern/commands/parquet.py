@@ -6,7 +6,7 @@ import contextlib
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.commands.failures import CommandError, UsageError
@@ -15,10 +15,13 @@ from colkern.ipc.writing.sinks import Sink, sink_of
 from colkern.names import why_missing
 from colkern.schema import Schema
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 _MAGIC = b"PAR1"
 
 
-def is_parquet(source: Any) -> bool:
+def is_parquet(source: Path | BinaryIO) -> bool:
     """Whether a path, or the file object of standard input, holds Parquet; consumes nothing."""
     if isinstance(source, Path):
         if not source.is_file():
@@ -31,7 +34,7 @@ def is_parquet(source: Any) -> bool:
 
 @contextlib.contextmanager
 def opened_parquet(
-    name: str, source: Any, *, unify_dictionaries: bool
+    name: str, source: Path | BinaryIO, *, unify_dictionaries: bool
 ) -> Iterator[RecordBatchStream]:
     """The batches of a Parquet file; standard input is read into memory whole.
 
@@ -76,7 +79,7 @@ def _has_dictionaries(pa: Any, schema: Iterable[Any]) -> bool:
 
 
 def write_parquet(
-    target: Any,
+    target: Path | BinaryIO,
     schema: Schema,
     batches: Iterable[RecordBatch],
     codec: str | None,
@@ -134,7 +137,7 @@ class _SinkFile(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         if not self.discard:
             self._sink.write([data])
         return memoryview(data).nbytes

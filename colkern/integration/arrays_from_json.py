@@ -154,7 +154,7 @@ class _Column:
     valid: NDArray[np.bool_]
 
 
-def _items(column: Entry, key: str, count: int) -> list[Any]:
+def _items(column: Entry, key: str, count: int) -> list[object]:
     items = column.items(key)
     if len(items) != count:
         raise InvalidArrowError(f"{len(items)} items, not {count}", place=key)
@@ -176,7 +176,7 @@ def _validity(column: _Column, spec: BufferSpec) -> Buffer | None:
     return None if column.valid.all() else _bitmap(column.valid)
 
 
-def _check_size(size: int, values: list[Any]) -> None:
+def _check_size(size: int, values: list[object]) -> None:
     """Raise `LimitExceededError` where nulls that nothing spells would make a buffer far too large."""
     if size <= MAX_UNSPELLED_BYTES:
         return
@@ -226,7 +226,8 @@ def _bytes(column: _Column, spec: BufferSpec) -> Buffer:
     items = _items(column.entry, "DATA", column.count)
     values = read_all(items, value_codec(column.type).read, "DATA slot")
     if column.count:
-        offsets = np.array([int(item) for item in column.entry.items("OFFSET")], np.int64)
+        spelled = layout_of(column.type).spec(Role.OFFSETS)
+        offsets = _integers(column.entry, spelled, "OFFSET", column.count + 1).astype(np.int64)
         sizes = np.array([len(value) for value in values], np.int64)
         wrong = np.flatnonzero(np.diff(offsets) != sizes)
         if wrong.size:
@@ -249,7 +250,7 @@ def _views(column: _Column, spec: BufferSpec) -> Buffer:
     return _buffer_of(out)
 
 
-def _view(view: Entry, read: Callable[[Any], bytes]) -> bytes:
+def _view(view: Entry, read: Callable[[object], bytes]) -> bytes:
     size = integer_codec(np.dtype("<i4")).read(view.value("SIZE"))
     if size <= VIEW_INLINE_BYTES:
         value = read(view.value("INLINED"))

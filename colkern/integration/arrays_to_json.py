@@ -8,7 +8,7 @@ Integration testing: "JSON test data format", FieldData.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from colkern.arrays.slots import (
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.integration.arrays_from_json import values_of
 from colkern.integration.comparison import array_difference
+from colkern.integration.entries import Json
 from colkern.integration.json_values import HEX, integer_codec, to_hex, value_codec
 from colkern.integration.positions import check_positions
 from colkern.ipc.fields import WireField
@@ -35,7 +36,7 @@ from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.schema import FixedSizeList
 
-Column = dict[str, Any]
+Column = dict[str, Json]
 
 
 class WrittenDictionaries:
@@ -70,7 +71,7 @@ class WrittenDictionaries:
         column = column_to_json(values_of(node), values, self, f"DICT{id_}")
         self._columns[id_] = values, column
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[Json]:
         """The `dictionaries` entry."""
         return [
             {"id": id_, "data": {"count": len(values), "columns": [column]}}
@@ -140,7 +141,7 @@ Valid = NDArray[np.bool_]
 def _data(array: Array, valid: Valid) -> Column:
     write = value_codec(array.type).write
     spec = array.layout.spec(Role.DATA)
-    items: Any
+    items: NDArray[Any]
     if spec.extent is Extent.BITS:
         items = bits_at(array, Role.DATA, all_slots(array)) & valid
     elif spec.dtype.itemsize == 0:
@@ -151,7 +152,7 @@ def _data(array: Array, valid: Valid) -> Column:
     return {"DATA": [write(item) for item in items.tolist()]}
 
 
-def _integers(array: Array, role: Role, items: NDArray[Any]) -> list[Any]:
+def _integers(array: Array, role: Role, items: NDArray[Any]) -> list[Json]:
     return list(map(integer_codec(array.layout.spec(role).dtype).write, items.tolist()))
 
 
@@ -175,9 +176,9 @@ def _bytes(array: Array, valid: Valid) -> Column:
     return {"DATA": _written(array, values)}
 
 
-def _written(array: Array, values: list[bytes]) -> list[Any]:
+def _written(array: Array, values: list[bytes]) -> list[Json]:
     write = value_codec(array.type).write
-    items: list[Any] = []
+    items: list[Json] = []
     for value in values:
         try:
             items.append(write(value))
@@ -198,7 +199,7 @@ def _views(array: Array, valid: Valid) -> Column:
     ]
     inlined = _written(array, short)
     places = zip(views.sources.tolist(), views.starts.tolist(), strict=True)
-    entries = iter(
+    entries: Iterator[Json] = iter(
         {"SIZE": size, "INLINED": text}
         if size <= VIEW_INLINE_BYTES
         else {
@@ -209,7 +210,7 @@ def _views(array: Array, valid: Valid) -> Column:
         }
         for view, size, text, (index, offset) in zip(raw, sizes, inlined, places, strict=True)
     )
-    null = {"SIZE": 0, "INLINED": ""}
+    null: Json = {"SIZE": 0, "INLINED": ""}
     return {"VIEWS": [next(entries) if is_valid else null for is_valid in valid.tolist()]}
 
 

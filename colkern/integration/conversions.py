@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import BinaryIO
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
@@ -30,7 +30,7 @@ QUIRKS: dict[str, TypeRule] = {
 }
 """A mistake of old writers → the check of `validate` that is left out for it."""
 
-Source = Any
+Source = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object."""
 
 
@@ -135,5 +135,6 @@ def _compare(expected: RecordBatch, batch: RecordBatch, place: str) -> None:
 
 
 def _placed(source: Source) -> AbstractContextManager[None]:
-    is_path = isinstance(source, str | os.PathLike)
-    return placed(str(os.fspath(source) if is_path else getattr(source, "name", "input")))
+    if isinstance(source, str | os.PathLike):
+        return placed(os.fspath(source))
+    return placed(str(getattr(source, "name", "input")))

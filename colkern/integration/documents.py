@@ -11,13 +11,13 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, overload
+from typing import BinaryIO, overload
 
 from colkern.arrays import RecordBatch
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.integration.arrays_from_json import JsonDictionaries, named_array_from_json
 from colkern.integration.arrays_to_json import WrittenDictionaries, column_to_json
-from colkern.integration.entries import Entry
+from colkern.integration.entries import Entry, Json
 from colkern.integration.json_schemas import schema_from_json, schema_to_json
 from colkern.ipc.writing.schemas import wire_schema_of
 from colkern.schema import Schema
@@ -39,7 +39,7 @@ class JsonDocument(Sequence[RecordBatch]):
         LimitExceededError: If types nest too deep.
     """
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: object) -> None:
         whole = Entry(document, "document")
         try:
             self._wire = schema_from_json(whole.entry("schema"))
@@ -153,7 +153,7 @@ def _limited(file: BinaryIO) -> bytes:
     return raw
 
 
-def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Any]:
+def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Json]:
     """The integration JSON of batches, as `json` writes it.
 
     Args:
@@ -168,7 +168,7 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Any
     """
     wire = wire_schema_of(schema, {})
     dictionaries = WrittenDictionaries()
-    entries = []
+    entries: list[Json] = []
     for position, batch in enumerate(batches):
         try:
             columns = [
@@ -178,9 +178,9 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Any
         except InvalidArrowError as error:
             raise error.at(f"batch {position}") from None
         entries.append({"count": batch.num_rows, "columns": columns})
-    document = {"schema": schema_to_json(wire), "batches": entries}
-    if columns := dictionaries.to_json():
-        document["dictionaries"] = columns
+    document: dict[str, Json] = {"schema": schema_to_json(wire), "batches": entries}
+    if written := dictionaries.to_json():
+        document["dictionaries"] = written
     return document
 
 

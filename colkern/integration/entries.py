@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from colkern.errors import InvalidArrowError
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A value that `json` writes."""
+
+Choice = TypeVar("Choice")
 
 _MISSING = object()
 _CUT = 60
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as an error message shows it, cut."""
     text = repr(value)
     return text if len(text) <= _CUT else f"{text[:_CUT]}…"
@@ -30,7 +36,7 @@ class Entry:
 
     __slots__ = ("_members", "_what")
 
-    def __init__(self, value: Any, what: str) -> None:
+    def __init__(self, value: object, what: str) -> None:
         if not isinstance(value, dict):
             raise InvalidArrowError(f"{what}: expected a JSON object, found {shown(value)}")
         self._members = value
@@ -39,11 +45,11 @@ class Entry:
     def __contains__(self, key: str) -> bool:
         return self._members.get(key) is not None
 
-    def value(self, key: str) -> Any:
+    def value(self, key: str) -> object:
         """A member of any kind."""
         return self._take(key, object, "a value", _MISSING)
 
-    def _take(self, key: str, kind: type | tuple[type, ...], name: str, default: Any) -> Any:
+    def _take(self, key: str, kind: type | tuple[type, ...], name: str, default: object) -> Any:
         value = self._members.get(key, default)
         if value is None and default is not _MISSING:
             value = default
@@ -54,7 +60,7 @@ class Entry:
             raise InvalidArrowError(f"{self._what}: {key!r}: expected {name}, found {shown(value)}")
         return value
 
-    def text(self, key: str, default: Any = _MISSING) -> str:
+    def text(self, key: str, default: object = _MISSING) -> str:
         """A string that UTF-8 can spell."""
         text: str = self._take(key, str, "a string", default)
         try:
@@ -65,30 +71,30 @@ class Entry:
             ) from None
         return text
 
-    def integer(self, key: str, default: Any = _MISSING) -> int:
+    def integer(self, key: str, default: object = _MISSING) -> int:
         """An integer."""
         number: int = self._take(key, int, "an integer", default)
         return number
 
-    def flag(self, key: str, default: Any = _MISSING) -> bool:
+    def flag(self, key: str, default: object = _MISSING) -> bool:
         """A boolean."""
         flag: bool = self._take(key, bool, "a boolean", default)
         return flag
 
-    def items(self, key: str, default: Any = _MISSING) -> list[Any]:
+    def items(self, key: str, default: object = _MISSING) -> list[object]:
         """An array."""
-        items: list[Any] = self._take(key, list, "an array", default)
+        items: list[object] = self._take(key, list, "an array", default)
         return items
 
     def entry(self, key: str) -> Entry:
         """An object."""
         return Entry(self._take(key, dict, "an object", _MISSING), key)
 
-    def entries(self, key: str, default: Any = _MISSING) -> list[Entry]:
+    def entries(self, key: str, default: object = _MISSING) -> list[Entry]:
         """An array of objects."""
         return [Entry(item, key) for item in self.items(key, default)]
 
-    def choice(self, key: str, choices: dict[str, Any]) -> Any:
+    def choice(self, key: str, choices: dict[str, Choice]) -> Choice:
         """The value that a string stands for."""
         text = self.text(key)
         if text not in choices:

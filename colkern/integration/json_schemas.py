@@ -9,10 +9,9 @@ Integration testing: "JSON test data format", Schema and Field.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.integration.entries import Entry, shown
+from colkern.integration.entries import Entry, Json, shown
 from colkern.integration.json_types import index_type_from_json, type_from_json, type_to_json
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.key_values import metadata_of, pairs_of
@@ -76,7 +75,7 @@ def _metadata_from_json(entry: Entry) -> Mapping[bytes, bytes] | None:
 # Writing
 
 
-def schema_to_json(schema: WireSchema) -> dict[str, Any]:
+def schema_to_json(schema: WireSchema) -> dict[str, Json]:
     """The `schema` entry.
 
     Raises:
@@ -86,9 +85,9 @@ def schema_to_json(schema: WireSchema) -> dict[str, Any]:
     return {"fields": fields, **_metadata_to_json(schema.schema.metadata)}
 
 
-def _field_to_json(node: WireField) -> dict[str, Any]:
+def _field_to_json(node: WireField) -> dict[str, Json]:
     wire = field_to_wire(node.field)
-    entry: dict[str, Any] = {
+    entry: dict[str, Json] = {
         "name": wire.name,
         "type": type_to_json(node.values.storage),
         "nullable": wire.nullable,
@@ -104,7 +103,7 @@ def _field_to_json(node: WireField) -> dict[str, Any]:
     return {**entry, **_metadata_to_json(wire.metadata)}
 
 
-def _metadata_to_json(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+def _metadata_to_json(metadata: Mapping[bytes, bytes] | None) -> dict[str, Json]:
     if not metadata:
         return {}
     try:

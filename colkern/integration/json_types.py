@@ -5,19 +5,24 @@ Integration testing: "JSON test data format", Type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
-from colkern.integration.entries import Entry, shown
+from colkern.integration.entries import Choice, Entry, Json, shown
 
 Fields = tuple[s.Field, ...]
 
-_TIME_UNITS = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us", "NANOSECOND": "ns"}
-_DATE_UNITS = {"DAY": "day", "MILLISECOND": "ms"}
-_INTERVAL_UNITS = {
+_TIME_UNITS: dict[str, s.TimeUnit] = {
+    "SECOND": "s",
+    "MILLISECOND": "ms",
+    "MICROSECOND": "us",
+    "NANOSECOND": "ns",
+}
+_DATE_UNITS: dict[str, Literal["day", "ms"]] = {"DAY": "day", "MILLISECOND": "ms"}
+_INTERVAL_UNITS: dict[str, s.IntervalUnit] = {
     "YEAR_MONTH": "year_month",
     "DAY_TIME": "day_time",
     "MONTH_DAY_NANO": "month_day_nano",
@@ -53,7 +58,7 @@ def type_from_json(entry: Entry, fields: Fields) -> s.DataType:
         raise InvalidArrowError(f"{name}: {error}") from None
 
 
-def type_to_json(data_type: s.DataType) -> dict[str, Any]:
+def type_to_json(data_type: s.DataType) -> dict[str, Json]:
     """The `type` entry of a data type that is neither a dictionary nor an extension type."""
     row = _ROWS[type(data_type)]
     return {"name": row.name, **row.write(data_type)}
@@ -70,7 +75,7 @@ def index_type_from_json(entry: Entry) -> s.Int:
 class _Row(NamedTuple):
     name: str
     read: Callable[[Entry, Fields], s.DataType]
-    write: Callable[[Any], dict[str, Any]] = lambda data_type: {}
+    write: Callable[[Any], dict[str, Json]] = lambda data_type: {}
     has_children: bool = False
 
 
@@ -79,7 +84,11 @@ def _plain(data_type: s.DataType, name: str) -> _Row:
 
 
 def _of_choice(
-    make: Callable[[Any], s.DataType], name: str, key: str, field: str, choices: dict[str, Any]
+    make: Callable[[Choice], s.DataType],
+    name: str,
+    key: str,
+    field: str,
+    choices: dict[str, Choice],
 ) -> _Row:
     """A type with one parameter: the member `key` spells the attribute `field` by its choices."""
     return _Row(
@@ -89,7 +98,7 @@ def _of_choice(
     )
 
 
-def _name_of(value: object, names: dict[str, Any]) -> str:
+def _name_of(value: object, names: Mapping[str, object]) -> str:
     return next(name for name, other in names.items() if other == value)
 
 
@@ -119,7 +128,7 @@ def _timestamp(entry: Entry, fields: Fields) -> s.Timestamp:
     return s.Timestamp(entry.choice("unit", _TIME_UNITS), zone or None)
 
 
-def _write_timestamp(type_: s.Timestamp) -> dict[str, Any]:
+def _write_timestamp(type_: s.Timestamp) -> dict[str, Json]:
     zone = {"timezone": type_.timezone} if type_.timezone else {}
     return {"unit": _name_of(type_.unit, _TIME_UNITS), **zone}
 

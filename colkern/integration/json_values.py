@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from binascii import unhexlify
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
-from colkern.integration.entries import Entry, shown
+from colkern.integration.entries import Entry, Json, shown
 from colkern.layouts import Role, layout
+
+Item = TypeVar("Item")
 
 _INTEGER = re.compile(r"-?[0-9]{1,100}")
 # JSON has no numbers for these.
@@ -31,17 +33,17 @@ class Codec(NamedTuple):
         write: From an item of NumPy's `tolist` to JSON.
     """
 
-    read: Callable[[Any], Any]
-    write: Callable[[Any], Any]
+    read: Callable[[object], Any]
+    write: Callable[[Any], Json]
 
 
-def read_all(values: Iterable[Any], read: Callable[[Any], Any], what: str) -> list[Any]:
+def read_all(values: Iterable[object], read: Callable[[object], Item], what: str) -> list[Item]:
     """Every value through a codec.
 
     Raises:
         InvalidArrowError: If a value is malformed, with its place.
     """
-    items: list[Any] = []
+    items: list[Item] = []
     for value in values:
         try:
             items.append(read(value))
@@ -58,7 +60,7 @@ def integer_codec(dtype: np.dtype[Any]) -> Codec:
     limits = np.iinfo(dtype)
     low, high = int(limits.min), int(limits.max)
 
-    def read(value: Any) -> int:
+    def read(value: object) -> int:
         number = _integer(value)
         if not low <= number <= high:
             raise ValueError(f"does not fit {dtype.name}")
@@ -67,7 +69,7 @@ def integer_codec(dtype: np.dtype[Any]) -> Codec:
     return Codec(read, str if dtype.itemsize == 8 else int)
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
     if isinstance(value, str) and _INTEGER.fullmatch(value):
         return int(value)
     # Python's booleans are integers, JSON's are not.
@@ -76,21 +78,21 @@ def _integer(value: Any) -> int:
     raise TypeError("expected an integer")
 
 
-def flag(value: Any) -> bool:
+def flag(value: object) -> bool:
     """A bit: 0, 1, false or true; raises `ValueError` for anything else."""
     if isinstance(value, int) and 0 <= value <= 1:
         return bool(value)
     raise ValueError("expected 0 or 1")
 
 
-def _number_codec(type_: Any) -> Codec:
+def _number_codec(type_: s.DataType) -> Codec:
     return integer_codec(layout(type_).spec(Role.DATA).dtype)
 
 
 def _float_codec(type_: s.FloatingPoint) -> Codec:
     narrow = layout(type_).spec(Role.DATA).dtype.type
 
-    def read(value: Any) -> float:
+    def read(value: object) -> float:
         if isinstance(value, str):
             if value not in _NOT_FINITE:
                 raise ValueError(f"expected a number, or one of {', '.join(_NOT_FINITE)}")
@@ -120,7 +122,7 @@ def _decimal_codec(type_: s.Decimal) -> Codec:
     if width <= 8:
         return Codec(_number_codec(type_).read, str)
 
-    def read(value: Any) -> bytes:
+    def read(value: object) -> bytes:
         try:
             return _integer(value).to_bytes(width, "little", signed=True)
         except OverflowError:
@@ -136,7 +138,7 @@ def _interval_codec(type_: s.Interval) -> Codec:
     names = dtype.names
     codecs = [integer_codec(dtype[name]) for name in names]
 
-    def read(value: Any) -> tuple[int, ...]:
+    def read(value: object) -> tuple[int, ...]:
         entry = Entry(value, "interval")
         pairs = zip(names, codecs, strict=True)
         return tuple(codec.read(entry.value(name)) for name, codec in pairs)
@@ -146,7 +148,7 @@ def _interval_codec(type_: s.Interval) -> Codec:
 
 
 def _fixed_size_binary_codec(type_: s.FixedSizeBinary) -> Codec:
-    def read(value: Any) -> bytes:
+    def read(value: object) -> bytes:
         raw = _from_hex(value)
         if len(raw) != type_.byte_width:
             raise ValueError(f"{len(raw)} bytes, not {type_.byte_width}")
@@ -155,7 +157,7 @@ def _fixed_size_binary_codec(type_: s.FixedSizeBinary) -> Codec:
     return Codec(read, to_hex)
 
 
-def _from_hex(value: Any) -> bytes:
+def _from_hex(value: object) -> bytes:
     if not isinstance(value, str):
         raise TypeError("expected a string of hexadecimal digits")
     return unhexlify(value)
@@ -166,7 +168,7 @@ def to_hex(raw: bytes) -> str:
     return raw.hex().upper()
 
 
-def _from_text(value: Any) -> bytes:
+def _from_text(value: object) -> bytes:
     if not isinstance(value, str):
         raise TypeError("expected a string")
     return value.encode()

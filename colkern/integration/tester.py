@@ -51,6 +51,9 @@ import weakref
 from collections.abc import Collection, Iterator
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import DifferenceError
 from colkern.integration import conversions
@@ -161,7 +164,7 @@ class ColkernCDataExporter(_CDataSide):
         for buffer in _buffers(batch):
             self._ledger.watch(buffer, 0, buffer.nbytes)
 
-    def _watch(self, kind: Any, address: int) -> None:
+    def _watch(self, kind: type[SchemaStruct] | type[ArrayStruct], address: int) -> None:
         """Count a structure and all below it, by the memory that each one's `private_data` keeps."""
         struct = struct_at(kind, address)
         anchor = ctypes.cast(struct.private_data, ctypes.py_object).value
@@ -175,7 +178,7 @@ class ColkernCDataExporter(_CDataSide):
         return self._ledger.structures, self._ledger.bytes
 
 
-def _buffers(batch: RecordBatch) -> Iterator[Any]:
+def _buffers(batch: RecordBatch) -> Iterator[NDArray[np.uint8]]:
     """The memory of a batch's buffers, each once."""
     seen: set[int] = set()
     arrays: list[Array] = list(batch.columns)
@@ -256,7 +259,7 @@ class ColkernTester:
 
     name = "colkern"
 
-    def __init__(self, debug: bool = False, **args: Any) -> None:
+    def __init__(self, debug: bool = False, **args: object) -> None:
         self.debug = debug
         self.args = args
 

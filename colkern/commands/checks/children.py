@@ -81,7 +81,7 @@ def answer(function: str, words: tuple[str, ...]) -> None:
     os._exit(0)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     """A value that JSON has no form for, as one that it has."""
     if isinstance(value, set):
         return sorted(value)

@@ -149,44 +149,45 @@ def _built(values: Sequence[Any], names: Sequence[str], type_: s.DataType | None
 
 @on_its_device
 def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[Items, Items]:
-    """The numbers of arrays, and the positions in them (int64)."""
+    """The numbers of arrays, and the positions in them, as integers of any type."""
     if isinstance(indices, Array):
-        types = [field.type for field in indices.type.fields]
-        if not isinstance(indices.type.storage, s.Struct) or len(types) != 2:
-            raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
         require_valid(indices)
         children = own_children(indices)
-        if not all(isinstance(child.type, s.Int) for child in children):
+        are_pairs = isinstance(indices.type.storage, s.Struct) and len(children) == 2
+        if not are_pairs or not all(isinstance(child.type, s.Int) for child in children):
             raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
         if indices.null_count or any(child.null_count for child in children):
             raise ValueError("indices: must not be null")
-        numbers, positions = [child.items(Role.DATA).astype(np.int64) for child in children]
+        numbers, positions = [child.items(Role.DATA) for child in children]
         return numbers, positions
     pairs = np.asarray(indices)
     if pairs.size == 0:
         pairs = pairs.astype(np.int64).reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise TypeError("indices: expected pairs of integers: (number of the array, position)")
-    columns = [np.ascontiguousarray(column, np.int64) for column in pairs.T]
-    return target.table(columns[0], np.int64), target.table(columns[1], np.int64)
+    if target.device != HOST:
+        return target.table(pairs[:, 0], pairs.dtype), target.table(pairs[:, 1], pairs.dtype)
+    return pairs[:, 0], pairs[:, 1]
 
 
 @on_its_device
 def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]) -> None:
     if not len(numbers):
         return
-    outside = (numbers < 0) | (numbers >= len(arrays))
-    if bool(outside.any()):
-        slot = int(outside.argmax())
+    lengths = [array.length for array in arrays]
+    if int(numbers.min()) < 0 or int(numbers.max()) >= len(arrays):
+        slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
         number = int(numbers[slot])
         raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    lengths = target.table([array.length for array in arrays], np.int64)[numbers]
-    outside = (positions < 0) | (positions >= lengths)
+    if int(positions.min()) >= 0 and int(positions.max()) < min(lengths):
+        return
+    ends = target.table(lengths, np.int64)[numbers]
+    outside = (positions < 0) | (positions >= ends)
     if bool(outside.any()):
         slot = int(outside.argmax())
         raise IndexError(
             f"indices: pair {slot} has position {int(positions[slot])}, "
-            f"array {int(numbers[slot])} has {int(lengths[slot])} values"
+            f"array {int(numbers[slot])} has {int(ends[slot])} values"
         )
 
 
@@ -204,4 +205,5 @@ def _places_in_all(
     target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]
 ) -> Items:
     starts = list(accumulate([array.length for array in arrays], initial=0))
-    return target.frozen(target.table(starts[:-1], np.int64)[numbers] + positions)
+    bases = target.table(starts[:-1], np.int64)[numbers]
+    return target.frozen(bases + positions.astype(np.int64))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ _TYPE_IDS = 128
 
 
 @operation
-def if_else(condition: Array, left: Any, right: Any) -> Array:
+def if_else(condition: Array, left: object, right: object) -> Array:
     """The value of `left` where `condition` is true, that of `right` where it is false, else null.
 
     As `pyarrow.compute.if_else`, for every type; but no type is widened: both sides have one type. The
@@ -99,7 +98,7 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
     return gather(arrays, _places(target, numbers, positions))
 
 
-def _type_of_sides(left: Any, right: Any) -> s.DataType:
+def _type_of_sides(left: object, right: object) -> s.DataType:
     if (
         isinstance(left, Array)
         and isinstance(right, Array)
@@ -112,7 +111,7 @@ def _type_of_sides(left: Any, right: Any) -> s.DataType:
     return _built([left, right], ["left", "right"], None).type
 
 
-def _side(value: Any, name: str, type_: s.DataType, length: int, device: Device) -> Array:
+def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
     """A side of `if_else` as a checked array."""
     if isinstance(value, Array):
         if value.length != length:
@@ -133,7 +132,7 @@ def _side(value: Any, name: str, type_: s.DataType, length: int, device: Device)
     return repeat(single, length)
 
 
-def _built(values: Sequence[Any], names: Sequence[str], type_: s.DataType | None) -> Array:
+def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | None) -> Array:
     """An array of the values of arguments with those names."""
     # Imported late: most calls need no builder.
     from colkern.builders import array

@@ -97,6 +97,7 @@ class Picks(Selection):
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if array.null_count == 0:
             return self.picked, self.null_count
+        # `dataclass` with slots makes another class, which `super()` does not know.
         return super(Picks, self).validity(array)
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:

@@ -7,6 +7,7 @@ import arro3.core as a3
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import colkern as ck
 from benchmarks import data
@@ -183,5 +184,71 @@ def take_from_few(rows: int, table: int) -> Case:
             "pyarrow": lambda: peer.take(indices),
             "arro3": lambda: ac.take(rust, rust_indices),
             "polars": lambda: frame.gather(picks),
+        },
+    )
+
+
+_REARRANGED = ("int64", "bool", "string of 12", "string_view of 12", "list of 5", "struct")
+
+
+@compared(target=0.5, dtype=_REARRANGED, nulls=(0, 0.01))
+def if_else(rows: int, dtype: str, nulls: float) -> Case:
+    """One side or the other, by a random condition."""
+    left, condition = _values(rows, dtype, nulls), data.mask(rows, 0.5)
+    right = pa.concat_arrays([left.slice(rows // 2), left.slice(0, rows // 2)])
+    ours, bits = (ck.array(left), ck.array(right)), ck.array(condition)
+    work = {
+        "colkern": lambda: ck.if_else(bits, *ours),
+        "pyarrow": lambda: pc.if_else(condition, left, right),
+    }
+    if _has_peers_layout(dtype):
+        frames, chosen = (pl.Series(left), pl.Series(right)), pl.Series(condition)
+        work["polars"] = lambda: frames[0].zip_with(chosen, frames[1])
+    return Case(_bytes(left) * 3 + rows // 8, work)
+
+
+@compared(target=1, dtype=_REARRANGED, nulls=(0, 0.01))
+def repeat(rows: int, dtype: str, nulls: float) -> Case:
+    """Each value up to three times; pyarrow takes positions that are known already."""
+    peer, counts = _values(rows, dtype, nulls), data.random(5).integers(0, 4, rows)
+    ours, numbers = ck.array(peer), ck.array(counts)
+    positions = pa.array(np.repeat(np.arange(rows), counts))
+    work = {
+        "colkern": lambda: ck.repeat(ours, numbers),
+        "pyarrow": lambda: peer.take(positions),
+    }
+    if dtype == "int64" and not nulls:
+        items = peer.to_numpy()
+        work["NumPy"] = lambda: np.repeat(items, counts)
+    return Case(int(_bytes(peer) * 2.5) + rows * 8, work)
+
+
+@compared(target=1, dtype=_REARRANGED, nulls=(0, 0.01))
+def reverse(rows: int, dtype: str, nulls: float) -> Case:
+    """The values from the last to the first."""
+    peer = _values(rows, dtype, nulls)
+    ours, positions = ck.array(peer), pa.array(np.arange(rows)[::-1])
+    work = {
+        "colkern": lambda: ck.reverse(ours),
+        "pyarrow": lambda: peer.take(positions),
+    }
+    if _has_peers_layout(dtype) and dtype != "struct":
+        frame = pl.Series(peer)
+        work["polars"] = lambda: frame.reverse()
+    return Case(_bytes(peer) * 2, work)
+
+
+@compared(target=0.5, dtype=_REARRANGED)
+def interleave(rows: int, dtype: str) -> Case:
+    """As many pairs as values, into two arrays; pyarrow joins these, and takes known positions."""
+    peer = _values(rows, dtype, 0)
+    pairs = data.random(6).integers(0, (2, rows), (rows, 2))
+    positions = pa.array(pairs[:, 0] * rows + pairs[:, 1])
+    ours = ck.array(peer)
+    return Case(
+        _bytes(peer) * 3 + rows * 16,
+        {
+            "colkern": lambda: ck.interleave([ours, ours], pairs),
+            "pyarrow": lambda: pa.concat_arrays([peer, peer]).take(positions),
         },
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ _TYPE_IDS = 128
 
 
 @operation
-def if_else(condition: Array, left: Any, right: Any) -> Array:
+def if_else(condition: Array, left: object, right: object) -> Array:
     """The value of `left` where `condition` is true, that of `right` where it is false, else null.
 
     As `pyarrow.compute.if_else`, for every type; but no type is widened: both sides have one type. The
@@ -99,7 +98,7 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
     return gather(arrays, _places(target, numbers, positions))
 
 
-def _type_of_sides(left: Any, right: Any) -> s.DataType:
+def _type_of_sides(left: object, right: object) -> s.DataType:
     if (
         isinstance(left, Array)
         and isinstance(right, Array)
@@ -112,7 +111,7 @@ def _type_of_sides(left: Any, right: Any) -> s.DataType:
     return _built([left, right], ["left", "right"], None).type
 
 
-def _side(value: Any, name: str, type_: s.DataType, length: int, device: Device) -> Array:
+def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
     """A side of `if_else` as a checked array."""
     if isinstance(value, Array):
         if value.length != length:
@@ -133,7 +132,7 @@ def _side(value: Any, name: str, type_: s.DataType, length: int, device: Device)
     return repeat(single, length)
 
 
-def _built(values: Sequence[Any], names: Sequence[str], type_: s.DataType | None) -> Array:
+def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | None) -> Array:
     """An array of the values of arguments with those names."""
     # Imported late: most calls need no builder.
     from colkern.builders import array
@@ -149,44 +148,45 @@ def _built(values: Sequence[Any], names: Sequence[str], type_: s.DataType | None
 
 @on_its_device
 def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[Items, Items]:
-    """The numbers of arrays, and the positions in them (int64)."""
+    """The numbers of arrays, and the positions in them, as integers of any type."""
     if isinstance(indices, Array):
-        types = [field.type for field in indices.type.fields]
-        if not isinstance(indices.type.storage, s.Struct) or len(types) != 2:
-            raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
         require_valid(indices)
         children = own_children(indices)
-        if not all(isinstance(child.type, s.Int) for child in children):
+        are_pairs = isinstance(indices.type.storage, s.Struct) and len(children) == 2
+        if not are_pairs or not all(isinstance(child.type, s.Int) for child in children):
             raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
         if indices.null_count or any(child.null_count for child in children):
             raise ValueError("indices: must not be null")
-        numbers, positions = [child.items(Role.DATA).astype(np.int64) for child in children]
+        numbers, positions = [child.items(Role.DATA) for child in children]
         return numbers, positions
     pairs = np.asarray(indices)
     if pairs.size == 0:
         pairs = pairs.astype(np.int64).reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise TypeError("indices: expected pairs of integers: (number of the array, position)")
-    columns = [np.ascontiguousarray(column, np.int64) for column in pairs.T]
-    return target.table(columns[0], np.int64), target.table(columns[1], np.int64)
+    if target.device != HOST:
+        return target.table(pairs[:, 0], pairs.dtype), target.table(pairs[:, 1], pairs.dtype)
+    return pairs[:, 0], pairs[:, 1]
 
 
 @on_its_device
 def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]) -> None:
     if not len(numbers):
         return
-    outside = (numbers < 0) | (numbers >= len(arrays))
-    if bool(outside.any()):
-        slot = int(outside.argmax())
+    lengths = [array.length for array in arrays]
+    if int(numbers.min()) < 0 or int(numbers.max()) >= len(arrays):
+        slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
         number = int(numbers[slot])
         raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    lengths = target.table([array.length for array in arrays], np.int64)[numbers]
-    outside = (positions < 0) | (positions >= lengths)
+    if int(positions.min()) >= 0 and int(positions.max()) < min(lengths):
+        return
+    ends = target.table(lengths, np.int64)[numbers]
+    outside = (positions < 0) | (positions >= ends)
     if bool(outside.any()):
         slot = int(outside.argmax())
         raise IndexError(
             f"indices: pair {slot} has position {int(positions[slot])}, "
-            f"array {int(numbers[slot])} has {int(lengths[slot])} values"
+            f"array {int(numbers[slot])} has {int(ends[slot])} values"
         )
 
 
@@ -204,4 +204,5 @@ def _places_in_all(
     target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]
 ) -> Items:
     starts = list(accumulate([array.length for array in arrays], initial=0))
-    return target.frozen(target.table(starts[:-1], np.int64)[numbers] + positions)
+    bases = target.table(starts[:-1], np.int64)[numbers]
+    return target.frozen(bases + positions.astype(np.int64))

@@ -7,8 +7,6 @@ Columnar format 1.5: "Variable-size List Layout".
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
@@ -17,9 +15,9 @@ from colkern.kernels import lists
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.creation import nulls
-from colkern.operations.selection.engine import Copier, Ranges, Selection, assemble
+from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
-from colkern.operations.selection.taking import Picks
+from colkern.operations.selection.taking import LatePicks
 from colkern.targets import Items, Target, target_of
 
 
@@ -53,7 +51,7 @@ def _gathered(array: Array, how: _PerList) -> Array:
     return assemble(how, array)
 
 
-class _PerList(Selection):
+class _PerList(LatePicks):
     """Slots list by list.
 
     Args:
@@ -61,10 +59,10 @@ class _PerList(Selection):
         starts: Where the values for each list begin in the result.
     """
 
-    __slots__ = ("_count", "starts", "target")
+    __slots__ = ("_count", "starts")
 
     def __init__(self, array: Array, starts: Items) -> None:
-        self.target = target_of(array.device)
+        super().__init__(target_of(array.device))
         self.starts = starts
         item = self.target.item
         self._count = item(starts, len(starts) - 1) - item(starts, 0)
@@ -73,36 +71,6 @@ class _PerList(Selection):
     def count(self) -> int:
         """The number of elements."""
         return self._count
-
-    @abstractmethod
-    def positions(self) -> Items:
-        """The position of each value (int64[count], read-only)."""
-
-    def suited(self, array: Array) -> Copier:
-        if array.layout.kind in _LIST_BY_LIST:
-            return self
-        return self._picks()
-
-    def target_for(self, array: Array) -> Target:
-        return self.target
-
-    def ranges(self, array: Array, validity: Buffer | None) -> Ranges:
-        return self._picks().ranges(array, validity)
-
-    def widened(self, target: Target, length: int, size: int) -> Selection:
-        return self._picks().widened(target, length, size)
-
-    def _picks(self) -> Picks:
-        return Picks(self.positions().view(np.uint64))
-
-
-_LIST_BY_LIST = (
-    LayoutKind.NULL,
-    LayoutKind.FIXED_SIZE,
-    LayoutKind.DICTIONARY,
-    LayoutKind.BINARY_VIEW,
-    LayoutKind.STRUCT,
-)
 
 
 class _Elements(_PerList):

@@ -14,12 +14,12 @@ from colkern.arrays import Array, RecordBatch
 from colkern.errors import LimitExceededError
 from colkern.integers import integer
 from colkern.layouts import Role
-from colkern.memory import HOST
+from colkern.memory import HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.list_elements import repeat_for_elements
-from colkern.operations.selection.taking import Picks
+from colkern.operations.selection.taking import LatePicks
 from colkern.operations.validation import require_valid
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -78,17 +78,49 @@ def reverse(data: Array | RecordBatch) -> Array | RecordBatch:
     for column in columns:
         require_valid(column)
     if columns:
-        picks = Picks(_descending(target_of(columns[0].device), data.length))
-        columns = [assemble(picks, column) for column in columns]
+        backwards = _Backwards(target_of(columns[0].device), data.length)
+        columns = [assemble(backwards, column) for column in columns]
     if isinstance(data, RecordBatch):
         return RecordBatch(data.schema, columns, data.length)
     return columns[0]
 
 
+class _Backwards(LatePicks):
+    """All slots of an array, from the last one down."""
+
+    __slots__ = ("_count",)
+
+    def __init__(self, target: Target, count: int) -> None:
+        super().__init__(target)
+        self._count = count
+
+    @property
+    def count(self) -> int:
+        """The array's slots."""
+        return self._count
+
+    def positions(self) -> Items:
+        return _descending(self.target, self.count)
+
+    def gather_words(self, target: Target, words: Items, width: int) -> Items:
+        return _reversed_words(target, words, width)
+
+    def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+        return self.picks.gather_bits(target, bits, offset)
+
+
+@on_its_device
+def _reversed_words(target: Target, words: Items, width: int) -> Items:
+    # Nothing is looked up: several times as fast as by position.
+    out = target.output(len(words), words.dtype)
+    if width:
+        out.reshape(-1, width)[:] = words.reshape(-1, width)[::-1]
+    return out
+
+
 @on_its_device
 def _descending(target: Target, count: int) -> Items:
-    """The positions (uint64, read-only) from the last one down."""
-    return target.frozen((count - 1) - target.positions(count)).view(np.uint64)
+    return target.frozen((count - 1) - target.positions(count))
 
 
 @on_its_device

@@ -5,6 +5,7 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import overload
 
@@ -22,7 +23,7 @@ from colkern.operations.creation import nulls
 from colkern.operations.nulling import NULL_OUTSIDE
 from colkern.operations.operands import validity_of
 from colkern.operations.patterns import measure
-from colkern.operations.selection.engine import Selection, assemble
+from colkern.operations.selection.engine import Copier, Ranges, Selection, assemble
 from colkern.operations.selection.words import WORDS, own_words, repeat_bits, take_words
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
@@ -96,6 +97,7 @@ class Picks(Selection):
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if array.null_count == 0:
             return self.picked, self.null_count
+        # `dataclass` with slots makes another class, which `super()` does not know.
         return super(Picks, self).validity(array)
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
@@ -129,6 +131,48 @@ class Picks(Selection):
             return None, 0
         bits, valid = Picks(slots).gather_bits(target, self.picked, 0)
         return bits, len(slots) - valid
+
+
+class LatePicks(Selection):
+    """Slots whose positions are listed for those layouts alone that are copied by position."""
+
+    __slots__ = ("_picks", "target")
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._picks: Picks | None = None
+
+    @abstractmethod
+    def positions(self) -> Items:
+        """The position of each slot (int64[count], read-only)."""
+
+    @property
+    def picks(self) -> Picks:
+        """The slots by position; listed once."""
+        if self._picks is None:
+            self._picks = Picks(self.positions().view(np.uint64))
+        return self._picks
+
+    def suited(self, array: Array) -> Copier:
+        return self if array.layout.kind in _WITHOUT_POSITIONS else self.picks
+
+    def target_for(self, array: Array) -> Target:
+        return self.target
+
+    def ranges(self, array: Array, validity: Buffer | None) -> Ranges:
+        return self.picks.ranges(array, validity)
+
+    def widened(self, target: Target, length: int, size: int) -> Picks:
+        return self.picks.widened(target, length, size)
+
+
+_WITHOUT_POSITIONS = (
+    LayoutKind.NULL,
+    LayoutKind.FIXED_SIZE,
+    LayoutKind.DICTIONARY,
+    LayoutKind.BINARY_VIEW,
+    LayoutKind.STRUCT,
+)
 
 
 class _PickedRanges:

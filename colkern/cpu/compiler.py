@@ -89,7 +89,7 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 
 @cache
 def compiled(function: Callable[..., Any]) -> Any:
-    """A body or a helper of the kernels', compiled into whoever calls it."""
+    """A body or a helper of the kernels', compiled into its callers."""
     rebound = bound(function, _target_globals(function))
     return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_WITHOUT_WRAPPERS, **_OPTIONS)(rebound)
 

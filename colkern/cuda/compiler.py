@@ -140,7 +140,7 @@ def device_function(function: Callable[..., Any]) -> Any:
 
 @cache
 def _device_function(function: Callable[..., Any], lanes: int) -> Any:
-    """A body, a helper or a primitive in Python, compiled into whoever calls it."""
+    """A body, a helper or a primitive in Python, compiled into its callers."""
     plain = with_plain_loops(function, _target_globals(function, lanes))
     return adapter.device_function(plain)
 
@@ -161,7 +161,7 @@ def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
 
 
 def _device_value(value: Any, lanes: int) -> Any:
-    """What a global of a body is to the compiler: constants and types stay what they are."""
+    """A global of a body as the compiler needs it: constants and types stay as they are."""
     if not callable(value) or isinstance(value, type):
         return value
     if isinstance(value, types.FunctionType) and value in HELPERS:

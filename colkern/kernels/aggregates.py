@@ -3,8 +3,8 @@
 Sums and counts run over words of 64 slots: a null's value is masked, so that no branch depends on the
 data. Where `validity` has zero bytes every slot is valid. What stands under a null may be anything.
 
-A *piece* is a run of slots that one item of a range stands for: what a kernel finds for it goes to the
-piece's own place, and the pieces are combined by whoever called the kernel.
+A *piece* is a run of slots that one item of a range stands for: the result for it goes to the
+piece's own place, and callers of the kernel combine the pieces.
 """
 
 from __future__ import annotations

@@ -65,10 +65,10 @@ Out: TypeAlias = npt.NDArray[T]
 
 
 Index: TypeAlias = int | uint64
-"""What a loop counts with: an int in plain Python, a uint64 in compiled code."""
+"""A loop variable: an int in plain Python, a uint64 in compiled code."""
 
 Truth: TypeAlias = bool | np.bool
-"""What a comparison gives."""
+"""The result of a comparison."""
 
 
 class Bitmap(NamedTuple):
@@ -181,7 +181,7 @@ def flat(parameters: tuple[Parameter, ...]) -> Iterator[Argument]:
 
 
 def in_groups(parameters: tuple[Parameter, ...], values: Iterator[Any]) -> Iterator[Any]:
-    """What a body gets for the arguments that callers passed."""
+    """The arguments of a body: those that callers pass, in groups."""
     for each in parameters:
         if isinstance(each, Group):
             yield each.type(*in_groups(each.members, values))

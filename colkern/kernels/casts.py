@@ -256,7 +256,7 @@ def divide_numbers(
     for i in range(start, stop, step):
         value = int64(values[i])
         negative = uint64(value >> int64(63))
-        # -1 - value or -value, which are not negative: their quotient is turned over in turn.
+        # -1 - value or -value, which are not negative: their quotient is flipped in turn.
         bump = negative & rounding
         size = add(uint64(value) ^ negative, bump)
         result = quotient(size, by.magic, by.shift)

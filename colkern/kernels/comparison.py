@@ -46,14 +46,15 @@ def equal_items(start, stop, step, left: In[T], right: In[T], length, flip, out:
     while step == 1 and b + uint64(8) <= whole:
         store_equal(out, b, left, b << uint64(3), right, b << uint64(3), flip)
         b += uint64(8)
-    while b < whole:
+    while step != 1 and b < whole:
         out[b] = uint8(eight_equal(left, right, b << uint64(3)) ^ flip)
         b += uint64(step)
     while b < stop:
+        first = b << uint64(3)
         bits = uint64(0)
-        for i in range(b << uint64(3), length):
-            bits |= uint64(left[uint64(i)] == right[uint64(i)]) << (uint64(i) & uint64(7))
-        out[b] = packed(bits, flip, length & uint64(7))
+        for i in range(first, min(first + uint64(8), length)):
+            bits |= uint64(left[uint64(i)] == right[uint64(i)]) << (uint64(i) - first)
+        out[b] = packed(bits, flip, length - first)
         b += uint64(step)
 
 
@@ -65,14 +66,15 @@ def equal_item(start, stop, step, left: In[T], value: In[T], length, flip, out: 
     while step == 1 and b + uint64(8) <= whole:
         store_equal_to(out, b, left, b << uint64(3), value[uint64(0)], flip)
         b += uint64(8)
-    while b < whole:
+    while step != 1 and b < whole:
         out[b] = uint8(eight_equal_to(left, value[uint64(0)], b << uint64(3)) ^ flip)
         b += uint64(step)
     while b < stop:
+        first = b << uint64(3)
         bits = uint64(0)
-        for i in range(b << uint64(3), length):
-            bits |= uint64(left[uint64(i)] == value[uint64(0)]) << (uint64(i) & uint64(7))
-        out[b] = packed(bits, flip, length & uint64(7))
+        for i in range(first, min(first + uint64(8), length)):
+            bits |= uint64(left[uint64(i)] == value[uint64(0)]) << (uint64(i) - first)
+        out[b] = packed(bits, flip, length - first)
         b += uint64(step)
 
 

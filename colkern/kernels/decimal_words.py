@@ -16,7 +16,7 @@ from colkern.kernels.primitives import add
 
 @helper
 def filling(word: uint64) -> uint64:
-    """What continues a number above its highest word: all bits of its sign."""
+    """The words above the highest one of a number: all bits of its sign."""
     return subtract(uint64(0), word >> uint64(63))
 
 

@@ -49,7 +49,7 @@ def later_word(words: In[T], place: uint64, width: uint64, k: uint64, filling: u
 
 @helper
 def filling_of(words: In[T], place: uint64, width: uint64, sign: uint64, signed: uint64) -> uint64:
-    """What continues a number in further words: all bits of its sign."""
+    """The words above the highest one of a number: all bits of its sign."""
     last = place + width - uint64(1)
     highest = subtract(uint64(words[last]) ^ sign, sign)
     return subtract(uint64(0), highest >> uint64(63)) & signed
@@ -84,7 +84,7 @@ def times(word: uint64, factor: uint64, carry: uint64) -> tuple[uint64, uint64]:
 
 @helper
 def turned_pair(a0: uint64, a1: uint64, filling: uint64) -> tuple[uint64, uint64]:
-    """A number of two words, its sign turned over where `filling` is all bits and not 0."""
+    """A number of two words, negated if `filling` is all bits, unchanged if it is 0."""
     one = filling & uint64(1)
     low = add(a0 ^ filling, one)
     return low, add(a1 ^ filling, one & uint64(low == 0))
@@ -118,7 +118,7 @@ def divided_by(rest: Any, word: Any, divisors: Any, d: Any) -> Any:
 
 @helper
 def store_number(
-    out: Out[uint64], place: uint64, width: uint64, a0: uint64, a1: uint64, a2: uint64, a3: uint64
+    out: Out[T], place: uint64, width: uint64, a0: uint64, a1: uint64, a2: uint64, a3: uint64
 ) -> None:
     """The `width` lowest words of a number to `out` from `place` on."""
     word = out.dtype.type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import int64, uint8, uint32, uint64
+from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, whole_word, word_of
@@ -187,7 +187,7 @@ def keep_few(
 
 @helper
 def keep_sparse(
-    bits: Bitmap, w: uint64, place: uint64, end: uint64, values: In[uint32], out: Out[uint32]
+    bits: Bitmap, w: uint64, place: uint64, end: uint64, values: In[T], out: Out[T]
 ) -> None:
     """Words of hardly an item, from word `w` on up to place `end` of `out`: from item to item."""
     kept = uint64(0)

@@ -45,7 +45,7 @@ def avalanche(h: uint64) -> uint64:
 
 
 def state_of(seed: int) -> int:
-    """What a user's seed is to the kernels."""
+    """The state that a user's seed begins with."""
     return int(avalanche(uint64(seed) ^ P1))
 
 

@@ -20,7 +20,7 @@ Builder: TypeAlias = ir.IRBuilder
 Value: TypeAlias = ir.Value
 Values: TypeAlias = list[Value]
 Intrinsic: TypeAlias = tuple[Signature, Callable[[Target, Builder, Signature, Values], Value]]
-"""What an intrinsic is to Numba: its signature, and what emits its code."""
+"""The result of an intrinsic: its signature, and the function that emits its code."""
 
 _WORD = ir.IntType(64)
 

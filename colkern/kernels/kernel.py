@@ -16,7 +16,6 @@ Calling a kernel runs its body as plain Python.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -130,7 +129,7 @@ def kernel(
     """
 
     def register(body: Callable[..., Any]) -> Kernel:
-        names = tuple(inspect.signature(body).parameters)
+        names = body.__code__.co_varnames[: body.__code__.co_argcount]
         if names[:3] != RANGE:
             raise TypeError(f"{body.__name__}: begins with {names[:3]}, expected {RANGE}")
         if body.__name__ in KERNELS:

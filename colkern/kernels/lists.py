@@ -76,7 +76,7 @@ def valid_bits(validity: Bitmap, first: uint64, count: uint64) -> uint64:
 def shown_length(
     lists: Lists[O], first: uint64, valid: uint64, j: uint64, null: int64, empty: int64
 ) -> int64:
-    """What counts for the length of list `first + j`, an int64; bit `j` of `valid` is its own."""
+    """The length of list `first + j`, or its replacement if null or empty; bit `j` of `valid` tells."""
     elements = list_length(lists, first + j)
     # Without branches, of which half would be guessed wrong where nulls are many.
     elements |= empty & -int64(elements == 0)

@@ -3,7 +3,7 @@
 The functions here are the definition, and what runs when a body is run as plain Python (so also in
 the CUDA simulator). `colkern.cpu.primitives` and `colkern.cuda.primitives` give the same names to the
 compilers; CUDA compiles the definition of those that `colkern.cuda.primitives` does not have. Addresses are
-plain integers: whoever passes one answers for the memory behind it.
+plain integers: the caller answers for the memory behind them.
 
 What the CPU's ways gain over plain bodies is in `benchmarks/results/primitives.json`, which
 `python -m benchmarks.primitives` writes.

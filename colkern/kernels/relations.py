@@ -10,7 +10,7 @@ from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 
 LESS, LESS_OR_EQUAL, LESS_OR_NAN = 0, 1, 2
-"""What is asked of floats; the last one has NaN above all numbers, and all NaNs equal."""
+"""Relations of floats; the last one has NaN above all numbers, and all NaNs equal."""
 
 
 @helper

@@ -214,7 +214,7 @@ def end_runs(start, stop, step, starts: In[int64], length, out: Out[R]):
     last = uint64(max(len(starts), 1)) - uint64(1)
     for r in range(start, min(uint64(stop), last), step):
         out[r] = starts[uint64(r) + uint64(1)]
-    # By whoever has the last run.
+    # By the thread that has the last run.
     if start <= last and last < stop and (last - uint64(start)) % uint64(step) == 0:
         out[last] = int64(length)
 

@@ -1,4 +1,4 @@
-"""What a slot holds, by the addresses of a column's buffers: how users' CUDA kernels read columns.
+"""Values of slots, by the addresses of a column's buffers: how users' CUDA kernels read columns.
 
 Slots are absolute: counted from the first one of the buffers, whatever the array's offset. `valid`
 says whether the slot may be read at all; where it may not, the value is zero, empty or slot 0, and
@@ -35,7 +35,7 @@ def slot_of(index: int64, start: uint64, length: int64) -> uint64:
 
 @helper
 def noted(right: Truth, errors: Out[uint64], place: uint64) -> Truth:
-    """What is handed in; if it is false, with a note of the `place` in `errors`, if there is none."""
+    """`right` as it is; if it is false, the `place` is noted in `errors`, unless one is noted there."""
     if not right and errors[uint64(0)] == 0:
         errors[uint64(0)] = place
     return right

@@ -17,7 +17,7 @@ from colkern.kernels.primitives import load_item
 from colkern.layouts import VIEW_INLINE_BYTES
 
 NEITHER, UTF8, ASCII = 0, 1, 2
-"""What bytes are, from the least that they promise to the most."""
+"""Encodings of bytes, from the least strict to the strictest."""
 
 STRETCH = 4096
 """How many bytes a thread looks at for ASCII before it looks at them for UTF-8."""
@@ -69,7 +69,7 @@ def is_misplaced_at(data: In[uint8], i: uint64) -> Truth:
 
 @helper
 def encoding_at_ends(data: In[uint8]) -> uint64:
-    """What the first three bytes of `data` (uint8[]) are, and whether its end cuts a character."""
+    """The encoding of the first three bytes of `data`; `NEITHER` also if its end cuts a character."""
     encoding = uint64(ASCII)
     for k in range(uint64(0), uint64(6)):
         i = uint64(k) if k < 3 else uint64(len(data)) + uint64(k) - uint64(3)

@@ -29,9 +29,9 @@ class Schedule(NamedTuple):
         threads: The threads of a block.
         tile: The most items of a block's that only writes. They are few enough to even out items of
             unequal work, and enough to share what a thread does once.
-        blocks: How many blocks a device needs to be busy: as many as it runs at a time.
+        blocks: The number of blocks that a device runs at a time.
         rounds: How often as many blocks leave partial results at most, which one transfer fetches.
-        lanes: How many threads work together on an item of a `grouped` kernel, by the bytes of the
+        lanes: The number of threads for each item of a `grouped` kernel, by the bytes of the
             output that an item has on average: at least so many bytes, so many lanes.
     """
 

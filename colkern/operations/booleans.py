@@ -99,7 +99,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     Args:
         bits: Booleans without nulls, or the buffer of a bitmap, such as an array's validity.
         offset: The first slot or bit.
-        length: How many; all that follow if None.
+        length: The number of slots or bits; all that follow if None.
 
     Raises:
         TypeError: If `bits` is another array.

@@ -83,7 +83,7 @@ def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = F
     Args:
         left: As of `less`.
         right: As of `less`.
-        order: Which one.
+        order: The order.
         nans_greatest: Whether NaN is greater than all numbers, and all NaNs are equal, as SQL engines
             have it; else NaN is in no order with anything.
 

@@ -21,7 +21,7 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Buffer:
     Args:
         left: A checked array.
         right: One of the same kind and length; the way to store the values may differ.
-        order: Which one.
+        order: The order.
     """
     target = target_of(left.device)
     out = output_for(target, left)

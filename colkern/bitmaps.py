@@ -57,6 +57,17 @@ def and_bits(
     return bitmap_of(target, words, length), count
 
 
+def combine_bits(
+    left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int, table: int
+) -> Buffer:
+    """The bits of a table of `colkern.kernels.bitmaps` for the bits of both sides, from bit 0 on."""
+    target = target_of(left.device)
+    words = bit_words(target, length)
+    sides = (left.array, left_offset, right.array, right_offset)
+    target.map(bitmaps.combine_bits, len(words), *sides, length, table, words)
+    return bitmap_of(target, words, length)
+
+
 def bit_words(target: Target, length: int) -> Items:
     """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
     return target.output(bitmaps.words_for(length), np.uint64)

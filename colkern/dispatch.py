@@ -33,10 +33,10 @@ _TABLES: list[Dispatch[object, object]] = []
 
 
 class Dispatch(dict[Key, Value], Generic[Key, Value]):
-    """Functions, or what else there is one of, by layout or by data type class.
+    """Functions, or other values, by layout or by data type class.
 
     Args:
-        what: What the functions do, as `incomplete` says it.
+        what: The purpose of the functions, for `incomplete`.
         keys: All keys.
         without: The keys that have no function on purpose.
     """

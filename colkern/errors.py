@@ -17,8 +17,8 @@ class InvalidArrowError(ColkernError, ValueError):
     """The data breaks a rule of the Arrow format.
 
     Args:
-        message: What was found, and what the format asks for.
-        place: Where: a message number, a column path, a slot. Stands before the message.
+        message: The content that is wrong, and the rule of the format.
+        place: A message number, a column path, a slot; stands before the message.
     """
 
     def __init__(self, message: str, *, place: str = "") -> None:

@@ -84,7 +84,7 @@ class BufferSpec:
         role: Its content.
         extent: How its least size follows from the number of slots.
         dtype: The items as NumPy sees them; for bits, the bytes that hold them.
-        swap_bytes: How many bytes reverse together when the byte order changes, by part of an
+        swap_bytes: The bytes that reverse together when the byte order changes, by part of an
             item; empty where order does not matter.
     """
 
@@ -123,7 +123,7 @@ class Layout:
     """The buffers and children of a data type, in the order of IPC and the C Data interface.
 
     Args:
-        kind: Which layout it is.
+        kind: The layout.
         buffers: The fixed buffers.
         child_length: The rule for the lengths of the children.
         variadic: Whether any number of data buffers follow the fixed ones.

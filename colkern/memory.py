@@ -66,7 +66,7 @@ class Buffer(PublicNames):
     Args:
         array: The bytes as a one-dimensional uint8 array: NumPy's on the host, an array with
             `__cuda_array_interface__` and NumPy's slicing (CuPy's) on a device.
-        device: Where they live.
+        device: Their device.
 
     The array keeps the memory alive (through its `base`, or whatever the device library uses).
     """

@@ -64,7 +64,7 @@ class Pool:
     step is one operation of a deque, which is atomic.
 
     Args:
-        most: How many bytes to keep.
+        most: The bytes to keep.
     """
 
     def __init__(self, most: int) -> None:

@@ -574,7 +574,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
     Args:
         value: A data type; a name, as `"int32"`, `"string"` or `"timestamp[us]"`; or a type of another
             library with `__arrow_c_schema__`, such as pyarrow's.
-        argument: What errors call it.
+        argument: Its name in errors.
 
     Raises:
         TypeError: If it is none of these; a field or a schema, of whatever library, is not a type.

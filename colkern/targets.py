@@ -64,7 +64,7 @@ class Target(Protocol):
             kernel: The kernel.
             count: The number of items.
             args: The kernel's arguments.
-            work: How much work an item is; of one number in a plain loop it is 1.
+            work: The work for an item; 1 for one number in a plain loop.
             balance: The running sum of the work for each item, [count + 1], where items differ much:
                 each thread of a CPU then gets as much work, not as many items.
         """

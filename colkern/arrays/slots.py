@@ -141,7 +141,7 @@ class Views:
         raw: The views, uint8[n, 16].
         sizes: The bytes of each value.
         sources: The data buffer of each value, `INLINE` for values of up to 12 bytes.
-        starts: Where each value starts in its data buffer, or in `raw` as one run of bytes.
+        starts: The start of each value in its data buffer, or in the bytes of `raw`.
     """
 
     raw: NDArray[np.uint8]

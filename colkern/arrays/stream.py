@@ -20,7 +20,7 @@ class RecordBatchStream(PublicNames):
     Args:
         schema: The schema of every batch.
         batches: The batches.
-        device: Where their bytes are; None if only they know.
+        device: The device of their bytes; None if it is not known before they are pulled.
     """
 
     if TYPE_CHECKING:

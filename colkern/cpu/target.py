@@ -92,7 +92,7 @@ class CpuTarget:
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
-        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        """See `Target.no_bits`."""
         return self.table([], np.uint8)
 
     def map(
@@ -122,17 +122,14 @@ class CpuTarget:
         return int(whole)
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
-
-        The caller has made sure that the sum fits; see `total`.
-        """
+        """See `Target.scan`."""
         offsets = self.output(len(lengths) + 1, dtype)
         offsets[0] = 0
         np.cumsum(lengths, out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
-        """`out[:] = items`, both unsigned words of one type."""
+        """See `Target.copy`."""
         if items.nbytes < _WORTH_A_KERNEL:
             out[:] = items
         elif items.nbytes < _PAST_CACHES:
@@ -151,15 +148,12 @@ class CpuTarget:
         self.map(selection.copy_lines, lines, items[begin:end], out[begin:end], work=_LINE)
 
     def accumulate(self, offsets: Items) -> None:
-        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
-
-        The caller has made sure that the sum fits.
-        """
+        """See `Target.accumulate`."""
         offsets[0] = 0
         np.cumsum(offsets, out=offsets)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """As `scan`, and the sum; where that does not fit, there is no saying what the offsets are."""
+        """See `Target.running_sum`."""
         sums = self.output(len(lengths) + 1, dtype)
         try:
             total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
@@ -169,50 +163,50 @@ class CpuTarget:
         return sums, total if total <= _MOST else self.total(lengths)
 
     def total(self, lengths: Items) -> int:
-        """The sum of an int64 array, none of them negative; exact, also past 64 bits."""
+        """See `Target.total`."""
         if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
             return sum(lengths.tolist())
         return int(lengths.sum())
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """A zeroed array."""
+        """See `Target.allocate`."""
         return memory.allocate(count, dtype)
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
-        """An array of which a kernel writes every item; not zeroed."""
+        """See `Target.output`."""
         return memory.allocate_for_overwrite(count, dtype)
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
-        """A small array of host values, readable by kernels."""
+        """See `Target.table`."""
         table = np.array(values, dtype)
         table.flags.writeable = False
         return table
 
     def positions(self, count: int) -> NDArray[np.int64]:
-        """The numbers from 0 on (int64[count])."""
+        """See `Target.positions`."""
         return np.arange(count, dtype=np.int64)
 
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
-        """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
+        """See `Target.sort_positions`."""
         from colkern.cpu.radix import sorted_positions
 
         sorted_: Items = sorted_positions(self, keys, positions)
         return sorted_
 
     def item(self, array: Items, position: int) -> int:
-        """One number of an array."""
+        """See `Target.item`."""
         return int(array[position])
 
     def address(self, array: Items) -> int:
-        """The address of an array's first item."""
+        """See `Target.address`."""
         return int(array.ctypes.data)
 
     def frozen(self, array: Items) -> Items:
-        """The same array for reading: kernels are compiled for inputs that are read-only."""
+        """See `Target.frozen`."""
         view = array.view()
         view.setflags(write=False)
         return view
 
     def buffer(self, array: Items) -> Buffer:
-        """The buffer of an array's bytes; not copied."""
+        """See `Target.buffer`."""
         return Buffer.of_items(array)

@@ -81,7 +81,7 @@ def run_ranges(
     Args:
         loop: The work.
         count: The number of items.
-        args: What the loop takes after its range.
+        args: The other arguments of the loop.
         grain: The least work that a thread is worth waking for.
         balance: The running sum of the work for each item, [count + 1]; None if each is one.
     """
@@ -122,8 +122,8 @@ def map_items(
 
     Args:
         function: The work.
-        items: What to work on.
-        total: How much work it is, in bytes.
+        items: The items.
+        total: The work for all items, in bytes.
     """
     workers = min(len(items), num_threads())
     if workers <= 1 or total < GRAIN or _role.is_worker:

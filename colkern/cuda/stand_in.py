@@ -36,7 +36,7 @@ class Copy(NamedTuple):
 
     Args:
         to_device: Whether it went to the device, or to the host.
-        address: Where its end on the device begins.
+        address: The address of its end on the device.
         size: Its bytes.
     """
 
@@ -49,14 +49,14 @@ class StandIn:
     """Host memory as a `colkern.cuda.device_library.DeviceLibrary`.
 
     Args:
-        memory_bytes: How much memory the device has; None for as much as the host gives.
+        memory_bytes: The size of the device's memory; None for as much as the host gives.
         shareable: Whether other processes can open what is allocated: one descriptor a block.
 
     Attributes:
         sharing: How they open it.
         copies: The copies of its streams that were carried out, in that order.
-        used_bytes: How much of its memory is in use.
-        allocations: How many blocks were allocated.
+        used_bytes: The bytes in use.
+        allocations: The number of allocated blocks.
         waits: How often a copy stream was told to wait for the current stream.
         events: The events that were recorded on the current stream, by their handles, while they live.
         waited_for: The handles of events that the host waited for.
@@ -309,7 +309,7 @@ def installed(memory_bytes: int | None = None, *, shareable: bool = False) -> It
     """Within it, the device of this process is a stand-in: for all threads.
 
     Args:
-        memory_bytes: How much memory it has; None for as much as the host gives.
+        memory_bytes: The size of its memory; None for as much as the host gives.
         shareable: See `StandIn`.
     """
     before = _installed

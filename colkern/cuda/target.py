@@ -29,9 +29,9 @@ class Schedule(NamedTuple):
         threads: The threads of a block.
         tile: The most items of a block's that only writes. They are few enough to even out items of
             unequal work, and enough to share what a thread does once.
-        blocks: How many blocks a device needs to be busy: as many as it runs at a time.
+        blocks: The number of blocks that a device runs at a time.
         rounds: How often as many blocks leave partial results at most, which one transfer fetches.
-        lanes: How many threads work together on an item of a `grouped` kernel, by the bytes of the
+        lanes: The number of threads for each item of a `grouped` kernel, by the bytes of the
             output that an item has on average: at least so many bytes, so many lanes.
     """
 
@@ -99,7 +99,7 @@ class CudaTarget:
 
     @cached_property
     def no_bits(self) -> Items:
-        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        """See `Target.no_bits`."""
         return self.table([], np.uint8)
 
     def map(
@@ -152,50 +152,44 @@ class CudaTarget:
             adapter.launch(compiled, cut.blocks, cut.threads, stream, (*counts, *plain))
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
-
-        The caller has made sure that the sum fits; see `total`.
-        """
+        """See `Target.scan`."""
         offsets = self.allocate(len(lengths) + 1, dtype)
         with memory.current(self.device):
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
-        """`out[:] = items`, both unsigned words of one type."""
+        """See `Target.copy`."""
         with memory.current(self.device):
             out[:] = items
 
     def accumulate(self, offsets: Items) -> None:
-        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
-
-        The caller has made sure that the sum fits.
-        """
+        """See `Target.accumulate`."""
         with memory.current(self.device):
             offsets[:1] = 0
             offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """As `scan`, and the sum; where that does not fit, there are no offsets. Waits."""
+        """See `Target.running_sum`."""
         total = self.total(lengths)
         fits = total <= np.iinfo(np.dtype(dtype)).max
         return self.scan(lengths, dtype) if fits else lengths, total
 
     def total(self, lengths: Items) -> int:
-        """The sum of an int64 array, none of them negative; exact, also past 64 bits; waits."""
+        """See `Target.total`."""
         with memory.current(self.device):
             if len(lengths) and int(memory.on_host(lengths.max())) > _MOST // len(lengths):
                 return sum(memory.on_host(lengths).tolist())
             return int(memory.on_host(lengths.sum()))
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """A zeroed array."""
+        """See `Target.allocate`."""
         with memory.current(self.device):
             items: Items = memory.allocate(count, dtype)
             return items
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
-        """An array of which a kernel writes every item; not zeroed."""
+        """See `Target.output`."""
         with memory.current(self.device):
             items: Items = memory.allocate_for_overwrite(count, dtype)
             return items
@@ -207,13 +201,13 @@ class CudaTarget:
             return items
 
     def positions(self, count: int) -> Items:
-        """The numbers from 0 on (int64[count])."""
+        """See `Target.positions`."""
         with memory.current(self.device):
             items: Items = memory.array_library().arange(count, dtype=np.int64)
             return items
 
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
-        """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
+        """See `Target.sort_positions`."""
         with memory.current(self.device):
             chosen = keys if positions is None else keys[positions]
             # CuPy's sort is stable, and takes no other name for it.
@@ -221,12 +215,12 @@ class CudaTarget:
             return order.astype(np.uint64) if positions is None else positions[order]
 
     def item(self, array: Items, position: int) -> int:
-        """One number of an array; waits."""
+        """See `Target.item`."""
         with memory.current(self.device):
             return int(memory.on_host(array[position]))
 
     def address(self, array: Any) -> int:
-        """The address of an array's first item."""
+        """See `Target.address`."""
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
 
     def frozen(self, array: Items) -> Items:
@@ -234,5 +228,5 @@ class CudaTarget:
         return array
 
     def buffer(self, array: Items) -> Buffer:
-        """The buffer of an array's bytes; not copied."""
+        """See `Target.buffer`."""
         return Buffer(array.view(np.uint8), self.device)

@@ -192,8 +192,8 @@ class Imported:
     Everything that uses memory of the structure must keep this object alive.
 
     Args:
-        kind: Which structure.
-        address: Where it lies; there, it is marked as released.
+        kind: The structure's class.
+        address: Its address; the structure there is marked as released.
 
     Raises:
         InvalidArrowError: If it has been released, or moved, before.

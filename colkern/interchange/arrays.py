@@ -119,10 +119,10 @@ def build_structure(
     """A structure, followed in memory by pointers to its buffers and children.
 
     Args:
-        export: Where the buffers are.
+        export: The structures in the making.
         source: The array.
         tail: The members that a larger structure has behind those of `ArrowArray`.
-        kept: What must live as long as the structure, beside the array.
+        kept: Another object that must live as long as the structure.
     """
     rule = source.layout
     # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
@@ -176,7 +176,7 @@ class HostStructure:
     """An array's structure that was imported, with its buffers in host memory.
 
     Args:
-        field: What it is to be read as.
+        field: The field that it is read as.
         owner: The structure; all buffers keep it alive.
     """
 
@@ -239,7 +239,7 @@ class Shape(NamedTuple):
         rule: Its row of the table.
         n_buffers: The least number of buffers.
         n_children: The number of children.
-        child_slots: How many slots of each child a slot needs, as far as that is fixed.
+        child_slots: The slots of each child that a slot needs, as far as that is fixed.
     """
 
     rule: Layout

@@ -97,7 +97,7 @@ def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> No
 
     Args:
         batch: The batch.
-        device: Where its bytes are.
+        device: The device of its bytes.
         address: Room for the structure.
 
     Raises:
@@ -130,8 +130,8 @@ class _DeviceArrayExport(ArrayExport):
     """Structures in the making whose buffers are on one device.
 
     Attributes:
-        device: Which.
-        zeros: What stands for buffers of no bytes, once it was needed: consumers may read an offset.
+        device: The device.
+        zeros: Stands for buffers of no bytes, once one was needed: consumers may read an offset.
     """
 
     __slots__ = ("device", "zeros")
@@ -191,12 +191,12 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
 
 
 def device_structure(field: Field, owner: Imported) -> HostStructure:
-    """How an imported `ArrowDeviceArray` is to be read.
+    """The source of an array in an imported `ArrowDeviceArray`.
 
     What the caller's current stream of that device gets from here on waits for the structure's event.
 
     Args:
-        field: What it is to be read as.
+        field: The field that it is read as.
         owner: The structure.
 
     Raises:

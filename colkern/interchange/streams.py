@@ -178,7 +178,7 @@ class Consumer:
 
     Args:
         stream: The stream; released at its end, after an error, or when this is garbage.
-        kind: Which structure that is.
+        kind: The structure's class.
         array_kind: The structure that it fills.
     """
 

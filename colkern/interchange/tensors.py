@@ -48,7 +48,7 @@ def array_over(numbers: Items, device: Device) -> Array:
 
     Args:
         numbers: An array of NumPy or CuPy, which must not be changed from then on.
-        device: Where it is.
+        device: Its device.
 
     Raises:
         ValueError: If it has more or less than one dimension, or its values are not side by side.

@@ -11,10 +11,10 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
-from colkern.memory import EMPTY, HOST, Buffer, Device
+from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import operation
 from colkern.operations.validity import combine_validity, compact_validity
 from colkern.targets import Argument, Items, Target, target_of
@@ -99,7 +99,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     Args:
         bits: Booleans without nulls, or the buffer of a bitmap, such as an array's validity.
         offset: The first slot or bit.
-        length: How many; all that follow if None.
+        length: The number of slots or bits; all that follow if None.
 
     Raises:
         TypeError: If `bits` is another array.
@@ -186,14 +186,10 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
 
 def _known(one: Array, other: Array, decides: int) -> Buffer:
     """The bits that are set where `one` is valid, or the value of `other`, without nulls, decides."""
-    target = target_of(one.device)
-    words = bit_words(target, one.length)
     valid = one.buffer(Role.VALIDITY)
     assert valid is not None
-    sides = (valid.array, one.offset, _values(other).array, other.offset)
     table = bitmaps.OR if decides else bitmaps.OR_NOT
-    target.map(bitmaps.combine_bits, len(words), *sides, one.length, table, words)
-    return bitmap_of(target, words, one.length)
+    return combine_bits(valid, one.offset, _values(other), other.offset, one.length, table)
 
 
 def _both_known(left: Array, right: Array, left_decides: int, right_decides: int) -> Buffer:
@@ -211,17 +207,17 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
 
 def combined_values(left: Array, right: Array, table: int) -> Buffer:
     """The bits of a table of `colkern.kernels.bitmaps` for all values, valid or not, from bit 0 on."""
-    target = target_of(left.device)
-    words = bit_words(target, left.length)
-    sides = (_values(left).array, left.offset, _values(right).array, right.offset)
-    target.map(bitmaps.combine_bits, len(words), *sides, left.length, table, words)
-    return bitmap_of(target, words, left.length)
+    sides = (_values(left), left.offset, _values(right), right.offset)
+    return combine_bits(*sides, left.length, table)
 
 
 def _values(array: Array) -> Buffer:
-    # Only an array without slots goes without them.
     values = array.buffer(Role.DATA)
-    return EMPTY if values is None else values
+    if values is not None:
+        return values
+    # Only an array without slots goes without them.
+    target = target_of(array.device)
+    return target.buffer(target.allocate(0, np.uint8))
 
 
 def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int = UNKNOWN) -> Array:

@@ -20,8 +20,8 @@ from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import Items, target_of
+from colkern.operations.validity import combine_validity, with_nulls_of
+from colkern.targets import Items, Target
 
 _BOOL = s.bool_()
 
@@ -31,15 +31,15 @@ Relation = TypeVar("Relation")
 
 
 class Comparer(NamedTuple, Generic[Relation]):
-    """How values of some type are compared; both functions return the bits (uint8[]).
+    """How values of some type are compared; both functions return a bit for each slot.
 
     Args:
         arrays: Compares two arrays.
         value: Compares an array with a Python value.
     """
 
-    arrays: Callable[[Array, Array, Relation], Items]
-    value: Callable[[Array, object, Relation], Items]
+    arrays: Callable[[Array, Array, Relation], Buffer]
+    value: Callable[[Array, object, Relation], Buffer]
 
 
 def compared(
@@ -82,7 +82,7 @@ def _compare_arrays(
         return nulls(left.length, _BOOL, left.device)
     validity, count = combine_validity([left, right])
     bits = comparer(left).arrays(left, right, asked)
-    return _booleans(left, validity, bits, count)
+    return Array.of_valid(_BOOL, left.length, (validity, bits), count)
 
 
 def _compare_value(
@@ -90,14 +90,7 @@ def _compare_value(
 ) -> Array:
     if is_null(value) or array.layout.kind is LayoutKind.NULL:
         return nulls(array.length, _BOOL, array.device)
-    bits = comparer(array).value(array, value, asked)
-    return _booleans(array, compact_validity(array), bits, array.null_count)
-
-
-def _booleans(like: Array, validity: Buffer | None, bits: Items, nulls: int) -> Array:
-    """As many booleans as `like` has slots, on the same device."""
-    data = target_of(like.device).buffer(bits)
-    return Array.of_valid(_BOOL, like.length, (validity, data), nulls)
+    return with_nulls_of(array, _BOOL, [comparer(array).value(array, value, asked)])
 
 
 def _kind(array: Array) -> type[str] | type[bytes] | None:
@@ -106,9 +99,9 @@ def _kind(array: Array) -> type[str] | type[bytes] | None:
     return str if isinstance(type_, TEXT) else bytes if isinstance(type_, BINARY) else None
 
 
-def output_for(array: Array) -> Items:
-    """An output for a bit a slot of an array, on its device (uint8[])."""
-    return target_of(array.device).output((array.length + 7) // 8, np.uint8)
+def output_for(target: Target, array: Array) -> Items:
+    """An output for a bit a slot of an array (uint8[])."""
+    return target.output((array.length + 7) // 8, np.uint8)
 
 
 def _about_value(what: object, array: Array) -> str:

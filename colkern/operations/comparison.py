@@ -13,6 +13,7 @@ from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Disp
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
 from colkern.layouts import Role
+from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
@@ -64,20 +65,21 @@ def _comparer(array: Array) -> Comparer[int]:
     return comparer
 
 
-def _equal_numbers(left: Array, right: Array, flip: int) -> Items:
+def _equal_numbers(left: Array, right: Array, flip: int) -> Buffer:
     words, width = words_of(right.items(Role.DATA))
     return _equal_words(left, words, width, flip)
 
 
-def _equal_number(array: Array, value: object, flip: int) -> Items:
+def _equal_number(array: Array, value: object, flip: int) -> Buffer:
     words, _ = words_of(item_of(array, value))
     table = target_of(array.device).table(words.tolist(), words.dtype)
     return _equal_words(array, table, 0, flip)
 
 
-def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Items:
+def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
     """The bits for an array beside others that begin `stride` words apart, or one if that is 0."""
-    target, out = target_of(array.device), output_for(array)
+    target = target_of(array.device)
+    out = output_for(target, array)
     items = array.items(Role.DATA)
     words, width = words_of(items)
     rest = (array.length, flip, out)
@@ -90,21 +92,19 @@ def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Items:
         if items.dtype.kind == "f":
             words, others = items, others.view(items.dtype)
         target.map(kernel, len(out), words, others, *rest)
-    return out
+    return target.buffer(out)
 
 
-def _equal_booleans(left: Array, right: Array, flip: int) -> Items:
-    bits: Items = combined_values(left, right, bitmaps.EQUAL ^ (flip & 1)).array
-    return bits
+def _equal_booleans(left: Array, right: Array, flip: int) -> Buffer:
+    return combined_values(left, right, bitmaps.EQUAL ^ (flip & 1))
 
 
-def _equal_boolean(array: Array, value: object, flip: int) -> Items:
+def _equal_boolean(array: Array, value: object, flip: int) -> Buffer:
     table = bitmaps.SAME if boolean_of(array, value) else bitmaps.NOT
-    bits: Items = combined_values(array, array, table ^ (flip & 1)).array
-    return bits
+    return combined_values(array, array, table ^ (flip & 1))
 
 
-def _equal_string(array: Array, value: object, flip: int) -> Items:
+def _equal_string(array: Array, value: object, flip: int) -> Buffer:
     return equal_string(array, bytes_of(array, value), flip)
 
 

@@ -58,8 +58,8 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
 
     Args:
         array: The array, checked.
-        target: Where its bytes are.
-        offsets: Where each value's bytes go (int32 or int64[n + 1]); as long as the value, or empty.
+        target: The target where its bytes are.
+        offsets: The place of each value's bytes (int32 or int64[n + 1]); as long as the value, or empty.
         total: The last of the offsets.
     """
     words = array.items(Role.VIEWS).view(np.int32)

@@ -206,7 +206,7 @@ def number_values(
         array: A checked array.
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers.
-        expected: How many distinct values are to be expected at least.
+        expected: The least number of distinct values, if it is known.
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.

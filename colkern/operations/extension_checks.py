@@ -27,7 +27,7 @@ def check_extension(array: Array, full: bool, place: str) -> None:
     Args:
         array: The array; for a full look, its positions have been checked.
         full: Look at values, too.
-        place: Where the array is, for errors.
+        place: The path of the array, for errors.
 
     Raises:
         InvalidArrowError: If storage, metadata or a value breaks a rule.

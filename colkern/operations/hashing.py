@@ -76,7 +76,7 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
 
     Args:
         hashes: uint64 without nulls, such as `hash_columns` makes them.
-        partitions: How many there are to be, from 1 to 2^32.
+        partitions: The number of partitions, from 1 to 2^32.
 
     Raises:
         TypeError: If `hashes` are of another type.
@@ -188,7 +188,7 @@ class StringBytes(NamedTuple):
     """Values one after the other.
 
     Args:
-        offsets: Where each value begins and ends; empty if all have the same width.
+        offsets: The begin and end of each value; empty if all have the same width.
         base: The address of the bytes; 0 if there are none.
         size: The number of bytes.
         width: The bytes of each value, if there are no offsets.

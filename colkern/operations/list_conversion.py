@@ -88,7 +88,7 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
 
     Args:
         array: A list, large list, list view or large list view array.
-        list_size: How many elements each list that is not null has.
+        list_size: The length of each list that is not null.
 
     Raises:
         TypeError: If the array is of another type.

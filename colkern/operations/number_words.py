@@ -21,7 +21,7 @@ class NumberWords:
 
     Args:
         words: Unsigned words of up to 8 bytes, `width` for each slot.
-        width: How many words make a number.
+        width: The number of words in each number.
         bits: The bits of a word.
         minus: The sign bit of the last word; 0 for numbers without sign.
         infinity: The bits of infinity for floating-point numbers, else 0.

@@ -29,7 +29,7 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
     Args:
         value: The number.
         type_: The type.
-        name: What the number is called where it came from, for errors.
+        name: The name of the number, for errors.
 
     Raises:
         TypeError: If it is no number of that kind.
@@ -64,7 +64,7 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
 def _no_number(
     value: object, expected: str, type_: s.Int | s.FloatingPoint, name: str
 ) -> TypeError:
-    """The error for a value that is no number of a type's kind."""
+    """The error for a value that is no number of the type."""
     from colkern.builders.parts import wrong
 
     cast = "; cast the array to double first" if isinstance(value, _FLOATS) else ""

@@ -18,6 +18,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, ordering, relations
 from colkern.kernels.ordering import SIDE_BY_SIDE
 from colkern.layouts import Role
+from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
@@ -82,7 +83,7 @@ def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = F
     Args:
         left: As of `less`.
         right: As of `less`.
-        order: Which one.
+        order: The order.
         nans_greatest: Whether NaN is greater than all numbers, and all NaNs are equal, as SQL engines
             have it; else NaN is in no order with anything.
 
@@ -101,12 +102,12 @@ def _comparer(array: Array) -> Comparer[Order]:
     return comparer
 
 
-def _ordered_numbers(left: Array, right: Array, order: Order) -> Items:
+def _ordered_numbers(left: Array, right: Array, order: Order) -> Buffer:
     sides = ((left.items(Role.DATA), 1), (right.items(Role.DATA), 1))
     return _ordered_items(left, sides, order)
 
 
-def _ordered_number(array: Array, value: object, order: Order) -> Items:
+def _ordered_number(array: Array, value: object, order: Order) -> Buffer:
     target = target_of(array.device)
     item = np.repeat(item_of(array, value), SIDE_BY_SIDE)
     words, _ = words_of(item)
@@ -118,12 +119,13 @@ _Side: TypeAlias = tuple[Items, int]
 """Items, and their stride: 1, or 0 for one value."""
 
 
-def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Items:
+def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
     """The bits for two sides of as many slots as `like` has, on the same device."""
     dtype = sides[0][0].dtype
     if dtype.kind == "f":
         return _ordered_floats(like, sides, order)
-    target, out = target_of(like.device), output_for(like)
+    target = target_of(like.device)
+    out = output_for(target, like)
     (less, stride), (greater, other_stride) = order.placed(sides)
     (words, width), (others, _) = words_of(less), words_of(greater)
     if width != 1:
@@ -133,11 +135,12 @@ def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Ite
         number = 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
     placed = (words, stride, others, other_stride, number)
     target.map(kernel, len(out), *placed, like.length, order.flip, out)
-    return out
+    return target.buffer(out)
 
 
-def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Items:
-    target, out = target_of(like.device), output_for(like)
+def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
+    target = target_of(like.device)
+    out = output_for(target, like)
     relation, flip = relations.LESS_OR_NAN, order.flip
     if not order.nans_greatest:
         relation = relations.LESS_OR_EQUAL if order.flip else relations.LESS
@@ -145,7 +148,7 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> It
     (less, stride), (greater, other_stride) = order.placed(sides)
     placed = (_single(target, less), stride, _single(target, greater), other_stride, relation)
     target.map(ordering.less_floats, len(out), *placed, like.length, flip, out)
-    return out
+    return target.buffer(out)
 
 
 @on_its_device
@@ -154,31 +157,29 @@ def _single(target: Target, items: Items) -> Items:
     return target.frozen(items.astype(np.float32)) if items.dtype == np.float16 else items
 
 
-def _ordered_booleans(left: Array, right: Array, order: Order) -> Items:
+def _ordered_booleans(left: Array, right: Array, order: Order) -> Buffer:
     # Less is false beside true: the greater one is true, and the other one is not.
     greater, other = order.placed((right, left))
-    bits: Items = combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1)).array
-    return bits
+    return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1))
 
 
-def _ordered_boolean(array: Array, value: object, order: Order) -> Items:
+def _ordered_boolean(array: Array, value: object, order: Order) -> Buffer:
     if boolean_of(array, value):
         table = bitmaps.NEVER if order.swapped else bitmaps.NOT
     else:
         table = bitmaps.SAME if order.swapped else bitmaps.NEVER
-    bits: Items = combined_values(array, array, table ^ (order.flip & 1)).array
-    return bits
+    return combined_values(array, array, table ^ (order.flip & 1))
 
 
-def _ordered_string(array: Array, value: object, order: Order) -> Items:
+def _ordered_string(array: Array, value: object, order: Order) -> Buffer:
     return ordered_string(array, bytes_of(array, value), order)
 
 
-def _ordered_fixed(left: Array, right: Array, order: Order) -> Items:
+def _ordered_fixed(left: Array, right: Array, order: Order) -> Buffer:
     return ordered_strings(as_strings(left), as_strings(right), order)
 
 
-def _ordered_fixed_value(array: Array, value: object, order: Order) -> Items:
+def _ordered_fixed_value(array: Array, value: object, order: Order) -> Buffer:
     return ordered_string(as_strings(array), item_of(array, value).tobytes(), order)
 
 

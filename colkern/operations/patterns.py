@@ -18,7 +18,7 @@ def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args:
     """The first of two passes: the offsets (dtype[count + 1]) of values, from a kernel for their lengths.
 
     Args:
-        target: Where to run.
+        target: The target.
         kernel: Writes the length of each value to its last argument (int64[count]).
         count: The number of values.
         dtype: int32 or int64.
@@ -49,7 +49,7 @@ def measure_in_place(
     """As `measure`, with less memory moved: the offsets, and the last of them.
 
     Args:
-        target: Where to run.
+        target: The target.
         kernel: Writes the length of each value to its last argument, dtype[count], and returns their
             sum; no length is too large for `dtype`.
         count: The number of values.
@@ -72,7 +72,7 @@ def compact_blocks(
     """The items that two kernels keep of each block, one block after the other (int64).
 
     Args:
-        target: Where to run.
+        target: The target.
         count: Writes the number of items that each block keeps to its last argument (int64[blocks]).
         write: Writes the items; its last arguments are the start of each block (int64[blocks + 1]) and
             the output.

@@ -19,7 +19,7 @@ class Text(NamedTuple):
     """Values with offsets.
 
     Args:
-        offsets: Where they begin and end.
+        offsets: The begin and end of each value.
         data: Their bytes, at least a word of them.
         base: The address of `data`.
     """

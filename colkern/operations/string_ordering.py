@@ -8,21 +8,23 @@ from __future__ import annotations
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import ordering
+from colkern.memory import Buffer
 from colkern.operations.comparing import output_for
 from colkern.operations.order import Order
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.targets import Items, on_its_device, target_of
+from colkern.targets import on_its_device, target_of
 
 
-def ordered_strings(left: Array, right: Array, order: Order) -> Items:
+def ordered_strings(left: Array, right: Array, order: Order) -> Buffer:
     """The bits of the slots in which two arrays of strings or of binary values are in an order.
 
     Args:
         left: A checked array.
         right: One of the same kind and length; the way to store the values may differ.
-        order: Which one.
+        order: The order.
     """
-    target, out = target_of(left.device), output_for(left)
+    target = target_of(left.device)
+    out = output_for(target, left)
     rest = (left.length, order.flip, out)
     if not left.layout.variadic and left.type.storage == right.type.storage:
         less, greater = (text_of(side, target) for side in order.placed((left, right)))
@@ -32,12 +34,13 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Items:
         views = (as_views(side) for side in order.placed((left, right)))
         less_views, greater_views = (views_of(side, target) for side in views)
         target.map(ordering.less_views, len(out), *less_views, *greater_views, *rest)
-    return out
+    return target.buffer(out)
 
 
-def ordered_string(array: Array, value: bytes, order: Order) -> Items:
+def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
     """The bits of the slots of a checked array that are in an order with `value`."""
-    target, out = target_of(array.device), output_for(array)
+    target = target_of(array.device)
+    out = output_for(target, array)
     pattern = pattern_of(value, target)
     # Greater is not less or equal.
     or_equal, flip = int(order.swapped), order.flip ^ (255 if order.swapped else 0)
@@ -47,7 +50,7 @@ def ordered_string(array: Array, value: bytes, order: Order) -> Items:
     else:
         text = text_of(array, target)
         target.map(ordering.less_text, len(out), *text.arguments, *rest)
-    return out
+    return target.buffer(out)
 
 
 @on_its_device

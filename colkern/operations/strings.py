@@ -17,6 +17,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
 from colkern.kernels import strings, views
 from colkern.layouts import Role
+from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes
@@ -128,7 +129,7 @@ def ends_with(array: Array, pattern: str | bytes) -> Array:
     return _matched(array, pattern, 1)
 
 
-def equal_strings(left: Array, right: Array, flip: int) -> Items:
+def equal_strings(left: Array, right: Array, flip: int) -> Buffer:
     """The bits of the slots in which two arrays of strings or of binary values are the same.
 
     Args:
@@ -141,7 +142,7 @@ def equal_strings(left: Array, right: Array, flip: int) -> Items:
     return _equal_views(as_views(left), as_views(right), flip)
 
 
-def equal_string(array: Array, value: bytes, flip: int) -> Items:
+def equal_string(array: Array, value: bytes, flip: int) -> Buffer:
     """The bits of the slots of a checked array of strings or of binary values that are `value`."""
     target = target_of(array.device)
     pattern = pattern_of(value, target)
@@ -150,11 +151,11 @@ def equal_string(array: Array, value: bytes, flip: int) -> Items:
         out = target.output((array.length + 7) // 8, np.uint8)
         given = views_of(array, target)
         target.map(strings.equal_view, len(out), *given, *match, array.length, flip, out)
-        return out
+        return target.buffer(out)
     text = text_of(array, target)
     words = target.output((array.length + 63) // 64, np.uint64)
     target.map(strings.equal_text, len(words), *text.arguments, *match, array.length, flip, words)
-    return words.view(np.uint8)
+    return target.buffer(words)
 
 
 def _worked_on(
@@ -276,18 +277,18 @@ def _match(array: Array, value: bytes, at_end: int) -> Array:
     return _result(array, s.bool_(), out)
 
 
-def _equal_texts(left: Array, right: Array, flip: int) -> Items:
+def _equal_texts(left: Array, right: Array, flip: int) -> Buffer:
     target = target_of(left.device)
     texts = text_of(left, target), text_of(right, target)
     out = target.output((left.length + 63) // 64, np.uint64)
     args = (*texts[0].arguments, *texts[1].arguments, left.length, flip, out)
     target.map(strings.equal_texts, len(out), *args)
-    return out.view(np.uint8)
+    return target.buffer(out)
 
 
-def _equal_views(left: Array, right: Array, flip: int) -> Items:
+def _equal_views(left: Array, right: Array, flip: int) -> Buffer:
     target = target_of(left.device)
     out = target.output((left.length + 7) // 8, np.uint8)
     args = (*views_of(left, target), *views_of(right, target), left.length, flip, out)
     target.map(strings.equal_views, len(out), *args)
-    return out
+    return target.buffer(out)

@@ -42,7 +42,7 @@ def describe_invalid_utf8(array: Array, slot: int) -> str:
     """A description of the bytes of a slot that are not UTF-8."""
     target = target_of(array.device)
     value = _value(array, slot, target)
-    place = int(target.reduce(text.first_misplaced_byte, len(value) + 3, value))
+    place = target.reduce(text.first_misplaced_byte, len(value) + 3, value)
     if place >= len(value):
         return f"the last of its {len(value)} bytes is within a character"
     return f"byte {target.item(value, place):#04x} at {place}"
@@ -64,7 +64,7 @@ def _first_invalid_slot(array: Array, target: Target) -> int:
             return NOWHERE
     kernel = text.first_slot_not_utf8
     validity = validity_of(array, target)
-    return int(target.reduce(kernel, array.length, offsets, buffer.address, *validity))
+    return target.reduce(kernel, array.length, offsets, buffer.address, *validity)
 
 
 def _first_invalid_view(array: Array, target: Target) -> int:
@@ -84,13 +84,13 @@ def _first_invalid_view(array: Array, target: Target) -> int:
     )
     base = target.address(words)
     kernel = text.first_view_not_utf8
-    return int(target.reduce(kernel, array.length, words, base, *validity, *tables))
+    return target.reduce(kernel, array.length, words, base, *validity, *tables)
 
 
 def _encoding(data: Items, target: Target) -> int:
     """The encoding of all of `data` (uint8[]): `ASCII`, `UTF8` or `NEITHER`."""
     count = max(len(data) - 3, 0)
-    return int(target.reduce(text.encoding_of, count, data, work=_BYTE))
+    return target.reduce(text.encoding_of, count, data, work=_BYTE)
 
 
 def _value(array: Array, slot: int, target: Target) -> Items:

@@ -31,7 +31,7 @@ def validate(
     be anything, where the format leaves it open. Runs where the bytes are; nothing is copied.
 
     Args:
-        data: What to check.
+        data: The array or batch.
         full: Look at every slot (offsets, views, run ends, type ids, dictionary indices, map keys,
             UTF-8, decimals, dates, times, null counts, canonical extension types); else at counts
             and sizes, and at what extension types say of themselves, in time that does not grow with

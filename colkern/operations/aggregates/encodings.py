@@ -119,7 +119,7 @@ def _count_of_runs(array: Array) -> int:
         return array.length
     target = target_of(array.device)
     validity = validity_of(values, target)
-    return int(target.reduce(kernels.sum_integers, values.length, lengths, *validity))
+    return target.reduce(kernels.sum_integers, values.length, lengths, *validity)
 
 
 @COUNT_VALID.of(LayoutKind.DICTIONARY)

@@ -142,7 +142,7 @@ def _decimal_extreme(array: Array, greatest: bool) -> Stored:
         flip ^= _WORD - 1 if greatest else 0
         above = target.table(extreme, np.uint64)
         args = (words, width, level, np.uint64(flip), above, *validity_of(array, target))
-        extreme[level] = int(target.reduce(kernels.least_word, array.length, *args)) ^ flip
+        extreme[level] = target.reduce(kernels.least_word, array.length, *args) ^ flip
     return np.array(extreme, np.uint64)
 
 

@@ -72,7 +72,7 @@ def sum_bools(array: Array) -> int:
     target = target_of(array.device)
     words = (array.length + 63) // 64
     args = (data.array, array.offset, *validity_of(array, target), array.length)
-    return int(target.reduce(kernels.count_common_bits, words, *args))
+    return target.reduce(kernels.count_common_bits, words, *args)
 
 
 @SUMS.of(s.Int)

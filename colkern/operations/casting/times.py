@@ -138,7 +138,7 @@ def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor
     """Each number times a factor, as another type.
 
     Args:
-        array: What is cast. An error shows the value of this array, not the number.
+        array: The array that is cast. Errors show its value, not the number.
         type: The result's type.
         safe: Whether to refuse products that do not fit the type; else they wrap around.
         numbers: The numbers to multiply, one for each slot of `array`.

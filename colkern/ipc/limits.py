@@ -20,18 +20,18 @@ _SLOTS_PER_BYTE = 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on what one source may make a reader do; going over one is a `LimitExceededError`.
+    """Limits of what one source may cost its reader; going over one is a `LimitExceededError`.
 
-    Whatever a length field claims is also checked against the bytes that are there before anything
-    is allocated for it; these limits are for what the bytes alone do not bound. A writer refuses what
-    readers with its limits would refuse, see `WriteOptions.reader_limits`.
+    Every length is also checked against the bytes that are there before anything is allocated for it;
+    these limits are for costs that the bytes alone do not bound. A writer refuses batches that readers
+    with its limits would refuse, see `WriteOptions.reader_limits`.
 
     Args:
         metadata_bytes: Size of the metadata of one message, and of a file's footer.
         nesting_depth: How deep types may nest; at most 128.
         fields: How many fields a schema may have, those of nested types counted too.
         variadic_buffers: How many data buffers the view arrays of one batch may have together.
-        decompressed_bytes: What all buffers of one batch may grow to when they are decompressed.
+        decompressed_bytes: Size of all buffers of one batch when they are decompressed.
         decompression_ratio: How many times the size of its body a batch may grow to: by decompression,
             if that is more than 4 GiB, and by copies of buffers that overlap, if that is more than
             128 MiB.
@@ -75,12 +75,12 @@ class Limits:
         return max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
 
     def require_fields(self, count: int) -> None:
-        """Raise `LimitExceededError` unless a schema may have so many fields."""
+        """Raise `LimitExceededError` if a schema has too many fields."""
         if count > self.fields:
             raise _over(f"{count} fields are", self.fields, "fields")
 
     def require_depth(self, depth: int) -> None:
-        """Raise `LimitExceededError` unless types may nest so deep; 1 is a field of a schema."""
+        """Raise `LimitExceededError` if types nest too deep; the depth of a schema's field is 1."""
         if depth > self.nesting_depth:
             raise LimitExceededError(
                 f"types nest deeper than the limit of {self.nesting_depth}; "
@@ -88,22 +88,22 @@ class Limits:
             )
 
     def require_metadata(self, size: int, what: str = "metadata") -> None:
-        """Raise `LimitExceededError` unless a message, or a footer, may have so many bytes of it."""
+        """Raise `LimitExceededError` if a message's metadata, or a footer, is too large."""
         if size > self.metadata_bytes:
             raise _over(f"{what} of {size} bytes is", self.metadata_bytes, "metadata_bytes", "it")
 
     def require_variadic_buffers(self, count: int) -> None:
-        """Raise `LimitExceededError` unless a batch may have so many variadic buffers."""
+        """Raise `LimitExceededError` if a batch has too many variadic buffers."""
         if count > self.variadic_buffers:
             raise _over(f"{count} variadic buffers are", self.variadic_buffers, "variadic_buffers")
 
     def require_decompressed(self, size: int, body_bytes: int) -> None:
-        """Raise `LimitExceededError` unless a body of so many bytes may grow to so many."""
+        """Raise `LimitExceededError` if a batch decompresses to too many bytes for its body."""
         if size > self.decompressed(body_bytes):
             raise decompression_error(self.decompressed(body_bytes))
 
     def require_unbacked(self, length: int, body_bytes: int) -> None:
-        """Raise `LimitExceededError` unless an array may have so many slots without a buffer."""
+        """Raise `LimitExceededError` if an array without buffers is too long."""
         limit = self.unbacked(body_bytes)
         if length > limit:
             raise _over(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.local_sockets import listen_locally
+from colkern.dissociated.transports.local_sockets import connected_locally, listen_locally
 from colkern.dissociated.transports.sockets import SocketConnection, readable
 from colkern.dissociated.uri import ServiceUri
 
@@ -37,7 +38,23 @@ class OverSockets:
         return readable(connections, timeout)
 
 
-class OfSharedMemory(OverSockets):
+class OverLocalSockets(OverSockets):
+    """A transport over Unix sockets."""
+
+    takes_descriptors = False
+    """Whether frames may come with descriptors."""
+
+    def connect(
+        self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
+    ) -> SocketConnection:
+        """Connect to a path, or an abstract address; see `Transport.connect`."""
+        connected = connected_locally(uri.address, timeout)
+        return SocketConnection(
+            connected, limits_of(bounds), takes_descriptors=self.takes_descriptors
+        )
+
+
+class OfSharedMemory(OverLocalSockets):
     """A transport that announces memory, over a Unix socket; its services are told apart by a handle."""
 
     body_type = BodyType.LOCATIONS

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.bases import OfSharedMemory
-from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.local_sockets import connected_locally
 from colkern.dissociated.transports.sockets import SocketConnection
 from colkern.dissociated.uri import ServiceUri
 
@@ -32,12 +30,6 @@ class Cuda(OfSharedMemory):
 
         memory.require_device()
         return super().listen(address, bounds=bounds, remote=remote)
-
-    def connect(
-        self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
-    ) -> SocketConnection:
-        """Connect to a path; see `Transport.connect`."""
-        return SocketConnection(connected_locally(uri.address, timeout), limits_of(bounds))
 
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None

@@ -7,12 +7,9 @@ reached: also from another container, and for files that are not there by any na
 
 from __future__ import annotations
 
-from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.shared.announcing import SegmentAnnouncer
 from colkern.dissociated.shared.reaching import ReachedSegments
 from colkern.dissociated.transports.bases import OfSharedMemory
-from colkern.dissociated.transports.framing import limits_of
-from colkern.dissociated.transports.local_sockets import connected_locally
 from colkern.dissociated.transports.sockets import SocketConnection
 from colkern.dissociated.uri import ServiceUri
 
@@ -20,12 +17,7 @@ from colkern.dissociated.uri import ServiceUri
 class SharedMemoryTransport(OfSharedMemory):
     """The transport."""
 
-    def connect(
-        self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
-    ) -> SocketConnection:
-        """Connect to a path; see `Transport.connect`."""
-        connected = connected_locally(uri.address, timeout)
-        return SocketConnection(connected, limits_of(bounds), takes_descriptors=True)
+    takes_descriptors = True
 
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None

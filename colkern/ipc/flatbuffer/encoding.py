@@ -220,7 +220,7 @@ class Writer:
 
 
 def _require_size(size: int) -> None:
-    """Raise `LimitExceededError` if a FlatBuffer cannot have so many bytes."""
+    """Raise `LimitExceededError` if the size is over that of a FlatBuffer."""
     if size > _MOST_BYTES:
         raise LimitExceededError(
             f"metadata of {size} bytes or more; FlatBuffers have at most {_MOST_BYTES}"

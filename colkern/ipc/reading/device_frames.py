@@ -51,7 +51,7 @@ def decompress_there(
     try:
         staged = Upload(device, placement.size)
     except LimitExceededError:
-        # The host decompresses without room on the device for what is compressed.
+        # The host needs no room on the device for compressed bytes.
         return list(parts)
     stored = [each.stored for each in chosen]
     staged.send_pieces(list(map(Piece.of, placement.starts, stored)))

@@ -137,7 +137,7 @@ def message_of(record: Record, body: Body, place: str) -> Message:
 
 
 def check_metadata_size(size: int, limits: Limits) -> None:
-    """Raise unless a message may have metadata of so many bytes."""
+    """Raise if the size of a message's metadata is negative, or over the limit."""
     if size < 0:
         raise InvalidArrowError(f"metadata of {size} bytes")
     limits.require_metadata(size)

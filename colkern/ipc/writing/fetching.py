@@ -81,7 +81,7 @@ def _downloads(buffers: Iterable[Buffer]) -> Iterator[dict[Device, _Download]]:
 
 
 def _parts(download: _Download, size: int) -> Iterator[memoryview]:
-    """The next buffer, of so many bytes, in parts."""
+    """The next `size` bytes in parts."""
     while size:
         _, part = next(download)
         size -= part.size
@@ -89,7 +89,7 @@ def _parts(download: _Download, size: int) -> Iterator[memoryview]:
 
 
 def _joined(download: _Download, size: int) -> Buffer:
-    """The next buffer, of so many bytes, in new host memory."""
+    """The next `size` bytes in new host memory."""
     out = allocate_for_overwrite(size, np.uint8)
     filled = 0
     for part in _parts(download, size):

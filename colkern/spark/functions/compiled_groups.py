@@ -191,10 +191,9 @@ def _fits(type_: s.DataType, declared: s.DataType) -> bool:
     if isinstance(type_, s.Timestamp):
         return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
     if isinstance(declared, s.FloatingPoint):
-        exact = {8: 16, 16: 32, 32: 64, 64: 128} if isinstance(type_, s.Int) else {32: 32, 64: 64}
-        widths = getattr(type_, "bit_width", 0)
-        numeric = isinstance(type_, s.Int | s.FloatingPoint)
-        return numeric and exact[widths] <= declared.bit_width
+        if isinstance(type_, s.Int):
+            return 2 * type_.bit_width <= declared.bit_width
+        return isinstance(type_, s.FloatingPoint) and type_.bit_width <= declared.bit_width
     return (
         isinstance(type_, s.Int)
         and isinstance(declared, s.Int)

@@ -125,10 +125,8 @@ def _require_different_names(function: str, schema: s.Schema) -> None:
 
 
 def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
-    """The rows with keys that have the same bytes if they are equal.
-
-    The columns are named by numbers, since keys and others may have the same names.
-    """
+    """The rows with keys that have the same bytes if they are equal."""
+    # Keys and others may have the same names.
     numbered = rows.toDF(*[f"c{k}" for k in range(len(rows.columns))])
     for place, key in zip(numbered.columns, keys.fields, strict=False):
         _require_same_if_equal(key.name, key.dataType)
@@ -138,10 +136,7 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
 
 
 class GroupFunction(RunsFunction):
-    """Called by Spark's workers for a partition whose rows are sorted by the keys.
-
-    The first columns of the batches are the keys, the others the function's parameters.
-    """
+    """Called by Spark's workers for a partition of rows that are sorted by the keys."""
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
         self._elements = _element_types(function, values)

@@ -167,13 +167,11 @@ class Results:
 def conformed_batch(
     function: str, result: object, schema: s.Schema, *, batch: int = 0
 ) -> pa.RecordBatch:
-    """A result of a user's function as the batch that Spark expects.
+    """Result number `batch` of a user's function, as the batch that Spark expects.
 
     Args:
-        function: The name of the function, for messages.
         result: A record batch, of colkern or by the Arrow PyCapsule interface, or columns by name.
         schema: The columns that were declared; those of `result` may have another order.
-        batch: The number of the result, for messages.
 
     Raises:
         TypeError: If it is no batch.

@@ -29,12 +29,12 @@ ANSWER = ck.Schema([ck.Field("id", ck.int64()), ck.Field("net", ck.float64())])
 
 @ck.udf
 def net(price: float, discount: float) -> float:
-    """What is left of a price."""
+    """The price after the discount."""
     return price * (1 - discount)
 
 
 def answer_to(task: bytes, device: str | None = None) -> RecordBatchStream:
-    """What the service serves for the URI of a task: made of the batches that are served there.
+    """The batches that the service serves for the URI of a task, computed from the task's own.
 
     Args:
         task: The URI.
@@ -54,7 +54,7 @@ def _answered(batch: ck.RecordBatch) -> ck.RecordBatch:
 
 
 def through(service: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What `mapInArrow` takes: a task's batches to the service, and its answer back."""
+    """For `mapInArrow`: sends a task's batches to the service, and yields its answer."""
 
     def exchange(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         first = next(batches, None)

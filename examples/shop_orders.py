@@ -25,17 +25,17 @@ from colkern.spark import udf
 
 @udf
 def address(text: str) -> str | None:
-    """The e-mail address that a text is, without spaces around it; null if it is none."""
-    found = text.strip()
-    at = found.find("@")
-    if at < 1 or found.find(".", at) < 0 or found.find(" ") >= 0:
+    """A text without spaces around it; null if it is no e-mail address."""
+    stripped = text.strip()
+    at = stripped.find("@")
+    if at < 1 or stripped.find(".", at) < 0 or stripped.find(" ") >= 0:
         return None
-    return found
+    return stripped
 
 
 @udf
 def basket_lines(basket: str) -> tuple[str, int]:
-    """The products and quantities of a basket such as `b7*2;t12*1`; what is no line is passed over."""
+    """The products and quantities of a basket such as `b7*2;t12*1`; other parts are ignored."""
     start = 0
     while start < len(basket):
         end = basket.find(";", start)
@@ -50,7 +50,7 @@ def basket_lines(basket: str) -> tuple[str, int]:
 
 @udf
 def amount(price: float, quantity: int, discount: float | None) -> float:
-    """What a line costs, to the cent; three pieces or more are cheaper, unless there is a discount."""
+    """The price of a line, to the cent; three pieces or more are cheaper, unless there is a discount."""
     if discount is None:
         discount = 0.05 if quantity >= 3 else 0.0
     return round(price * quantity * (1 - discount) * 100) / 100
@@ -61,7 +61,7 @@ SALES = ck.struct({"pieces": ck.int64(), "revenue": ck.float64(), "largest": ck.
 
 @ck.reducer
 class sales:
-    """Of the lines of a group: how many pieces, what they cost together, and the most of one line."""
+    """The pieces, the revenue, and the largest amount of the lines of a group."""
 
     def init():
         return 0, 0.0, 0.0
@@ -69,7 +69,7 @@ class sales:
     def update(state, quantity: int, amount: float):
         return state[0] + quantity, state[1] + amount, max(state[2], amount)
 
-    # With it, states go through Spark's shuffle, and lines do not.
+    # With it, Spark shuffles states, not lines.
     def merge(left, right):
         return left[0] + right[0], left[1] + right[1], max(left[2], right[2])
 
@@ -78,7 +78,7 @@ class sales:
 
 
 class Stages:
-    """Counts the rows that leave each stage, while the job runs and without a pass of its own."""
+    """Counts the rows that leave each stage while the job runs, without another pass."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Observation] = {}
@@ -115,8 +115,8 @@ def daily_sales(orders: DataFrame, products: DataFrame, stages: Stages) -> DataF
 def write_by(frame: DataFrame, column: str, output: Path) -> None:
     """Write a directory for each value of a column, which then is not in the files.
 
-    Spark refuses `partitionBy` for data sources in Python. So this is one job for each value, and
-    each directory is committed by itself: right for few values, and for rows that are persisted.
+    Spark refuses `partitionBy` for data sources in Python. So this runs one job for each value, and
+    commits each directory by itself: it suits few values, and rows that are persisted.
     """
     for (value,) in frame.select(column).distinct().sort(column).collect():
         part = frame.where(f.col(column) == value).drop(column).coalesce(1)
@@ -136,7 +136,7 @@ def started(master: str | None) -> SparkSession:
 
 def run(spark: SparkSession, source: Path | None, output: Path, rows: int) -> None:
     """The job, from its input to its report."""
-    # Before a query is made: Spark gives a function what the session has when it is first used.
+    # Before any query: Spark ships the files that the session has when a function is first used.
     print(colkern.spark.install(spark))
     if source is None:
         source = output / "input"
@@ -149,8 +149,8 @@ def run(spark: SparkSession, source: Path | None, output: Path, rows: int) -> No
     )
     products = spark.read.parquet(str(source / "products")).dropna()
     stages = Stages()
-    found = daily_sales(orders, products, stages).persist()
-    write_by(found, "category", output / "sales")
+    result = daily_sales(orders, products, stages).persist()
+    write_by(result, "category", output / "sales")
     print(stages.report())
 
 

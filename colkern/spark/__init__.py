@@ -7,10 +7,9 @@
 ...     return price * (1 - discount)
 >>> frame.select(net("l_extendedprice", "l_discount"))  # doctest: +SKIP
 
-The only package of colkern that imports pyspark; needs the extra `colkern[spark]`, and
-PySpark 4.1 or later, the first release with `arrow_udf`. What is not named is not imported: a worker
-that runs a function does not wait for the data source, and without PySpark the package itself can be
-imported, its functions cannot.
+The only package of colkern that imports pyspark; needs the extra `colkern[spark]`, and PySpark 4.1 or
+later, the first release with `arrow_udf`. Names are imported when they are first used: a worker that runs
+a function does not wait for the data source, and the package itself needs no PySpark.
 """
 
 import sys

@@ -13,13 +13,10 @@ READER_VARIABLE = "COLKERN_SPARK_READER"
 
 
 def set_up_worker() -> None:
-    """Unpack compiled functions that were shipped; read with colkern if the environment says so.
-
-    Does nothing outside of workers. Functions are unpickled, which imports `colkern.spark`, before the
-    first stream is opened.
-    """
+    """Unpack compiled functions that were shipped; read with colkern if the environment says so."""
     if TaskContext.get() is None:
         return
+    # Functions are unpickled, which imports `colkern.spark`, before the first stream is opened.
     unpack_on_executor()
     if os.environ.get(READER_VARIABLE) == "1":
         # Imported late: it loads all of `colkern.ipc`.

@@ -108,13 +108,8 @@ def accelerate(function: Any) -> Any:
 class AcceleratedFunction:
     """Called by Spark's workers: Arrow's columns in, Arrow's column out.
 
-    It is pickled with the original. A worker process unpickles, traces and verifies each such pickle
-    once, however many tasks it runs.
-
-    Args:
-        function: The body of a `pandas_udf`.
-        returns: The type of its results.
-        settings: The settings that hold where a query has none; None for those of the active session.
+    It is pickled with the body of a `pandas_udf`, and with the settings that hold where a query has none. A
+    worker process unpickles, traces and verifies each such pickle once, however many tasks it runs.
     """
 
     OVER_BATCHES = False

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration import operations
 from colkern.spark.acceleration.nodes import BOOL, TEXT, Fused
+from colkern.spark.acceleration.operators import OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import witness_of
 from colkern.spark.acceleration.series_methods import SeriesMethods
 from colkern.spark.acceleration.texts import TextMethods
@@ -44,12 +44,12 @@ class TracedColumn(SeriesMethods):
         for operand in inputs:
             self.require_operand(operand)
         witnesses = list(map(witness_of, inputs))
-        if name in operations.OPERATORS and (
+        if name in OPERATORS and (
             len(inputs) == 2 and any(isinstance(w, pd.Series) for w in witnesses)
         ):
-            return self.operate(operations.OPERATORS[name], *inputs)
-        if name in operations.UNARY and len(inputs) == 1:
-            return self.unary(operations.UNARY[name], ufunc)
+            return self.operate(OPERATORS[name], *inputs)
+        if name in UNARY and len(inputs) == 1:
+            return self.unary(UNARY[name], ufunc)
         return self.whole(f"ufunc {name}", ufunc, inputs, ufunc(*witnesses))
 
     def __array_function__(

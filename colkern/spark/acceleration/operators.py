@@ -9,9 +9,47 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from colkern.spark.acceleration import operations
+from colkern.spark.acceleration import texts
 from colkern.spark.acceleration.nodes import BOOL, FLOAT, TEXT, Fused, NumPyType, holds
 from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
+
+ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
+"""Operators whose operands are converted to the dtype of the results."""
+
+WHOLE = ("floordiv", "mod", "pow")
+"""Operators for which NumPy has rules of its own."""
+
+BITWISE = {"and_": "&", "or_": "|", "xor": "^"}
+
+COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+SYMBOLS = ARITHMETIC | BITWISE | COMPARISONS
+
+OPERATORS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "truediv",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "power": "pow",
+    "bitwise_and": "and_",
+    "bitwise_or": "or_",
+    "bitwise_xor": "xor",
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+}
+"""NumPy's functions for which pandas uses operators."""
+
+_EXACT = ("sqrt", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite")
+
+UNARY = {"negative": "-{0}", "positive": "{0}", "absolute": "abs({0})"}
+UNARY |= {name: f"np.{name}({{0}})" for name in _EXACT}
+"""NumPy's functions whose results are the same everywhere: IEEE 754 demands the exact ones."""
 
 
 class Operators(Recorded):
@@ -27,15 +65,15 @@ class Operators(Recorded):
         witness = function(witness_of(left), witness_of(right))
         nodes = tuple(self.node_of(side) for side in (left, right))
         if TEXT in [node.dtype for node in nodes]:
-            return self.result(operations.text_operation(self._tracer, name, nodes), witness)
+            return self.result(texts.text_operation(self._tracer, name, nodes), witness)
         dtype = self.numbers_of(witness, f"`{name}`")
-        symbol = operations.SYMBOLS.get(name)
-        if name in operations.BITWISE and any(node.dtype != dtype for node in nodes):
+        symbol = SYMBOLS.get(name)
+        if name in BITWISE and any(node.dtype != dtype for node in nodes):
             raise self._tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
-        if dtype == BOOL and (symbol is None or name in operations.ARITHMETIC):
+        if dtype == BOOL and (symbol is None or name in ARITHMETIC):
             raise self._tracer.refused(f"`{name}` of booleans")
         if symbol is not None:
-            reads = _common_dtype(left, right) if name in operations.COMPARISONS else dtype
+            reads = _common_dtype(left, right) if name in COMPARISONS else dtype
             return self.result(Fused(dtype, f"{{0}} {symbol} {{1}}", nodes, (reads,) * 2), witness)
         by_zero = name in ("floordiv", "mod") and (isinstance(right, Recorded) or not right)
         if isinstance(witness, pd.Series) and by_zero and _common_dtype(left, right) != FLOAT:
@@ -77,15 +115,15 @@ def _operator(name: str, *, reflected: bool) -> Callable[[Operators, object], Op
     return operate
 
 
-for _name in (*operations.ARITHMETIC, *operations.WHOLE, *operations.BITWISE):
+for _name in (*ARITHMETIC, *WHOLE, *BITWISE):
     _plain = _name.rstrip("_")
     setattr(Operators, f"__{_plain}__", _operator(_name, reflected=False))
     setattr(Operators, f"__r{_plain}__", _operator(_name, reflected=True))
-for _name in operations.COMPARISONS:
+for _name in COMPARISONS:
     setattr(Operators, f"__{_name}__", _operator(_name, reflected=False))
-for _name in (*operations.ARITHMETIC, *operations.WHOLE, *operations.COMPARISONS):
+for _name in (*ARITHMETIC, *WHOLE, *COMPARISONS):
     setattr(Operators, _name, _operator(_name, reflected=False))
-for _name in (*operations.ARITHMETIC, *operations.WHOLE):
+for _name in (*ARITHMETIC, *WHOLE):
     setattr(Operators, f"r{_name}", _operator(_name, reflected=True))
 for _name in ("div", "divide"):
     setattr(Operators, _name, _operator("truediv", reflected=False))

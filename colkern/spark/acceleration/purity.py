@@ -106,7 +106,11 @@ def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, 
         line = instruction.positions.lineno if instruction.positions else None
         operation, name = instruction.opname, instruction.argval
         if operation == "IMPORT_NAME":
-            module = value = _imported(name, *arguments)
+            # As far as it is loaded: no module of the user's is run here.
+            level, wanted = arguments
+            module = value = _module(name if wanted else name.partition(".")[0])
+            if level:
+                module = value = _UNKNOWN
             continue
         elif operation == "IMPORT_FROM":
             path, value = f"{getattr(module, '__name__', '')}.{name}", _attribute(module, name)
@@ -125,13 +129,6 @@ def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, 
         else:
             continue
         yield line, path, value
-
-
-def _imported(name: str, level: object, wanted: object) -> object:
-    """The module of an import statement, if it is loaded: no module of the user's is run here."""
-    if level:
-        return _UNKNOWN
-    return _module(name if wanted else name.partition(".")[0])
 
 
 def _module(name: str) -> object:

@@ -49,13 +49,7 @@ class Tracer:
 
 
 class Recorded:
-    """A stand-in for a pandas Series, or for an array of NumPy's.
-
-    Args:
-        node: Its node in the graph.
-        witness: Two rows of it.
-        tracer: Remembers refusals.
-    """
+    """A stand-in for a pandas Series, or for an array of NumPy's: its node, and two rows of it."""
 
     def __init__(self, node: Node, witness: Witness, tracer: Tracer) -> None:
         self._node = node

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from colkern.spark.acceleration import operations
 from colkern.spark.acceleration.nodes import (
     BOOL,
     TEXT,
@@ -22,6 +21,7 @@ from colkern.spark.acceleration.nodes import (
 )
 from colkern.spark.acceleration.operators import Operators
 from colkern.spark.acceleration.recorded import AnyArray, Recorded, Witness, witness_of
+from colkern.spark.acceleration.texts import text_fill
 
 
 class SeriesMethods(Operators):
@@ -85,7 +85,7 @@ class SeriesMethods(Operators):
         if isinstance(dtype, str):
             if np.any(pd.isna(witness_of(value))):
                 raise self._tracer.refused("Series.fillna of texts with a column that has nulls")
-            return self.result(Whole(TEXT, "fillna", operations.text_fill, (node, other)), witness)
+            return self.result(Whole(TEXT, "fillna", text_fill, (node, other)), witness)
         if not is_float(dtype):
             return self
         filled = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))

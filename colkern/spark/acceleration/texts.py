@@ -1,4 +1,4 @@
-"""`Series.str` of traced columns: text methods that pandas leaves to Arrow."""
+"""Texts of traced columns: operators and `Series.str`, which pandas leaves to Arrow."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from colkern.spark.acceleration.nodes import BOOL, TEXT, DType, Whole
+from colkern.spark.acceleration.nodes import BOOL, TEXT, DType, Node, Whole
 
 if TYPE_CHECKING:
     from colkern.spark.acceleration.columns import TracedColumn
+    from colkern.spark.acceleration.recorded import Tracer
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
@@ -85,3 +86,40 @@ class TextMethods:
 
 # Python's own messages name the class.
 TextMethods.__name__ = "StringMethods"
+
+
+# Operators
+
+
+def text_fill(texts: pa.Array, value: str | pa.Array) -> pa.Array:
+    """`Series.fillna` of texts; `value` is a text, or a column of them."""
+    return pc.fill_null(texts, value) if isinstance(value, str) else pc.coalesce(texts, value)
+
+
+def text_operation(tracer: Tracer, name: str, nodes: tuple[Node, ...]) -> Node:
+    """Comparisons and `+` of texts."""
+    if any(node.dtype != TEXT for node in nodes):
+        raise tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
+    if name == "add":
+        return Whole(TEXT, name, _joined, nodes)
+    if name in _TEXT_COMPARISONS:
+        return Whole(BOOL, name, _TEXT_COMPARISONS[name], nodes)
+    raise tracer.refused(f"`{name}` of texts")
+
+
+def _joined(left: str | pa.Array, right: str | pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(left, right, "")
+
+
+def _comparison(function: Callable[..., pa.Array], of_nulls: bool) -> Callable[..., pa.Array]:
+    return lambda left, right: function(left, right).fill_null(of_nulls)
+
+
+_TEXT_COMPARISONS = {
+    "eq": _comparison(pc.equal, False),
+    "ne": _comparison(pc.not_equal, True),
+    "lt": _comparison(pc.less, False),
+    "le": _comparison(pc.less_equal, False),
+    "gt": _comparison(pc.greater, False),
+    "ge": _comparison(pc.greater_equal, False),
+}

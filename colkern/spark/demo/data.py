@@ -148,12 +148,11 @@ def _write_parquet(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
 def own_files(paths: Iterable[Path], folder: Path) -> list[Path]:
     """Files that Spark can read, of a user's Parquet or Arrow files or folders of them.
 
-    Parquet files are taken as they are; Arrow files are written to `folder` as Parquet. Either
-    must have the columns of `COLUMNS`, of these types or of ones that can be cast to them.
+    Arrow files are written to `folder` as Parquet. All must have the columns of `COLUMNS`, of these types
+    or ones that can be cast to them.
 
     Raises:
-        InvalidArrowError: If a file is neither, is damaged or lacks a column.
-        OSError: If a file cannot be read.
+        InvalidArrowError, OSError: If a file is neither, is damaged, lacks a column, or cannot be read.
     """
     files = [file for path in paths for file in _files_in(path)]
     if not files:

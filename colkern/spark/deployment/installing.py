@@ -102,7 +102,12 @@ def _examined(spark: SparkSession) -> Iterable[Finding]:
 
 def _facts_of_executors(spark: SparkSession) -> list[executor_facts.Facts]:
     """The facts of each executor that took one of the tasks."""
-    tasks = _tasks(spark)
+    try:
+        # Some tasks for each core: all executors that are idle get one.
+        tasks = int(2 * spark.sparkContext.defaultParallelism)
+    except PySparkException:
+        # Spark Connect has no context.
+        tasks = _TASKS_WITHOUT_A_COUNT
     cloudpickle.register_pickle_by_value(executor_facts)
     try:
         frame = spark.range(0, tasks, numPartitions=tasks)
@@ -111,15 +116,6 @@ def _facts_of_executors(spark: SparkSession) -> list[executor_facts.Facts]:
         cloudpickle.unregister_pickle_by_value(executor_facts)
     every = [json.loads(row.facts) for row in rows]
     return list({(facts["host"], facts["folder"]): facts for facts in every}.values())
-
-
-def _tasks(spark: SparkSession) -> int:
-    """Some tasks for each core: all executors that are idle get one."""
-    try:
-        return int(2 * spark.sparkContext.defaultParallelism)
-    except PySparkException:
-        # Spark Connect has no context.
-        return _TASKS_WITHOUT_A_COUNT
 
 
 @functools.cache

@@ -27,10 +27,7 @@ Batches: TypeAlias = Callable[[Iterator[RecordBatch]], Iterable[object]]
 
 
 class BatchFunction:
-    """Called by Spark's workers for a partition: pyarrow's batches come as colkern's, not copied.
-
-    A `bare` function gets the number of rows alone, and no columns.
-    """
+    """Called by Spark's workers for a partition; a `bare` function gets rows without columns."""
 
     def __init__(self, function: Batches, schema: s.Schema, *, bare: bool = False) -> None:
         self.function = function

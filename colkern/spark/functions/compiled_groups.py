@@ -125,10 +125,8 @@ def _require_different_names(function: str, schema: s.Schema) -> None:
 
 
 def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
-    """The rows with keys that have the same bytes if they are equal.
-
-    The columns are named by numbers, since keys and others may have the same names.
-    """
+    """The rows with keys that have the same bytes if they are equal."""
+    # Keys and others may have the same names.
     numbered = rows.toDF(*[f"c{k}" for k in range(len(rows.columns))])
     for place, key in zip(numbered.columns, keys.fields, strict=False):
         _require_same_if_equal(key.name, key.dataType)
@@ -138,10 +136,7 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
 
 
 class GroupFunction(RunsFunction):
-    """Called by Spark's workers for a partition whose rows are sorted by the keys.
-
-    The first columns of the batches are the keys, the others the function's parameters.
-    """
+    """Called by Spark's workers for a partition of rows that are sorted by the keys."""
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
         self._elements = _element_types(function, values)
@@ -191,10 +186,9 @@ def _fits(type_: s.DataType, declared: s.DataType) -> bool:
     if isinstance(type_, s.Timestamp):
         return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
     if isinstance(declared, s.FloatingPoint):
-        exact = {8: 16, 16: 32, 32: 64, 64: 128} if isinstance(type_, s.Int) else {32: 32, 64: 64}
-        widths = getattr(type_, "bit_width", 0)
-        numeric = isinstance(type_, s.Int | s.FloatingPoint)
-        return numeric and exact[widths] <= declared.bit_width
+        if isinstance(type_, s.Int):
+            return 2 * type_.bit_width <= declared.bit_width
+        return isinstance(type_, s.FloatingPoint) and type_.bit_width <= declared.bit_width
     return (
         isinstance(type_, s.Int)
         and isinstance(declared, s.Int)

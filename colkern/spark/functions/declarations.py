@@ -48,11 +48,7 @@ def column_types(function: ColumnFunction) -> list[s.DataType] | None:
 
 
 def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s.DataType:
-    """The type of a function's results, as Spark wants them.
-
-    Args:
-        function: A function of columns.
-        columns: The types of its columns; None if they are not known.
+    """The type of a function's results, as Spark wants them, for columns of some types, if known.
 
     Raises:
         TypeError: If the type is neither declared nor to be inferred.

@@ -49,12 +49,8 @@ class Runs:
 def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Runs]:
     """The groups of rows with the same keys, each whole, as soon as its last row is known.
 
-    Keys are compared as in `group_rows`. A batch is copied if a group of an earlier one goes on in it;
-    at most one group is kept from one batch to the next.
-
-    Args:
-        batches: The columns of each batch, of the same types; rows with the same keys follow each other.
-        keys: How many of the first columns are keys.
+    Keys are the first columns, compared as in `group_rows`; rows with the same keys are adjacent. A batch
+    is copied if a group of an earlier one goes on in it; at most one group is kept for the next batch.
     """
     begun = _Begun()
     for columns in batches:

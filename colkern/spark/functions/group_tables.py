@@ -31,7 +31,15 @@ class GroupTables:
 
     def batch(self, table: pa.Table) -> RecordBatch:
         """A group's rows in one piece; copied if Spark sent several, unless these are too many bytes."""
-        piece = self._one_piece(table)
+        pieces = table.to_batches()
+        if len(pieces) > 1:
+            pieces = table.combine_chunks().to_batches()
+        if len(pieces) > 1:
+            raise LimitExceededError(
+                f"{self._name}: the group has too many bytes for one record batch; take it in parts, "
+                f"with iterator=True, or set spark.sql.execution.arrow.useLargeVarTypes"
+            )
+        piece = pieces[0] if pieces else pa.RecordBatch.from_pylist([], schema=table.schema)
         if self._theirs is None or not piece.schema.equals(self._theirs, check_metadata=True):
             self._theirs = piece.schema
             self._ours = import_schema(piece.schema)
@@ -41,17 +49,6 @@ class GroupTables:
         return RecordBatch.lazy(
             self._ours, piece.num_rows, partial(_flat_column, piece, self._ours)
         )
-
-    def _one_piece(self, table: pa.Table) -> pa.RecordBatch:
-        pieces = table.to_batches()
-        if len(pieces) > 1:
-            pieces = table.combine_chunks().to_batches()
-        if len(pieces) > 1:
-            raise LimitExceededError(
-                f"{self._name}: the group has too many bytes for one record batch; take it in parts, "
-                f"with iterator=True, or set spark.sql.execution.arrow.useLargeVarTypes"
-            )
-        return pieces[0] if pieces else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _is_flat(type_: s.DataType) -> bool:

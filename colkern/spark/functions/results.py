@@ -78,7 +78,11 @@ def conformed(
     try:
         checked: Array = run_noted(attempt, function, first, first + column.length, "row")
     except ValueError as error:
-        raise _located(error, f"{function}: {place} is no {field.type}") from error
+        kind = InvalidArrowError if isinstance(error, InvalidArrowError) else ValueError
+        located = kind(f"{function}: {place} is no {field.type}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            located.add_note(note)
+        raise located from error
     except UnsupportedError as error:
         raise UnsupportedError(f"{function}: {place}: {error}") from None
     return checked
@@ -163,13 +167,11 @@ class Results:
 def conformed_batch(
     function: str, result: object, schema: s.Schema, *, batch: int = 0
 ) -> pa.RecordBatch:
-    """A result of a user's function as the batch that Spark expects.
+    """Result number `batch` of a user's function, as the batch that Spark expects.
 
     Args:
-        function: The name of the function, for messages.
         result: A record batch, of colkern or by the Arrow PyCapsule interface, or columns by name.
         schema: The columns that were declared; those of `result` may have another order.
-        batch: The number of the result, for messages.
 
     Raises:
         TypeError: If it is no batch.
@@ -205,11 +207,3 @@ def _columns(function: str, result: object) -> tuple[Mapping[str, object], int |
             raise TypeError(f"{function}: expected a record batch or columns by name, got {given}")
         result = import_batch(result)
     return dict(zip(result.schema.names, result.columns, strict=True)), result.num_rows
-
-
-def _located(error: ValueError, place: str) -> ValueError:
-    kind = InvalidArrowError if isinstance(error, InvalidArrowError) else ValueError
-    located = kind(f"{place}: {error}")
-    for note in getattr(error, "__notes__", ()):
-        located.add_note(note)
-    return located

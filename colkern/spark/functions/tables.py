@@ -103,21 +103,18 @@ def _batch_handler(call: ArrowFunction, schema: s.Schema) -> type:
             self, *columns: pa.Array | pa.RecordBatch, **named: pa.Array
         ) -> Iterator[pa.RecordBatch]:
             if len(columns) == 1 and isinstance(columns[0], pa.RecordBatch):
-                columns = _by_name(call.function.name, columns[0], names)
+                (batch,) = columns
+                missing = [name for name in names if name not in batch.schema.names]
+                if missing:
+                    raise TypeError(
+                        f"{call.function.name}: the table has no column {missing[0]!r}; it has "
+                        f"{', '.join(batch.schema.names)}"
+                    )
+                columns = tuple([batch[name] for name in names])
             items = columns_of(list_flatten(import_array(call(*columns, **named))))
             yield pa.record_batch(RecordBatch(schema, items))
 
     return Batches
-
-
-def _by_name(function: str, batch: pa.RecordBatch, names: list[str]) -> tuple[pa.Array, ...]:
-    missing = [name for name in names if name not in batch.schema.names]
-    if missing:
-        raise TypeError(
-            f"{function}: the table has no column {missing[0]!r}; it has "
-            f"{', '.join(batch.schema.names)}"
-        )
-    return tuple([batch[name] for name in names])
 
 
 def _row_handler(call: ArrowFunction, types: Sequence[s.DataType | None]) -> type:

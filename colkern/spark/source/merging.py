@@ -32,11 +32,7 @@ def merged(files: Iterable[FileSchema]) -> StructType:
 
 
 def require_same(first: FileSchema, other: FileSchema) -> None:
-    """Check that a file has all columns of the first one, with the same types.
-
-    Raises:
-        ValueError: If it lacks a column, or has another type in it; names both files and the field.
-    """
+    """Raise ValueError unless a file has all columns of the first one, with the same types."""
     theirs = {field.name: field.dataType for field in other.schema}
     for field in first.schema:
         if field.name not in theirs:

@@ -170,13 +170,10 @@ _OPTIONS = tuple(
 
 
 def require_known(names: Iterable[str]) -> None:
-    """Check that the data source, or a streaming query of Spark's, has options of some names.
+    """Raise ValueError if neither the data source nor streaming queries have an option of some name.
 
     Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
     a session may have them all in one place.
-
-    Raises:
-        ValueError: If there is no such option; suggests one with a similar name.
     """
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
     given = {name.lower(): name for name in names}

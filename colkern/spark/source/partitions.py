@@ -40,13 +40,8 @@ def planned(
     """The partitions of a query, of about `partition_bytes` each, and at least one.
 
     Batches stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
-    stream cannot be cut, and is a partition of its own.
-
-    Args:
-        files: The files.
-        columns: How many columns are read. The columns of a file count as equally large.
-        partition_bytes: How many bytes of these columns make a partition.
-        wanted: Selects the batches.
+    stream cannot be cut, and is a partition of its own. The bytes are those of the columns that are read;
+    all columns of a file count as equally large.
     """
     pieces = _grouped(files, columns, partition_bytes, wanted)
     # Without any partition, Spark would call the reader with one of its own.

@@ -21,13 +21,7 @@ from colkern.spark.source.statistics import Bounds, bounds_of
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a query.
-
-    Args:
-        options: The files that are read, and the size of partitions.
-        request: The columns and rows that the query asks for.
-        first: The file that the others must agree with; None if they need not.
-    """
+    """The plan of a query; all files must agree with `first`, unless it is None."""
 
     options: ReadOptions
     request: Request

@@ -60,8 +60,7 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
     """The rows of some pieces that a query asks for, a batch at a time; none is held back.
 
     Raises:
-        ValueError: If a file lacks a column, or a value does not fit its type; names the file.
-        InvalidArrowError: If a file is malformed; names it.
+        ValueError: If a file is malformed, lacks a column, or a value does not fit its type; names it.
     """
     with told_plainly():
         for piece in pieces:

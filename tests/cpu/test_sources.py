@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from colkern.cpu import sources
-from colkern.cpu.sources import module_key, source_key
+from colkern.cpu.sources import module_key, package_of, source_key
 from colkern.jit.compiling import library
 from colkern.jit.compiling.library import library_key
 
@@ -98,3 +98,11 @@ def test_a_package_without_a_place_to_remember_it(
 
     monkeypatch.setattr(sources, "cache_dir", none)
     assert key_of(package) == key
+
+
+def test_modules_within_a_package_that_is_hashed_as_whole() -> None:
+    import colkern.jit
+
+    assert package_of("colkern.jit.views.columns") == colkern.jit.__name__
+    assert package_of("colkern.jitter") is None
+    assert package_of("colkern.cpu.content") is None

@@ -30,11 +30,8 @@ def _bytes_append(out, value):
     """`append` of bytes of any length; None if the builder does not take such a value."""
     if isinstance(value, types.UnicodeType):
         return _append_string(out)
-    if isinstance(value, types.StringLiteral | types.Bytes):
-        view_of = as_view
-    elif isinstance(value, ByteStringType):
-        view_of = as_it_is
-    else:
+    view_of = _view_of(value)
+    if view_of is None:
         return None
     check = _check_of_text(out, value)
 
@@ -51,6 +48,13 @@ def _bytes_append(out, value):
         set_length(row, slot + 1)
 
     return append
+
+
+def _view_of(value):
+    """The function from a value to a byte string; None if the value holds no bytes."""
+    if isinstance(value, types.StringLiteral | types.Bytes):
+        return as_view
+    return as_it_is if isinstance(value, ByteStringType) else None
 
 
 def _append_string(out):
@@ -131,11 +135,8 @@ def _fixed_size_append(out, value):
     """`append` of as many bytes as the type says; None if the builder does not take such a value."""
     width = out.node.per_slot
     message = f"bytes of another length than {out.data_type} has"
-    if isinstance(value, types.StringLiteral | types.Bytes):
-        view_of = as_view
-    elif isinstance(value, ByteStringType):
-        view_of = as_it_is
-    else:
+    view_of = _view_of(value)
+    if view_of is None:
         return None
 
     def append(out, value):

@@ -164,7 +164,7 @@ def _git(*arguments: str) -> str:
 def selected_cases(request: pytest.FixtureRequest, parameter: str) -> list[str]:
     """The values of a parameter in the selected tests that use the fixture of the request."""
     return [
-        test.callspec.params[parameter]
+        str(test.callspec.params[parameter])
         for test in request.session.items
         if isinstance(test, pytest.Function) and request.fixturename in test.fixturenames
     ]

@@ -69,7 +69,7 @@ lint: $(DEV)  ## ruff
 types: $(DEV)  ## mypy, strict
 	$(PY) -m mypy
 
-unit: $(DEV)  ## the tests of the day alone, the notebooks among them; COLKERN_QUARTER=0..3
+unit: $(DEV)  ## the tests of the day alone, the notebooks among them; COLKERN_TURN=0
 	$(PYTEST) -n $(WORKERS) --nbmake $(BY_DAY) $(ARGS)
 
 unit-all: export HYPOTHESIS_PROFILE := $(or $(HYPOTHESIS_PROFILE),night)

@@ -41,6 +41,7 @@ def outcome(run: Run) -> list[str]:
 def runs(target: Any) -> dict[str, Run]:
     """Everything that can run here, by the name of its test."""
     from cuda import device_operations as device
+    from cuda.on_device import OPERATIONS
     from kernels.cases import variants
     from kernels.running import target_failures
 
@@ -48,7 +49,7 @@ def runs(target: Any) -> dict[str, Run]:
         f"test_simulated[{name}]": partial(target_failures, name, target, MOST_CASES)
         for name in variants()
     }
-    for what in device.OPERATIONS:
+    for what in OPERATIONS:
         found[f"test_simulated_operation[{what}]"] = partial(device.failures, what)
     return found | {
         "test_simulated_gather_union": device.union_failures,

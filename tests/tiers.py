@@ -4,13 +4,13 @@ What no rule names runs by day. A rule names tests by how their ids begin:
 
 - `NIGHT`: at night alone.
 - `IN_TURN`: by day a quarter of them.
-- `EACH_KERNEL`: by day a variant of each kernel, and a quarter of the others.
-- `EACH_PATTERN`: by day a kernel of each pattern, those of files that have changed, and a quarter of the
-  others.
+- `EACH_KERNEL`: by day a variant of each kernel, each time another one.
+- `EACH_PATTERN`: by day a variant of a kernel of each pattern, of those of files that have changed, and of
+  a quarter of the others.
 
-The commit says which quarter: a commit has the same tests everywhere, and a few commits have all of them.
-COLKERN_QUARTER (0 to 3) chooses another one. COLKERN_BASE is the commit before the changes: HEAD~1, if it
-is not set.
+The commit says which: a commit has the same tests everywhere, and a few commits have all of them.
+COLKERN_TURN, any number, chooses others. COLKERN_BASE is the commit before the changes: HEAD~1, if it is
+not set.
 """
 
 from __future__ import annotations
@@ -52,19 +52,34 @@ NIGHT = (
 IN_TURN = (
     # What is launched is proved kernel by kernel, and on the CPU.
     "tests/cuda/test_gpu_benchmarks.py::test_a_device_computes_what_a_cpu_does",
+    "tests/cuda/test_gpu_benchmarks.py::test_a_gigabyte_can_be_described",
     "tests/cuda/test_operations.py::test_simulated_operation",
     # They restate tests for the CPU.
-    "tests/jit/test_cuda_columns.py::test_in_the_simulator",
-    "tests/jit/test_rows_on_device.py::test_in_the_simulator",
-    "tests/jit/test_udf_on_device.py::test_in_the_simulator",
+    "tests/jit/test_cuda_columns.py",
+    "tests/jit/test_rows_on_device.py",
+    "tests/jit/test_udf_on_device.py",
     # Several processes for each; tests/cpu has the rules of the cache in one.
+    "notebooks/",
     "tests/cpu/test_cached_features.py",
     "tests/jit/test_processes.py",
-    # One loop over all types, each of which takes seconds of compiling.
+    # One test for all types, each of which takes seconds of compiling.
+    "tests/jit/test_column_operations.py::test_a_union_has_no_validity_of_its_own",
     "tests/jit/test_columns.py",
+    "tests/jit/test_generator.py::test_items_of_each_kind",
+    "tests/jit/test_udf.py::test_binary_of_any_layout_is_a_byte_string",
+    "tests/jit/test_udf.py::test_decimals_are_integers_times_a_power_of_ten",
+    "tests/jit/test_udf.py::test_floats_of_any_width_are_floats",
+    "tests/jit/test_udf.py::test_integers_become_decimals_dates_and_times",
+    "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
+    "tests/jit/test_udf.py::test_results_of_each_number_type",
+    "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
+    "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
     # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
     "tests/spark/test_functions.py::test_a_value_of_each_type_goes_in_and_out",
     "tests/spark/test_worker_reader.py",
+    # Every file or bit of many.
+    "tests/dissociated/test_golden.py::test_every_golden_file_as_it_is_read_directly",
+    "tests/ipc/test_bad_input.py::test_any_flipped_bit_is_an_error_or_reads",
 )
 
 EACH_KERNEL = (
@@ -81,30 +96,33 @@ EACH_PATTERN = (
 
 def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
     """Those of the tests that run at night alone."""
-    by_day: set[tuple[str, str]] = set()
+    of_kernels: dict[tuple[str, str], list[pytest.Item]] = {}
     for item in items:
         test, _, case = item.nodeid.partition("[")
         if item.nodeid.startswith(EACH_KERNEL + EACH_PATTERN):
             kernel = case.rstrip("]").partition("[")[0]
-            stands = item.nodeid.startswith(EACH_KERNEL) or kernel in kernels_of_day()
-            first = (test, kernel) not in by_day
-            by_day.add((test, kernel))
-            at_night = not ((first and stands) or _is_in_turn(case))
-        else:
-            at_night = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test)
-        if at_night or item.nodeid.startswith(NIGHT):
+            of_kernels.setdefault((test, kernel), []).append(item)
+            continue
+        late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test)
+        if late or item.nodeid.startswith(NIGHT):
             yield item
+    for (_, kernel), variants in of_kernels.items():
+        in_turn = variants.pop(turn() // QUARTERS % len(variants))
+        yield from variants
+        always = in_turn.nodeid.startswith(EACH_KERNEL) or kernel in kernels_of_day()
+        if not always and not _is_in_turn(kernel):
+            yield in_turn
 
 
 def _is_in_turn(name: str) -> bool:
-    return crc32(name.encode()) % QUARTERS == quarter()
+    return crc32(name.encode()) % QUARTERS == turn() % QUARTERS
 
 
 @cache
-def quarter() -> int:
-    """The number of the quarter that runs by day."""
-    chosen = os.environ.get("COLKERN_QUARTER")
-    return int(chosen or _git("rev-parse", "HEAD")[:8] or "0", 10 if chosen else 16) % QUARTERS
+def turn() -> int:
+    """The number that chooses what runs by day."""
+    chosen = os.environ.get("COLKERN_TURN")
+    return int(chosen) if chosen else int(_git("rev-parse", "HEAD")[:8] or "0", 16)
 
 
 @cache
@@ -146,7 +164,7 @@ def _git(*arguments: str) -> str:
 def selected_cases(request: pytest.FixtureRequest, parameter: str) -> list[str]:
     """The values of a parameter in the selected tests that use the fixture of the request."""
     return [
-        test.callspec.params[parameter]
+        str(test.callspec.params[parameter])
         for test in request.session.items
         if isinstance(test, pytest.Function) and request.fixturename in test.fixturenames
     ]
@@ -155,4 +173,4 @@ def selected_cases(request: pytest.FixtureRequest, parameter: str) -> list[str]:
 def report_header() -> str:
     """Which of the tests run by day."""
     changed = len(changed_kernels())
-    return f"by day: quarter {quarter()} of 0 to {QUARTERS - 1}, {changed} changed kernels"
+    return f"by day: COLKERN_TURN={turn()} (quarter {turn() % QUARTERS}), {changed} changed kernels"

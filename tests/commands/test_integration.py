@@ -6,6 +6,7 @@ import argparse
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,6 @@ from integration.oracle import values_in_arrow, values_in_json
 
 from colkern.cli import main
 from colkern.commands.failures import BAD_DATA, BAD_USE
-from colkern.commands.integration import _QUIRKS as command_quirks
 from colkern.commands.integration import add_command
 from colkern.integration.conversions import QUIRKS, json_to_file
 
@@ -317,5 +317,6 @@ def test_errors_name_what_the_user_named(
     assert capsys.readouterr().err.startswith(f"colkern: {deep}: the JSON nests deeper")
 
 
-def test_the_quirks_of_the_command_are_those_of_the_conversions() -> None:
-    assert set(command_quirks) == set(QUIRKS)
+def test_the_quirks_of_the_command_are_those_of_the_conversions(capsys: Output) -> None:
+    assert integration("--mode", "validate", "--json", "x", "--quirk", "y") == BAD_USE
+    assert set(re.findall(r"no_\w+", capsys.readouterr().err)) == set(QUIRKS)

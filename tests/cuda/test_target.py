@@ -104,6 +104,11 @@ def test_memory_is_that_of_the_targets_device(monkeypatch: pytest.MonkeyPatch) -
     assert set(devices.used) == {1}
 
 
+def test_a_stand_in_is_available() -> None:
+    with stand_in.installed():
+        assert memory.is_available()
+
+
 def test_sums_are_exact() -> None:
     with stand_in.installed():
         target = CudaTarget(Device("cuda"))

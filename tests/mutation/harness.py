@@ -26,7 +26,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from mutation.mutants import Mutant, chosen
-from tiers import ROOT, quarter
+from tiers import ROOT, turn
 
 DAY, NIGHT = "not night", "night"
 
@@ -183,7 +183,7 @@ def run(root: Path, tier: str, paths: list[str], passed_over: list[str]) -> str:
     """The first test that fails in a copy; "" if all pass."""
     environment = os.environ | {
         "PYTHONPATH": str(root),
-        "COLKERN_QUARTER": str(quarter()),
+        "COLKERN_TURN": str(turn()),
         "ARROW_TEST_DATA": os.environ.get(
             "ARROW_TEST_DATA", str(ROOT.parent / "shared" / "arrow-testing" / "data")
         ),

@@ -138,9 +138,10 @@ class _SinkFile(io.RawIOBase):
         return True
 
     def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data)
         if not self.discard:
-            self._sink.write([data])
-        return memoryview(data).nbytes
+            self._sink.write([view])
+        return view.nbytes
 
     def tell(self) -> int:
         return self._sink.position

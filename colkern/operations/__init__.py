@@ -44,6 +44,7 @@ from colkern.operations.lists import (
     list_value_length,
 )
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
+from colkern.operations.position_checks import require_valid
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection.choosing import if_else, interleave
@@ -64,7 +65,7 @@ from colkern.operations.strings import (
 from colkern.operations.structs import make_struct, struct_field, struct_flatten
 from colkern.operations.union_modes import to_dense_union, to_sparse_union
 from colkern.operations.unions import gather_union, select_child
-from colkern.operations.validation import require_valid, validate
+from colkern.operations.validation import validate
 from colkern.operations.validity import combine_validity, compact_validity, null_count
 from colkern.operations.value_checks import TypeRule
 from colkern.operations.view_compaction import compact_views

@@ -21,10 +21,10 @@ from colkern.operations.arguments import operation
 from colkern.operations.encodings import Work, decoded
 from colkern.operations.numbers import number_of
 from colkern.operations.operands import unsigned
+from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take_positions
-from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
 

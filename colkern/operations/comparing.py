@@ -19,7 +19,7 @@ from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target
 

@@ -16,7 +16,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import operation
 from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
 from colkern.operations.patterns import measure_in_place
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, Target, target_of
 

@@ -27,9 +27,9 @@ from colkern.operations.dictionary_tables import numbers_by_table
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.operands import unsigned, validity_of
 from colkern.operations.patterns import require_room
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat
-from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, target_of
 

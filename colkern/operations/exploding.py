@@ -16,8 +16,8 @@ from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, has_lists, lists_of
 from colkern.operations.lists import list_flatten
 from colkern.operations.nulling import null_outside
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
-from colkern.operations.validation import require_valid
 from colkern.targets import Items
 
 

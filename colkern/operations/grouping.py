@@ -20,10 +20,10 @@ from colkern.memory import Buffer
 from colkern.operations.dictionaries import number_values
 from colkern.operations.encodings import decoded, dictionary_parts
 from colkern.operations.lists import list_flatten, list_value_length
+from colkern.operations.position_checks import require_valid
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take, take_positions
 from colkern.operations.structs import struct_flatten
-from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
 
 _NUMBER = np.dtype(np.uint32)

@@ -19,7 +19,7 @@ from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import number_words
 from colkern.operations.operands import buffer_addresses, buffer_sizes, unsigned, validity_of
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 from colkern.targets import Argument, Items, Target, target_of
 
 _MOST_PARTITIONS = 1 << 32

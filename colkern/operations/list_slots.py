@@ -17,7 +17,7 @@ from colkern.forks import cached_property
 from colkern.kernels import Kernel, lists, offsets
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.operands import validity_of
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
 

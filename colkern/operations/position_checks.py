@@ -2,6 +2,8 @@
 
 One check a layout, of an array whose children are long enough; each reads every slot once.
 
+`require_valid` runs them once an array, before any kernel that follows positions of untrusted input.
+
 Columnar format 1.5: the rules under each layout.
 """
 
@@ -12,11 +14,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import InvalidArrowError
 from colkern.kernels import Kernel, lists, offsets, runs, selection, unions, views
-from colkern.layouts import LayoutKind, Role
+from colkern.layouts import ChildLength, LayoutKind, Role
 from colkern.operations.operands import buffer_sizes, validity_of
 from colkern.operations.union_slots import child_numbers
 from colkern.targets import NOWHERE, Argument, Items, target_of
@@ -36,6 +39,63 @@ POSITION_CHECKS: Dispatch[LayoutKind, Check] = by_layout(
     LayoutKind.STRUCT,
 )
 """The check of each layout that has positions."""
+
+
+def require_valid(array: Array, place: str = "") -> None:
+    """Check that every position in the array leads to memory of the array's own.
+
+    Runs once an array (and its slices). Arrays that pass may be given to any kernel.
+
+    Raises:
+        InvalidArrowError: As `validate`.
+    """
+    if array._checked:
+        return
+    check_child_lengths(array, place)
+    check = POSITION_CHECKS.get(array.layout.kind)
+    if check is not None:
+        check(array, place)
+    for name, part in parts_of(array):
+        require_valid(part, inside(place, name))
+    array._checked = True
+
+
+def parts_of(array: Array) -> list[tuple[str, Array]]:
+    """The children with their names, and the dictionary."""
+    if not array.children and array.dictionary is None:
+        return []
+    parts = [(f.name, c) for f, c in zip(array.type.fields, array.children, strict=True)]
+    if array.dictionary is not None:
+        parts.append(("dictionary", array.dictionary))
+    return parts
+
+
+def inside(place: str, name: str) -> str:
+    """The path of a part of the array at `place`."""
+    return f"{place}.{name}" if place else name
+
+
+def check_child_lengths(array: Array, place: str) -> None:
+    """The lengths of children where the parent's length sets them."""
+    if not array.children:
+        return
+    need = _least_child_length(array)
+    for field, child in zip(array.type.fields, array.children, strict=True):
+        if need is not None and child.length < need:
+            raise InvalidArrowError(
+                f"child {field.name!r} has {child.length} values, its parent needs {need}",
+                place=place,
+            )
+
+
+def _least_child_length(array: Array) -> int | None:
+    storage = array.type.storage
+    slots = array.offset + array.length
+    if array.layout.child_length is ChildLength.SAME:
+        return slots
+    if isinstance(storage, s.FixedSizeList):
+        return slots * storage.list_size
+    return None
 
 
 def first_slot(array: Array, kernel: Kernel, count: int, *args: Argument) -> int:

@@ -17,9 +17,9 @@ from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.operations.arguments import operation
 from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.position_checks import require_valid
 from colkern.operations.run_bounds import require_room, run_bounds
 from colkern.operations.selection import Picks, assemble, words_of
-from colkern.operations.validation import require_valid
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _INT32 = s.int32()

@@ -15,10 +15,10 @@ from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.operands import validity_of
+from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
-from colkern.operations.validation import require_valid
 from colkern.targets import NOWHERE, Items, target_of
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -18,8 +18,8 @@ from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
+from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.validation import require_valid
 from colkern.targets import Items, Target, target_of
 
 Order = Literal["ascending", "descending"]

@@ -21,8 +21,8 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes
+from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 

@@ -13,7 +13,7 @@ from colkern.arrays import Array
 from colkern.operations.arguments import operation
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import cut, own_children
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import compact_validity
 
 Key = int | str

@@ -14,11 +14,11 @@ from colkern.arrays import Array
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import operation
 from colkern.operations.own_slots import own_children
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import Picks, assemble
 from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.union_slots import child_numbers, slots_of
-from colkern.operations.validation import require_valid
 from colkern.targets import Items, target_of
 
 

@@ -1,7 +1,6 @@
 """Validation of arrays and all that is below them against the format.
 
-Two depths. The cheap one checks counts and sizes. The full one checks every slot; a part of it,
-`require_valid`, runs once an array, before any kernel that follows positions of untrusted input.
+Two depths. The cheap one checks counts and sizes. The full one checks every slot.
 
 Columnar format 1.5: the rules under each layout.
 """
@@ -10,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
-from colkern.layouts import ChildLength
 from colkern.operations.arguments import operation
 from colkern.operations.extension_checks import check_extension
-from colkern.operations.position_checks import POSITION_CHECKS
+from colkern.operations.position_checks import (
+    check_child_lengths,
+    inside,
+    parts_of,
+    require_valid,
+)
 from colkern.operations.validity import null_count
 from colkern.operations.value_checks import TypeRule, check_values, skipped_rules
 
@@ -55,72 +57,16 @@ def validate(
         _validate(data, "", full, skipped)
 
 
-def require_valid(array: Array, place: str = "") -> None:
-    """Check that every position in the array leads to memory of the array's own.
-
-    Runs once an array (and its slices). Arrays that pass may be given to any kernel.
-
-    Raises:
-        InvalidArrowError: As `validate`.
-    """
-    if array._checked:
-        return
-    _check_children(array, place)
-    check = POSITION_CHECKS.get(array.layout.kind)
-    if check is not None:
-        check(array, place)
-    for name, part in _parts(array):
-        require_valid(part, _inside(place, name))
-    array._checked = True
-
-
 def _validate(array: Array, place: str, full: bool, skipped: Collection[str]) -> None:
     if full:
         require_valid(array, place)
         _check_null_count(array, place)
         check_values(array, skipped, place)
     else:
-        _check_children(array, place)
+        check_child_lengths(array, place)
     check_extension(array, full, place)
-    for name, part in _parts(array):
-        _validate(part, _inside(place, name), full, skipped)
-
-
-def _parts(array: Array) -> list[tuple[str, Array]]:
-    """The children with their names, and the dictionary."""
-    if not array.children and array.dictionary is None:
-        return []
-    parts = [(f.name, c) for f, c in zip(array.type.fields, array.children, strict=True)]
-    if array.dictionary is not None:
-        parts.append(("dictionary", array.dictionary))
-    return parts
-
-
-def _inside(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
-
-
-def _check_children(array: Array, place: str) -> None:
-    """The lengths of children where the parent's length sets them."""
-    if not array.children:
-        return
-    need = _least_child_length(array)
-    for field, child in zip(array.type.fields, array.children, strict=True):
-        if need is not None and child.length < need:
-            raise InvalidArrowError(
-                f"child {field.name!r} has {child.length} values, its parent needs {need}",
-                place=place,
-            )
-
-
-def _least_child_length(array: Array) -> int | None:
-    storage = array.type.storage
-    slots = array.offset + array.length
-    if array.layout.child_length is ChildLength.SAME:
-        return slots
-    if isinstance(storage, s.FixedSizeList):
-        return slots * storage.list_size
-    return None
+    for name, part in parts_of(array):
+        _validate(part, inside(place, name), full, skipped)
 
 
 def _check_null_count(array: Array, place: str) -> None:

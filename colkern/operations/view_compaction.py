@@ -14,7 +14,7 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.convert import gather_views
 from colkern.operations.operands import buffer_sizes, validity_of
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, target_of
 

@@ -26,8 +26,8 @@ from colkern.operations.aggregates.encodings import (
 )
 from colkern.operations.aggregates.sums import PIECE, sum_bools
 from colkern.operations.operands import Operand, decimal_words, validity_of
+from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.validation import require_valid
 from colkern.targets import on_its_device, target_of
 
 _WORD = 1 << 64

@@ -19,7 +19,7 @@ from colkern.operations.aggregates.encodings import (
 from colkern.operations.aggregates.extremes import both_extremes, extreme
 from colkern.operations.aggregates.sums import SUMS, decimal_mean, sum_of_values, whole_sum
 from colkern.operations.arguments import operation
-from colkern.operations.validation import require_valid
+from colkern.operations.position_checks import require_valid
 
 CountMode = Literal["only_valid", "only_null", "all"]
 

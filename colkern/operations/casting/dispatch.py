@@ -17,9 +17,9 @@ from colkern.operations.casting.results import retyped
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import dictionary_decode, dictionary_encode
 from colkern.operations.extension_checks import check_extension
+from colkern.operations.position_checks import require_valid
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import run_end_decode
-from colkern.operations.validation import require_valid
 
 Conversion: TypeAlias = Callable[[Array, s.DataType, bool], Array]
 """Casts a checked array to a type; the last argument says whether to be safe."""

@@ -19,11 +19,11 @@ from colkern.operations.booleans import expand
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.repeating import repeat
 from colkern.operations.selection.taking import take_positions
-from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
 

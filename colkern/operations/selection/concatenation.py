@@ -20,12 +20,12 @@ from colkern.layouts import Role
 from colkern.memory import Buffer, Device
 from colkern.operations.arguments import operation
 from colkern.operations.own_slots import own_children
+from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection.dense_unions import assemble_dense_union
 from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.union_slots import child_numbers
-from colkern.operations.validation import require_valid
 from colkern.targets import Items, on_its_device, target_of
 
 _MOST = np.iinfo(np.int32).max

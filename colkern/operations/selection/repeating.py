@@ -17,10 +17,10 @@ from colkern.layouts import Role
 from colkern.memory import HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.list_elements import repeat_for_elements
 from colkern.operations.selection.taking import LatePicks
-from colkern.operations.validation import require_valid
 from colkern.targets import Items, Target, on_its_device, target_of
 
 

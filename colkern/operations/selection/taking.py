@@ -23,9 +23,9 @@ from colkern.operations.creation import nulls
 from colkern.operations.nulling import NULL_OUTSIDE
 from colkern.operations.operands import validity_of
 from colkern.operations.patterns import measure
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.engine import Copier, Ranges, Selection, assemble
 from colkern.operations.selection.words import WORDS, own_words, repeat_bits, take_words
-from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
 

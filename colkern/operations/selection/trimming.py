@@ -19,6 +19,7 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.booleans import expand
 from colkern.operations.own_slots import own_children
+from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import join_arrays
 from colkern.operations.selection.dense_unions import assemble_dense_union
 from colkern.operations.selection.engine import Copier, assemble
@@ -27,7 +28,6 @@ from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.trimmed_views import bits_reached, trimmed_views
 from colkern.operations.selection.words import repeat_bits, words_of
 from colkern.operations.union_slots import slots_with
-from colkern.operations.validation import require_valid
 from colkern.targets import NOWHERE, Argument, Items, on_its_device, target_of
 
 

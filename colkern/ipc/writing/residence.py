@@ -16,8 +16,17 @@ _HOST_ONLY = {HOST}
 
 def devices_of(array: Array) -> set[Device]:
     """The memories that hold bytes of an array, those of dictionaries left out."""
-    devices = {buffer.device for buffer in array.buffers if buffer is not None and buffer.size}
-    return devices.union(*map(devices_of, array.children))
+    devices: set[Device] = set()
+    _add_devices(array, devices)
+    return devices
+
+
+def _add_devices(array: Array, devices: set[Device]) -> None:
+    for buffer in array.buffers:
+        if buffer is not None and buffer.size:
+            devices.add(buffer.device)
+    for child in array.children:
+        _add_devices(child, devices)
 
 
 def current(devices: set[Device]) -> AbstractContextManager[object]:

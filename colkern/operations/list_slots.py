@@ -12,11 +12,11 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import LISTS
-from colkern.errors import LimitExceededError
 from colkern.forks import cached_property
 from colkern.kernels import Kernel, lists, offsets
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.operands import validity_of
+from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
@@ -123,11 +123,7 @@ class Lists:
         own = self.offsets.dtype
         if dtype is None:
             dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
-        if count.total > most_of(dtype):
-            raise LimitExceededError(
-                f"{count.total} elements do not fit offsets of {np.dtype(dtype)}; "
-                f"use the large form of the type"
-            )
+        require_room(count.total, dtype)
         target = self.target
         if not len(count.blocks):
             return target.frozen(target.allocate(1, dtype))

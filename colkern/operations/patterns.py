@@ -36,9 +36,10 @@ def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args:
 
 def require_room(total: int, dtype: DTypeLike) -> None:
     """Raise `LimitExceededError` if offsets of a type cannot be as large as that."""
-    if total > np.iinfo(np.dtype(dtype)).max:
+    offsets = np.dtype(dtype)
+    if total.bit_length() >= 8 * offsets.itemsize:
         raise LimitExceededError(
-            f"{total} bytes or elements do not fit offsets of {np.dtype(dtype)}; "
+            f"{total} bytes or elements do not fit offsets of {offsets}; "
             f"use the large form of the type"
         )
 

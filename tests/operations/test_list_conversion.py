@@ -78,7 +78,9 @@ def test_views_that_do_not_fit_offsets() -> None:
     child = Array(s.null(), 2**31 - 1, [])
     sizes = buffer([2**31 - 1] * 2, "<i4")
     views = Array(s.list_view(s.null()), 2, [None, buffer([0, 0], "<i4"), sizes], [child])
-    with pytest.raises(LimitExceededError, match="4294967294 elements do not fit offsets of int32"):
+    with pytest.raises(
+        LimitExceededError, match="4294967294 bytes or elements do not fit offsets of int32"
+    ):
         list_view_to_list(views)
     made = list_view_to_list(list_with_offsets(views, 64))
     assert made.children[0].length == 2**32 - 2

@@ -108,7 +108,7 @@ def few_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
 
 @helper
 def bits_from(bits: In[uint8], position: uint64, count: uint64) -> uint64:
-    """The `count` (0 to 64) bits from `position` on, lowest first; reads no byte without such a bit."""
+    """The `count` (0 to 64) bits from `position` on, lowest first, as a uint64; zeros above them."""
     byte = position >> uint64(3)
     shift = position & uint64(7)
     word = uint64(0)
@@ -116,10 +116,14 @@ def bits_from(bits: In[uint8], position: uint64, count: uint64) -> uint64:
         word = load_word(bits, byte, uint64(0)) >> shift
         if shift != 0:
             word |= uint64(bits[byte + uint64(8)]) << (uint64(64) - shift)
-    elif count != 0:
-        word = uint64(bits[byte]) >> shift
-        for k in range(byte + uint64(1), (position + count + uint64(7)) >> uint64(3)):
-            word |= uint64(bits[k]) << (((uint64(k) - byte) << uint64(3)) - shift)
+    else:
+        # A word would reach past the end.
+        for k in range(byte, min(byte + uint64(9), uint64(len(bits)))):
+            place = (uint64(k) - byte) << uint64(3)
+            if place < shift:
+                word |= uint64(bits[k]) >> shift
+            elif place - shift < uint64(64):
+                word |= uint64(bits[k]) << (place - shift)
     return word & lowest_bits(count)
 
 

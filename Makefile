@@ -73,6 +73,7 @@ unit: $(DEV)  ## the tests of the day alone, the notebooks among them; COLKERN_T
 	$(PYTEST) -n $(WORKERS) --nbmake $(BY_DAY) $(ARGS)
 
 unit-all: export HYPOTHESIS_PROFILE := $(or $(HYPOTHESIS_PROFILE),night)
+unit-all: export COLKERN_PTX := all
 unit-all: $(DEV)
 	$(PYTEST) -n $(WORKERS) --nbmake $(ARGS)
 

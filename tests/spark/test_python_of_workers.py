@@ -47,6 +47,7 @@ def run(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.spark
 def test_a_session_of_the_users_own_runs_this_python(tmp_path: Path) -> None:
     done = run(tmp_path)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from colkern.spark.java import find_java
 
 SCRIPT = """

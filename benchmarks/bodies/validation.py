@@ -14,7 +14,6 @@ from benchmarks import data
 from benchmarks.bodies.contestant import SPEED, Against, Contestant, Group, Place
 from benchmarks.bodies.tables import array_bytes
 from colkern.cpu.threads import set_num_threads
-from colkern.layouts import LayoutKind
 
 TIMES_AS_FAST = 10
 """The target speed of a device beside one core."""
@@ -53,7 +52,7 @@ COLUMNS: dict[str, Callable[[int], pa.Array]] = {
     "utf8": _text,
     "list": _lists,
     "dictionary": _dictionary,
-    LayoutKind.RUN_END_ENCODED: _runs,
+    "run-end encoded": _runs,
     "utf8 view": _views,
 }
 

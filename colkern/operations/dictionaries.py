@@ -214,7 +214,7 @@ def number_values(
     """
     if array.layout.kind not in _ENCODED:
         raise UnsupportedError(
-            f"values of {array.type} ({array.layout.kind}) are not looked up, only flat ones: "
+            f"values of {array.type} ({array.layout.name}) are not looked up, only flat ones: "
             f"encode the children, or decode it first"
         )
     if array.length >= 1 << 32:

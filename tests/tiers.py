@@ -75,7 +75,6 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
     # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
-    "tests/spark/test_functions.py::test_a_value_of_each_type_goes_in_and_out",
     "tests/spark/test_worker_reader.py",
     # Every file or bit of many.
     "tests/dissociated/test_golden.py::test_every_golden_file_as_it_is_read_directly",

@@ -355,7 +355,8 @@ def test_require_valid_looks_once(monkeypatch: pytest.MonkeyPatch) -> None:
     require_valid(array)
     calls: list[object] = []
     monkeypatch.setattr(
-        "colkern.operations.validation._check_children", lambda *args: calls.append(args)
+        "colkern.operations.position_checks.check_child_lengths",
+        lambda *args: calls.append(args),
     )
     require_valid(array)
     require_valid(array.slice(2, 5))

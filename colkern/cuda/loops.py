@@ -94,6 +94,9 @@ class _Groups(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         """A group that is an argument is passed as its members."""
+        if node.keywords:
+            raise TypeError(f"line {node.lineno}: kernels call functions by position")
+        node.func = self.visit(node.func)
         node.args = [part for argument in node.args for part in self._parts(argument)]
         return node
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
+import pyarrow.compute as pc
 
 from colkern.spark.acceleration.nodes import (
     BOOL,
@@ -62,7 +62,7 @@ class SeriesMethods(Operators):
         self.require_method("isna")
         node, dtype = self._node, self._node.dtype
         if isinstance(dtype, str):
-            result: Node = Whole(BOOL, "isna", pa.Array.is_null, (node,))
+            result: Node = Whole(BOOL, "isna", pc.is_null, (node,))
         else:
             expression = "{0} != {0}" if is_float(dtype) else "False"
             result = Fused(BOOL, expression, (node,), (dtype,))

@@ -35,11 +35,17 @@ class TextMethods:
         self._column = column
         self._witness = column._witness.str
 
-    def __getattr__(self, name: str) -> Callable[[], TracedColumn]:
+    def __getattr__(self, name: str) -> Callable[..., TracedColumn]:
         method = getattr(self._witness, name)
         if name not in _TRANSFORMS:
             raise self._column._tracer.refused(f"Series.str.{name} is not compiled")
-        return lambda: self._column.result(self._whole(name, _TRANSFORMS[name]), method())
+
+        def transformed(*args: object, **options: object) -> TracedColumn:
+            if args or options:
+                raise self._column._tracer.refused(f"Series.str.{name} with arguments")
+            return self._column.result(self._whole(name, _TRANSFORMS[name]), method())
+
+        return transformed
 
     def len(self) -> TracedColumn:
         """The numbers of characters: floats if there are nulls."""

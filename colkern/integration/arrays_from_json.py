@@ -94,9 +94,11 @@ def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionari
     if not 0 <= count <= _MAX_COUNT:
         raise InvalidArrowError(f"a column of {count} values")
     rule = layout_of(node.field.type)
-    valid = np.ones(count if rule.buffers else 0, np.bool_)
+    valid = np.ones(0, np.bool_)
     if rule.has_validity:
-        valid[:] = read_all(_items(column, "VALIDITY", count), flag, "VALIDITY slot")
+        # The document has as many items as `count` claims before memory for them is allocated.
+        slots = read_all(_items(column, "VALIDITY", count), flag, "VALIDITY slot")
+        valid = np.array(slots, np.bool_)
     source = _Column(node.field.type, column, count, valid)
     buffers = [_BUFFERS[spec.role](source, spec) for spec in rule.buffers]
     if rule.variadic:
@@ -145,7 +147,7 @@ class _Column:
         type: The data type.
         entry: The column's entry.
         count: The number of slots.
-        valid: Which slots are valid, bool[count]; all, for a type without a bitmap.
+        valid: Which slots are valid, bool[count]; empty for a type without a bitmap.
     """
 
     type: DataType

@@ -136,6 +136,18 @@ MALFORMED: dict[str, tuple[Json, str]] = {
         "batch 0, column 'c', VALIDITY slot 1: 2: expected 0 or 1",
     ),
     "short": (column(INT8, VALID | {"DATA": [1]}), "DATA: 1 items, not 2"),
+    "a count without values": (
+        {
+            "schema": {"fields": [{"name": "c", "nullable": True, "type": INT8, "children": []}]},
+            "batches": [
+                {
+                    "count": 1 << 60,
+                    "columns": [{"name": "c", "count": 1 << 60, "VALIDITY": [1], "DATA": [1]}],
+                }
+            ],
+        },
+        f"VALIDITY: 1 items, not {1 << 60}",
+    ),
     "range": (column(INT8, VALID | {"DATA": [1, 128]}), "DATA value 1: 128: does not fit int8"),
     "fraction": (column(INT8, VALID | {"DATA": [1, 1.5]}), "DATA value 1: 1.5: expected an int"),
     "digits": (column(INT64, VALID | {"DATA": ["1", "1_0"]}), "'1_0': expected an integer"),

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colkern as ck
+from colkern.memory import Buffer
 from colkern.operations.moving import to_device, to_host
 
 
@@ -505,6 +506,19 @@ def not_nullable(x):
     return (None if x == 2 else x,)
 
 
+def results_that_do_not_fit_their_offsets_are_refused() -> None:
+    """Views of the same 32 MiB: few bytes to read, too many for the offsets of utf8."""
+    count, size = 65, 1 << 25
+    views = np.zeros((count, 4), np.int32)
+    views[:, 0] = size
+    buffers = [
+        None,
+        *(Buffer(items.view(np.uint8).reshape(-1)) for items in (views, np.zeros(size, np.uint8))),
+    ]
+    texts = to_device(ck.Array(ck.utf8_view(), count, buffers))
+    raised(ck.LimitExceededError, "declare the large type", "", lambda: same(texts))
+
+
 def other_errors_are_those_of_the_host() -> None:
     assert on_device(cut, ck.array(["éa", "abc", "", None])) == ["é", "ab", "", None]
     texts, numbers = column(["ab", "aéb"]), column(["12", None, "x"])
@@ -648,6 +662,7 @@ ON_A_DEVICE: list[Callable[[], None]] = [
     integers_without_sign_are_decimals_without_one,
     what_a_function_raises_comes_with_the_first_row,
     results_that_do_not_fit_their_type_are_named_with_their_row,
+    results_that_do_not_fit_their_offsets_are_refused,
     other_errors_are_those_of_the_host,
     what_cannot_be_done_on_a_device_is_said,
     bytes_are_searched_and_stripped_as_those_of_python,

@@ -297,7 +297,7 @@ class _ByteStrings(Output):
     def parts(self, target: Target, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
         dtype = layout(self.returns).spec(Role.OFFSETS).dtype
         offsets, total = target.running_sum(rooms[self._sizes], dtype)
-        if offsets is None:
+        if total > np.iinfo(dtype).max:
             raise LimitExceededError(
                 f"{self.name}: {total} bytes of results; {self.returns} holds "
                 f"{np.iinfo(dtype).max} in one array: declare the large type"

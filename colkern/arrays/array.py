@@ -234,18 +234,15 @@ class Array(PublicNames):
     @property
     def device(self) -> Device:
         """The device of the bytes: of the first buffer, here or below; the host if there is none."""
+        return self._device_of_bytes() or HOST
+
+    def _device_of_bytes(self) -> Device | None:
+        """The device of the first buffer, here or below; None if there is none."""
         for buffer in self.buffers:
             if buffer is not None:
                 return buffer.device
-        return self._device_of_parts() or HOST
-
-    def _device_of_parts(self) -> Device | None:
-        """The device of the first buffer of a child or the dictionary, or of what is below them."""
         for part in (*self.children, self.dictionary):
-            if part is None:
-                continue
-            buffer = next((buffer for buffer in part.buffers if buffer is not None), None)
-            device = part._device_of_parts() if buffer is None else buffer.device
+            device = None if part is None else part._device_of_bytes()
             if device is not None:
                 return device
         return None

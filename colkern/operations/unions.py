@@ -63,7 +63,9 @@ def gather_union(array: Array) -> Array:
     union = require_union(array)
     if len({field.type for field in union.fields}) != 1:
         raise TypeError(f"array: its children must be of one type, they are {array.type}")
-    places = Places(array.items(Role.TYPE_IDS), _numbers(array), _slot_offsets(array))
+    type_ids = array.items(Role.TYPE_IDS)
+    target = target_of(array.device)
+    places = Places(target, type_ids, _numbers(array), _slot_offsets(array))
     return gather(_shown_children(array), places)
 
 

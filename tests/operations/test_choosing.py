@@ -12,6 +12,7 @@ from arrow_oracle import from_pyarrow
 from arrow_strategies import arrays
 from hypothesis import given
 from hypothesis import strategies as st
+from operations.device_checks import no_kernels_on_the_host
 from operations.samples import ints, sample, samples
 
 import colkern as ck
@@ -229,3 +230,82 @@ def test_sides_are_where_the_condition_is(device: StandIn) -> None:
 def test_nulls_without_bytes_are_nowhere(device: StandIn) -> None:
     result = if_else(to_device(booleans([T, F])), nulls(2, s.null()), None)
     assert result.to_pylist() == [None, None]
+
+
+def without_bytes() -> list[Array]:
+    none = nulls(3, s.null())
+    lists = Array(s.fixed_size_list(s.null(), 2), 3, [None], [nulls(6, s.null())])
+    return [none, lists, Array(s.struct([s.field("a", s.null())]), 3, [None], [none])]
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_arrays_without_bytes_are_nowhere(which: int, device: StandIn) -> None:
+    array = without_bytes()[which]
+    values = array.to_pylist()
+    condition = to_device(booleans([T, F, N]))
+    indices = to_device(ck.array([{"array": 1, "row": 2}, {"array": 0, "row": 0}]))
+    with no_kernels_on_the_host():
+        both = if_else(condition, array, array)
+        picked = interleave([array, array], indices)
+        many = interleave([array] * 200, indices)
+    assert to_host(both).to_pylist() == [*values[:2], None]
+    assert to_host(picked).to_pylist() == to_host(many).to_pylist() == values[:2]
+
+
+def test_a_first_child_without_bytes(device: StandIn) -> None:
+    parts = [nulls(3, s.null()), ints([1, 2, None])]
+    fields = [s.field("n", s.null()), s.field("i", s.int64())]
+    array = Array(s.struct(fields), 3, [None], parts)
+    there = to_device(array)
+    with no_kernels_on_the_host():
+        both = if_else(to_device(booleans([F, T, T])), there, there)
+        picked = interleave([there, there], [(1, 2), (0, 0)])
+    assert both.children[1].device.kind == picked.children[1].device.kind == "cuda"
+    assert to_host(both).to_pylist() == array.to_pylist()
+    assert to_host(picked).to_pylist() == [{"n": None, "i": None}, {"n": None, "i": 1}]
+
+
+def test_a_condition_without_a_type_is_where_the_sides_are(device: StandIn) -> None:
+    result = if_else(nulls(2, s.null()), nulls(2, s.null()), None)
+    assert result.to_pylist() == [None, None]
+    sides = [without_bytes()[1], to_device(nulls(3, s.fixed_size_list(s.null(), 2)))]
+    for left, right in (sides, sides[::-1]):
+        assert to_host(if_else(nulls(3, s.null()), left, right)).to_pylist() == [None] * 3
+
+
+def test_arrays_and_indices_are_on_one_device(device: StandIn) -> None:
+    here, there = ints([1, 2]), to_device(ints([3]))
+    pairs = ck.array([{"array": 0, "row": 0}])
+    with pytest.raises(ValueError, match="arrays: number 1 is on cuda:0, number 0 is on cpu"):
+        interleave([here, there], [(0, 0)])
+    with pytest.raises(ValueError, match="indices: on cpu, arrays are on cuda:0"):
+        interleave([there, there], pairs)
+    with pytest.raises(ValueError, match="indices: on cuda:0, arrays are on cpu"):
+        interleave([here, here], to_device(pairs))
+    with no_kernels_on_the_host():
+        picked = interleave([here.slice(0, 0), there], [(1, 0)])
+    assert to_host(picked).to_pylist() == [3]
+
+
+def test_sides_of_several_devices_are_refused(device: StandIn) -> None:
+    lists = nulls(1, s.fixed_size_list(s.int64(), 1))
+    with pytest.raises(ValueError, match="right: on cpu, condition is on cuda:0"):
+        if_else(to_device(booleans([T])), to_device(lists), lists)
+
+
+def test_pairs_are_structs() -> None:
+    # Lists and runs have children too, but fewer values in them than slots.
+    lists = ck.array([[1], [], [2], [], []]).slice(3)
+    for indices in (lists, ck.run_end_encode(ints([1] * 9)).slice(5)):
+        with pytest.raises(TypeError, match="indices: expected structs of two integers"):
+            interleave([ints([1, 2])], indices)
+
+
+def test_a_text_that_reads_as_a_place_is_quoted_as_it_is() -> None:
+    condition = booleans([T, F])
+    with pytest.raises(TypeError, match=r"^right: expected an integer, got str 'values\[0\]'$"):
+        if_else(condition, ints([1, 2]), "values[0]")
+    with pytest.raises(TypeError, match=r"^right: .*, got str 'values\[1\] values\[0\]'$"):
+        if_else(condition, 1, "values[1] values[0]")
+    with pytest.raises(TypeError, match=r"^right\['a'\]: "):
+        if_else(condition, {"a": 1}, {"a": "x"})

@@ -6,12 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
+from operations.device_checks import no_kernels_on_the_host
 from operations.samples import buffer, ints, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
+from colkern.cuda.stand_in import StandIn
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.operations import concat, nulls, run_end_decode, validate
+from colkern.operations.moving import to_device, to_host
 
 
 @pytest.mark.parametrize("name", samples())
@@ -207,3 +210,38 @@ def test_lengths_have_63_bits() -> None:
         Array(s.null(), 1 << 63, [])
     with pytest.raises(InvalidArrowError, match="63 bits"):
         Array(s.null(), 1 << 62, [], offset=1 << 62)
+
+
+def dense_of_nulls(children: int, length: int) -> Array:
+    fields = [s.field(str(k), s.null()) for k in range(children)]
+    parts = [nulls(length, s.null()) for _ in range(children)]
+    return Array(s.dense_union(fields), 1, [buffer([0], "i1"), buffer([0], "<i4")], parts)
+
+
+@pytest.mark.parametrize(("times", "length"), [(2, 1 << 31), (3, 1 << 62), (2, 1 << 30)])
+def test_children_of_dense_unions_that_32_bit_offsets_do_not_reach(times: int, length: int) -> None:
+    for children in (1, 2):
+        with pytest.raises(LimitExceededError, match=r"a dense union have more than 2\*\*31 - 1"):
+            concat([dense_of_nulls(children, length)] * times)
+    assert concat([dense_of_nulls(2, (1 << 30) - 1)] * 2).children[1].length == (1 << 31) - 2
+
+
+# On a device
+
+
+def test_arrays_are_on_one_device(device: StandIn) -> None:
+    here, there = ints([1, 2]), to_device(ints([3]))
+    with pytest.raises(ValueError, match="arrays: number 1 is on cuda:0, number 0 is on cpu"):
+        concat([here, there])
+    with pytest.raises(ValueError, match="arrays: number 2 is on cpu, number 1 is on cuda:0"):
+        concat([here.slice(0, 0), there, here])
+
+
+def test_the_first_array_need_not_have_bytes(device: StandIn) -> None:
+    plain = nulls(0, s.fixed_size_list(s.null(), 2))
+    plain = Array(plain.type, 3, [None], [nulls(6, s.null())])
+    with_nulls = Array(plain.type, 3, [buffer([0b101], "u1")], [nulls(6, s.null())])
+    with no_kernels_on_the_host():
+        joined = concat([plain, to_device(with_nulls)])
+    assert joined.device.kind == "cuda"
+    assert to_host(joined).to_pylist() == plain.to_pylist() + with_nulls.to_pylist()

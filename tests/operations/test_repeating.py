@@ -8,6 +8,7 @@ import pytest
 from arrow_strategies import arrays
 from hypothesis import given
 from hypothesis import strategies as st
+from operations.device_checks import no_kernels_on_the_host
 from operations.samples import ints, sample, samples
 
 import colkern as ck
@@ -144,3 +145,73 @@ def test_pyarrow_agrees_on_reversed_dictionaries() -> None:
     theirs = samples()["dictionary"]
     picks = pa.array(range(11, -1, -1))
     assert reverse(sample("dictionary")).to_pylist() == theirs.take(picks).to_pylist()
+
+
+# Without bytes
+
+HUGE = 1 << 60
+
+
+def huge() -> list[Array]:
+    none = nulls(HUGE, s.null())
+    return [
+        none,
+        Array(s.struct([]), HUGE, [None]),
+        Array(s.struct([s.field("n", s.null())]), HUGE, [None], [none]),
+        Array(s.fixed_size_list(s.null(), 0), HUGE, [None], [nulls(0, s.null())]),
+        Array(s.fixed_size_list(s.int64(), 0), HUGE, [None], [ints([])]),
+        Array(s.fixed_size_list(s.null(), 4), HUGE, [None], [nulls(4 * HUGE, s.null())]),
+    ]
+
+
+@pytest.mark.parametrize("which", range(6))
+def test_slots_without_bytes_cost_nothing(which: int) -> None:
+    array = huge()[which]
+    for number in (0, 1, 2) if which < 5 else (0, 1):
+        result = repeat(array, number)
+        assert (result.length, result.type) == (number * HUGE, array.type)
+    with pytest.raises(LimitExceededError):
+        repeat(array, 8)
+    with pytest.raises(LimitExceededError):
+        repeat(array, 2 if which == 5 else 1 << 70)
+    turned = reverse(array.slice(5))
+    assert (turned.length, turned.type) == (HUGE - 5, array.type)
+    assert turned.null_count == array.null_count - (5 if which == 0 else 0)
+    validate(turned.slice(7, 3), full=True)
+
+
+def test_a_huge_batch() -> None:
+    fields = [s.field("n", s.null()), s.field("l", s.fixed_size_list(s.null(), 0))]
+    for columns in ([], [huge()[0]], [huge()[0], huge()[3]]):
+        batch = ck.RecordBatch(s.Schema(fields[: len(columns)]), columns, HUGE)
+        assert repeat(batch, 2).length == 2 * HUGE
+        assert repeat(batch, 0).length == 0
+        assert reverse(batch).length == HUGE
+        with pytest.raises(LimitExceededError):
+            repeat(batch, 8)
+        with pytest.raises(ValueError, match="must not be negative, got -1"):
+            repeat(batch, -1)
+
+
+def test_a_first_column_without_bytes_on_a_device(device: StandIn) -> None:
+    lists = Array(s.fixed_size_list(s.null(), 2), 3, [None], [nulls(6, s.null())])
+    columns = [nulls(3, s.null()), lists, ck.array(["a", None, "c"]), ints([1, 2, 3])]
+    batch = ck.RecordBatch.from_arrays(columns, list("abcd"))
+    there, numbers = to_device(batch), to_device(ints([2, 0, 1]))
+    with no_kernels_on_the_host():
+        results = [repeat(there, numbers), repeat(there, 2), reverse(there)]
+    expected = [repeat(batch, ints([2, 0, 1])), repeat(batch, 2), reverse(batch)]
+    for result, plain in zip(results, expected, strict=True):
+        assert {column.device.kind for column in result.columns[2:]} == {"cuda"}
+        assert to_host(result).to_pydict() == plain.to_pydict()
+
+
+def test_numbers_on_a_device_for_lists_without_bytes(device: StandIn) -> None:
+    lists = Array(s.fixed_size_list(s.null(), 2), 3, [None], [nulls(6, s.null())])
+    parts = [s.field("l", lists.type), s.field("i", s.int64())]
+    mixed = to_device(Array(s.struct(parts), 3, [None], [lists, ints([1, 2, 3])]))
+    numbers = to_device(ints([2, 0, 1]))
+    with no_kernels_on_the_host():
+        plain, both = repeat(lists, numbers), repeat(mixed, numbers)
+    assert plain.to_pylist() == lists.to_pylist()
+    assert [row["i"] for row in to_host(both).to_pylist()] == [1, 1, 3]

@@ -9,12 +9,15 @@ import pytest
 from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
+from operations.device_checks import no_kernels_on_the_host
 from operations.samples import buffer, ints, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
+from colkern.cuda.stand_in import StandIn
 from colkern.errors import InvalidArrowError
-from colkern.operations import gather_union, select_child, validate
+from colkern.operations import gather_union, nulls, select_child, validate
+from colkern.operations.moving import to_device, to_host
 
 CODES = [7, 0, 127]
 
@@ -132,3 +135,25 @@ def test_gather_with_children_that_nobody_shows() -> None:
     empty = from_pyarrow(pa.array([], pa.utf8()))
     array = dense_of([empty, from_pyarrow(pa.array(["a", None])), empty], [1, 1], [1, 0])
     assert gather_union(array).to_pylist() == [None, "a"]
+
+
+@pytest.mark.parametrize("of", [dense_of, sparse_of])
+def test_gather_children_without_bytes_on_a_device(of: Any, device: StandIn) -> None:
+    lists = Array(s.fixed_size_list(s.null(), 2), 3, [None], [nulls(6, s.null())])
+    for child in (nulls(3, s.null()), lists):
+        array = of([child] * 3, [2, 0, 1], *([[1, 0, 2]] if of is dense_of else []))
+        there = to_device(array)
+        with no_kernels_on_the_host():
+            gathered = gather_union(there)
+        assert to_host(gathered).to_pylist() == child.to_pylist()
+
+
+def test_gather_structs_that_begin_without_bytes_on_a_device(device: StandIn) -> None:
+    fields = [s.field("n", s.null()), s.field("i", s.int64())]
+    child = Array(s.struct(fields), 3, [None], [nulls(3, s.null()), ints([1, None, 3])])
+    array = sparse_of([child] * 3, [2, 0, 1])
+    there = to_device(array)
+    with no_kernels_on_the_host():
+        gathered = gather_union(there)
+    assert gathered.children[1].device.kind == "cuda"
+    assert to_host(gathered).to_pylist() == child.to_pylist()

@@ -21,6 +21,7 @@ from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat, require_one_type
+from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.repeating import repeat
 from colkern.operations.selection.taking import take_positions
@@ -52,13 +53,13 @@ def if_else(condition: Array, left: object, right: object) -> Array:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
+    arrays = [value for value in (condition, left, right) if isinstance(value, Array)]
+    device = device_of(arrays)
     if isinstance(condition.type, s.Null):
         # As of `array([])`, whose values have no type, and are nowhere.
-        device = next((side.device for side in (left, right) if isinstance(side, Array)), HOST)
         condition = nulls(condition.length, s.bool_(), device)
     if not isinstance(condition.type.storage, s.Bool):
         raise TypeError(f"condition: expected booleans, got {condition.type}")
-    device = condition.device
     type_ = _type_of_sides(left, right)
     sides = [
         _side(value, name, type_, condition.length, device)
@@ -68,7 +69,8 @@ def if_else(condition: Array, left: object, right: object) -> Array:
     bits = condition.buffers[1] or EMPTY
     type_ids = expand(target, bits, condition.offset, condition.length).view(np.int8)
     numbers = target.table([1, 0, *[-1] * (_TYPE_IDS - 2)], np.int64)
-    chosen = gather(sides, Places(target.frozen(type_ids), numbers, target.table([], np.int32)))
+    own_places = target.table([], np.int32)
+    chosen = gather(sides, Places(target, target.frozen(type_ids), numbers, own_places))
     visible = compact_validity(condition)
     return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
 
@@ -84,13 +86,22 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
 
     Raises:
         TypeError: If the arrays' types differ, or `indices` are no pairs of integers.
-        ValueError: If there is no array, or a pair is null.
+        ValueError: If there is no array, a pair is null, or devices differ.
         IndexError: If there is no such array, or it has no such position.
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
     require_one_type(arrays)
-    target = target_of(arrays[0].device)
+    require_one_device(arrays)
+    filled = [array for array in arrays if array.length] or arrays
+    if isinstance(indices, Array):
+        own = device_of([indices, *filled])
+        device = device_of(filled, own)
+        if own != device:
+            raise ValueError(f"indices: on {own}, arrays are on {device}")
+    else:
+        device = device_of(filled)
+    target = target_of(device)
     numbers, positions = _pairs(target, indices)
     _check_pairs(target, numbers, positions, arrays)
     if len(arrays) > _TYPE_IDS or max([array.length for array in arrays]) >> 31:
@@ -116,9 +127,9 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
     if isinstance(value, Array):
         if value.length != length:
             raise ValueError(f"{name}: {value.length} values, condition has {length}")
-        # An array of type null has no bytes, and is nowhere.
-        if value.device != device and (value.buffers or value.children):
-            raise ValueError(f"{name}: on {value.device}, condition is on {device}")
+        own = device_of([value], device)
+        if own != device:
+            raise ValueError(f"{name}: on {own}, condition is on {device}")
         require_valid(value)
         return value
     if value is None:
@@ -141,8 +152,11 @@ def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | N
         return array(values, type_)
     except (TypeError, ValueError) as error:
         text = str(error)
+        # Only in front: the value itself, which may be any text, is quoted behind.
         for place, name in enumerate(names):
-            text = text.replace(f"values[{place}]", name)
+            if text.startswith(f"values[{place}]"):
+                text = name + text.removeprefix(f"values[{place}]")
+                break
         raise type(error)(text) from None
 
 
@@ -151,10 +165,11 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[
     """The numbers of arrays, and the positions in them, as integers of any type."""
     if isinstance(indices, Array):
         require_valid(indices)
-        children = own_children(indices)
-        are_pairs = isinstance(indices.type.storage, s.Struct) and len(children) == 2
-        if not are_pairs or not all(isinstance(child.type, s.Int) for child in children):
+        storage = indices.type.storage
+        fields = storage.fields if isinstance(storage, s.Struct) else ()
+        if len(fields) != 2 or not all(isinstance(field.type, s.Int) for field in fields):
             raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
+        children = own_children(indices)
         if indices.null_count or any(child.null_count for child in children):
             raise ValueError("indices: must not be null")
         numbers, positions = [child.items(Role.DATA) for child in children]
@@ -193,6 +208,7 @@ def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Seque
 @on_its_device
 def _places(target: Target, numbers: Items, positions: Items) -> Places:
     return Places(
+        target,
         target.frozen(numbers.astype(np.int8)),
         target.table(range(_TYPE_IDS), np.int64),
         target.frozen(positions.astype(np.int32)),

@@ -23,6 +23,7 @@ from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection.dense_unions import assemble_dense_union
+from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.union_slots import child_numbers
@@ -42,12 +43,13 @@ def concat(arrays: Sequence[Array]) -> Array:
             result has the type of the first that has values.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is none, or they are not on one device.
         TypeError: If the types differ.
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
     require_one_type(arrays)
+    require_one_device(arrays)
     return _joined(arrays)
 
 
@@ -85,7 +87,8 @@ class Joined(Copier):
     def __init__(self, arrays: Sequence[Array]) -> None:
         self.arrays = arrays
         self._count = sum([array.length for array in arrays])
-        self.device: Device = arrays[0].device
+        # Others may have a bitmap where the first has no bytes.
+        self.device: Device = device_of(arrays)
         self.target = target_of(self.device)
         if self._count >> 63:
             raise LimitExceededError(
@@ -251,9 +254,13 @@ def _add_bases(how: Joined, items: Items, bases: Sequence[int]) -> None:
 @assemble_dense_union.register
 def _join_dense_unions(how: Joined, array: Array) -> Array:
     target, arrays = how.target, how.arrays
+    parts = [[part.children[k] for part in arrays] for k in range(len(array.children))]
+    # First of all: a sum may exceed what kernels count with.
+    if any(sum([child.length for child in children]) > _MOST for children in parts):
+        raise LimitExceededError("the children of a dense union have more than 2**31 - 1 values")
     joined = target.output(how.count, np.int32)
     numbers = target.table(child_numbers(array.type.storage), np.int64)
-    bases = [0] * len(array.children)
+    bases = [0] * len(parts)
     place = 0
     for part in arrays:
         out = joined[place : place + part.length]
@@ -261,9 +268,7 @@ def _join_dense_unions(how: Joined, array: Array) -> Array:
         target.map(unions.rebase_slots, part.length, *own, target.table(bases, np.int64), out)
         bases = [base + child.length for base, child in zip(bases, part.children, strict=True)]
         place += part.length
-    if max(bases, default=0) > _MOST:
-        raise LimitExceededError("the children of a dense union have more than 2**31 - 1 values")
-    children = [_joined([part.children[k] for part in arrays]) for k in range(len(bases))]
+    children = [_joined(children) for children in parts]
     buffers = (how.items(array, Role.TYPE_IDS), target.buffer(joined))
     return Array.of_valid(array.type, how.count, buffers, 0, children)
 

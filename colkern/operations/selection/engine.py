@@ -283,9 +283,10 @@ def resized(array: Array, length: int) -> Array | None:
 
     A few bytes may claim any number of such slots, so none of them may cost anything.
     """
-    kind, inner = array.layout.kind, length
+    kind, inner, size = array.layout.kind, length, 1
     if isinstance(array.type.storage, s.FixedSizeList):
-        inner = length * array.type.storage.list_size
+        size = array.type.storage.list_size
+        inner = length * size
     elif kind is not LayoutKind.NULL and kind is not LayoutKind.STRUCT:
         return None
     if length >> 63:
@@ -294,7 +295,8 @@ def resized(array: Array, length: int) -> Array | None:
         return None
     children = []
     for child in array.children:
-        part = resized(child, inner)
+        # Lists without elements need none of the child's slots, which may have bytes.
+        part = resized(child, inner) if size else child.slice(0, 0)
         if part is None:
             return None
         children.append(part)

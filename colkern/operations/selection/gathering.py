@@ -21,31 +21,43 @@ from colkern.operations.patterns import measure
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.words import words_of
-from colkern.targets import Items, target_of
+from colkern.targets import Items, Target
 
 
 class Places(NamedTuple):
     """Which array has the value of each slot, and where, as kernels take it.
 
     Args:
+        target: Where these are, and the bytes of the arrays.
         type_ids: A number for each slot (int8[n]).
         numbers: Type id → the array's number (int64[128]).
         offsets: The position in that array (int32[n]); empty where it is that of the slot.
     """
 
+    target: Target
     type_ids: Items
     numbers: Items
     offsets: Items
+
+    @property
+    def length(self) -> int:
+        """The number of slots."""
+        return len(self.type_ids)
+
+    @property
+    def args(self) -> tuple[Items, Items, Items]:
+        """The first arguments of kernels."""
+        return self.type_ids, self.numbers, self.offsets
 
 
 def gather(arrays: Sequence[Array], places: Places) -> Array:
     """The value of each slot; copied.
 
     Args:
-        arrays: Checked arrays of one type, on one device.
+        arrays: Checked arrays of one type, on the device of `places`, or without bytes.
         places: Where the values are; in bounds.
     """
-    first, length = arrays[0], len(places.type_ids)
+    first, length = arrays[0], places.length
     kind = first.layout.kind
     if kind is LayoutKind.FIXED_SIZE and first.layout.buffers[1].slot_bits:
         is_bit = first.layout.buffers[1].extent is Extent.BITS
@@ -66,32 +78,32 @@ def gather(arrays: Sequence[Array], places: Places) -> Array:
 
 def _places_in_all(arrays: Sequence[Array], places: Places) -> Items:
     """The position of each value where the arrays are put one after the other (int64[n])."""
-    target = target_of(arrays[0].device)
+    target = places.target
     starts = list(accumulate([array.length for array in arrays], initial=0))
-    out = target.output(len(places.type_ids), np.int64)
+    out = target.output(places.length, np.int64)
     bases = target.table(starts[:-1], np.int64)
-    target.map(unions.rebase_slots, len(out), *places, bases, out)
+    target.map(unions.rebase_slots, len(out), *places.args, bases, out)
     return target.frozen(out)
 
 
 def _items(arrays: Sequence[Array], places: Places) -> Buffer:
-    target = target_of(arrays[0].device)
+    target = places.target
     # Held on to: the kernel reads them by their addresses.
     items = [array.items(Role.DATA) for array in arrays]
     words, width = words_of(items[0])
-    out = target.output(len(places.type_ids) * width, words.dtype)
+    out = target.output(places.length * width, words.dtype)
     addresses = target.table([target.address(i) if len(i) else 0 for i in items], np.uint64)
-    target.map(unions.gather_union, len(places.type_ids), *places, addresses, width, out)
+    target.map(unions.gather_union, places.length, *places.args, addresses, width, out)
     return target.buffer(out)
 
 
 def _binary(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffer]:
-    target, length = target_of(arrays[0].device), len(places.type_ids)
+    target, length = places.target, places.length
     own = [array.items(Role.OFFSETS) for array in arrays]
     addresses = target.table([target.address(i) if len(i) > 1 else 0 for i in own], np.uint64)
     sources = [array.buffer(Role.BYTES) for array in arrays]
     bases = [b.address if b is not None and b.size else 0 for b in sources]
-    slots = (*places, addresses)
+    slots = (*places.args, addresses)
     kind = own[0].dtype
     like = target.table([], kind)
     starts = measure(target, unions.gather_union_lengths, length, kind, *slots, like)
@@ -108,17 +120,16 @@ def _validity(arrays: Sequence[Array], places: Places) -> tuple[Buffer | None, i
     if not any(array.null_count for array in arrays):
         return None, 0
     bits = _bits(arrays, places, 0)
-    length = len(places.type_ids)
-    return bits, length - count_set_bits(bits, 0, length)
+    return bits, places.length - count_set_bits(bits, 0, places.length)
 
 
 def _bits(arrays: Sequence[Array], places: Places, position: int) -> Buffer:
     """The bits of one of the buffers; ones for an array that goes without validity."""
-    target, length = target_of(arrays[0].device), len(places.type_ids)
+    target, length = places.target, places.length
     buffers = [array.buffers[position] or EMPTY for array in arrays]
     addresses = target.table([b.address if b.size else 0 for b in buffers], np.uint64)
     first_bits = target.table([array.offset for array in arrays], np.uint64)
     out = target.output((length + 7) // 8, np.uint8)
-    args = (*places, addresses, first_bits, length, out)
+    args = (*places.args, addresses, first_bits, length, out)
     target.map(unions.gather_union_bits, len(out), *args)
     return target.buffer(out)

@@ -32,22 +32,24 @@ def copy_elements(child: Array, begins: Items, starts: Items, least: int = 1) ->
         starts: The running sum of their lengths (the same dtype, [lists + 1]), from any number on.
         least: How many elements each list has that has any.
     """
-    return _gathered(child, _Elements(child, begins, max(child.length - least, 0), starts))
+    latest = max(child.length - least, 0)
+    return _gathered(child, _Elements(target_of(child.device), begins, latest, starts))
 
 
-def repeat_for_elements(values: Array, starts: Items) -> Array:
+def repeat_for_elements(values: Array, starts: Items, target: Target | None = None) -> Array:
     """Value i of a checked array once for each element of list i, one list after the other.
 
     Args:
         values: As many as there are lists.
         starts: The running sum of the lists' lengths (int32/int64[lists + 1]), from any number on.
+        target: Where `starts` are; where the values are, if None. These may have no bytes.
     """
-    return _gathered(values, _Repeated(values, starts))
+    return _gathered(values, _Repeated(target or target_of(values.device), starts))
 
 
 def _gathered(array: Array, how: _PerList) -> Array:
     if how.count == 0 or array.length == 0:
-        return nulls(how.count, array.type, array.device)
+        return nulls(how.count, array.type, how.target.device)
     return assemble(how, array)
 
 
@@ -55,14 +57,14 @@ class _PerList(LatePicks):
     """Slots list by list.
 
     Args:
-        array: An array on the device of all.
+        target: Where the starts are, and the bytes of the array.
         starts: Where the values for each list begin in the result.
     """
 
     __slots__ = ("_count", "starts")
 
-    def __init__(self, array: Array, starts: Items) -> None:
-        super().__init__(target_of(array.device))
+    def __init__(self, target: Target, starts: Items) -> None:
+        super().__init__(target)
         self.starts = starts
         item = self.target.item
         self._count = item(starts, len(starts) - 1) - item(starts, 0)
@@ -78,8 +80,8 @@ class _Elements(_PerList):
 
     __slots__ = ("places",)
 
-    def __init__(self, array: Array, begins: Items, latest: int, starts: Items) -> None:
-        super().__init__(array, starts)
+    def __init__(self, target: Target, begins: Items, latest: int, starts: Items) -> None:
+        super().__init__(target, starts)
         self.places = (begins, latest, starts)
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:

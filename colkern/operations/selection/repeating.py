@@ -14,11 +14,12 @@ from colkern.arrays import Array, RecordBatch
 from colkern.errors import LimitExceededError
 from colkern.integers import integer
 from colkern.layouts import Role
-from colkern.memory import HOST, Buffer
+from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.engine import assemble
+from colkern.operations.selection.devices import device_of
+from colkern.operations.selection.engine import assemble, resized
 from colkern.operations.selection.list_elements import repeat_for_elements
 from colkern.operations.selection.taking import LatePicks
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -49,15 +50,28 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
         require_valid(column)
+    starts: Items | None = None
     if isinstance(repeats, Array):
-        starts, total = _starts_of(repeats, data.length)
+        target = target_of(device_of([repeats, *columns]))
+        starts, total = _starts_of(target, repeats, data.length)
     else:
-        device = columns[0].device if columns else HOST
-        starts, total = _even_starts(target_of(device), data.length, integer(repeats, "repeats"))
-    columns = [repeat_for_elements(column, starts) for column in columns]
+        target = target_of(device_of(columns))
+        number = integer(repeats, "repeats")
+        if number < 0:
+            raise ValueError(f"repeats: must not be negative, got {number}")
+        total = _within_limit(number * data.length)
+    repeated = []
+    for column in columns:
+        result = resized(column, total)
+        if result is None:
+            # Late: there may be more slots without bytes than numbers fit into memory.
+            if starts is None:
+                starts = _even_starts(target, data.length, number)
+            result = repeat_for_elements(column, starts, target)
+        repeated.append(result)
     if isinstance(data, RecordBatch):
-        return RecordBatch(data.schema, columns, total)
-    return columns[0]
+        return RecordBatch(data.schema, repeated, total)
+    return repeated[0]
 
 
 @overload
@@ -77,9 +91,8 @@ def reverse(data: Array | RecordBatch) -> Array | RecordBatch:
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
         require_valid(column)
-    if columns:
-        backwards = _Backwards(target_of(columns[0].device), data.length)
-        columns = [assemble(backwards, column) for column in columns]
+    backwards = _Backwards(target_of(device_of(columns)), data.length)
+    columns = [backwards.of(column) for column in columns]
     if isinstance(data, RecordBatch):
         return RecordBatch(data.schema, columns, data.length)
     return columns[0]
@@ -98,6 +111,11 @@ class _Backwards(LatePicks):
     def count(self) -> int:
         """The array's slots."""
         return self._count
+
+    def of(self, array: Array) -> Array:
+        """The slots of a checked array."""
+        same = resized(array, self.count)
+        return assemble(self, array) if same is None else same
 
     def positions(self) -> Items:
         return _descending(self.target, self.count)
@@ -124,26 +142,22 @@ def _descending(target: Target, count: int) -> Items:
 
 
 @on_its_device
-def _even_starts(target: Target, count: int, number: int) -> tuple[Items, int]:
+def _even_starts(target: Target, count: int, number: int) -> Items:
     """As `_starts_of`, where all values come equally often."""
-    if number < 0:
-        raise ValueError(f"repeats: must not be negative, got {number}")
-    total = _within_limit(number * count)
-    return target.frozen(target.positions(count + 1) * number), total
+    return target.frozen(target.positions(count + 1) * number)
 
 
-def _starts_of(repeats: Array, count: int) -> tuple[Items, int]:
+def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
     """Where each value's places begin, and where the last one's end (int64[count + 1]); the latter."""
     if isinstance(repeats.type, s.Null) and not repeats.length:
         # As of `array([])`, whose values have no type.
-        repeats = nulls(0, s.int64(), repeats.device)
+        repeats = nulls(0, s.int64(), target.device)
     if not isinstance(repeats.type, s.Int):
         raise TypeError(f"repeats: expected an integer or integers, got {repeats.type}")
     if repeats.length != count:
         raise ValueError(f"repeats: {repeats.length} numbers for {count} values")
     if repeats.null_count:
         raise ValueError("repeats: must not be null")
-    target = target_of(repeats.device)
     lengths = _lengths_of(target, repeats)
     total = _within_limit(target.total(lengths))
     return target.frozen(target.scan(lengths, np.int64)), total

@@ -109,6 +109,9 @@ def _cuda_devices() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Each test begins with a collection, see below; the collector's own, while compilers run, take a
+    # tenth of the time.
+    gc.set_threshold(100_000, 50, 100)
     # Plugins' marks, for a GPU machine whose interpreter has pytest but not these plugins.
     config.addinivalue_line("markers", "timeout(seconds): pytest-timeout's")
 

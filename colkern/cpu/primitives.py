@@ -23,9 +23,20 @@ from colkern.kernels.intrinsics import (
     Values,
 )
 from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import bits_of_float as bits_of_float
+from colkern.kernels.intrinsics import difference_overflows as difference_overflows
+from colkern.kernels.intrinsics import float_of_bits as float_of_bits
 from colkern.kernels.intrinsics import fold as fold
+from colkern.kernels.intrinsics import get_byte as get_byte
+from colkern.kernels.intrinsics import get_word as get_word
 from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
+from colkern.kernels.intrinsics import product_overflows as product_overflows
+from colkern.kernels.intrinsics import set_byte as set_byte
+from colkern.kernels.intrinsics import set_word as set_word
+from colkern.kernels.intrinsics import shifted_right as shifted_right
+from colkern.kernels.intrinsics import sum_overflows as sum_overflows
+from colkern.kernels.intrinsics import wrapped as wrapped
 
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
@@ -238,6 +249,16 @@ def word_at(typingctx: Typing, address: Type) -> Intrinsic:
         return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
 
     return types.uint64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def get_unaligned(typingctx: Typing, address: Type) -> Intrinsic:
+    """A 64-bit load that needs no alignment."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
+
+    return types.int64(types.int64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from llvmlite import ir
 from numba import types
 from numba.core import base, typing
+from numba.core.cpu import CPUContext
 from numba.extending import intrinsic
 
 Target: TypeAlias = base.BaseContext
@@ -115,3 +116,140 @@ floor_quotient = _divided(
     lambda builder, sides, result: _wrapped_quotient(builder, sides[0], sides[1], result),
 )
 quotient_and_rest = _divided(divmod, _finished_pair)
+
+
+# Row functions: every integer, also an address, is an int64. Numba's global address space is 1 on CUDA.
+
+_BYTE = ir.IntType(8)
+_DOUBLE = ir.DoubleType()
+
+
+def _pointer(context: Target, builder: Builder, address: Value, item: ir.Type) -> Value:
+    """An address as a pointer to items; on CUDA, into the memory that all buffers are in."""
+    space = 0 if isinstance(context, CPUContext) else 1
+    return builder.inttoptr(address, item.as_pointer(space))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def get_byte(typingctx: Typing, address: Type) -> Intrinsic:
+    """A load."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return builder.zext(builder.load(_pointer(context, builder, args[0], _BYTE)), _WORD)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def set_byte(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
+    """A store."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        place = _pointer(context, builder, args[0], _BYTE)
+        builder.store(builder.trunc(args[1], _BYTE), place)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def get_word(typingctx: Typing, address: Type) -> Intrinsic:
+    """An aligned load."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return builder.load(_pointer(context, builder, args[0], _WORD), align=8)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def set_word(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
+    """An aligned store."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        builder.store(args[1], _pointer(context, builder, args[0], _WORD), align=8)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits_of_float(typingctx: Typing, value: Type) -> Intrinsic:
+    """No instruction, or a move between registers."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return builder.bitcast(args[0], _WORD)
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def float_of_bits(typingctx: Typing, bits: Type) -> Intrinsic:
+    """No instruction, or a move between registers."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return builder.bitcast(args[0], _DOUBLE)
+
+    return types.float64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def wrapped(typingctx: Typing, value: Type) -> Intrinsic:
+    """Nothing: machine integers wrap around."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return args[0]
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def shifted_right(typingctx: Typing, value: Type, places: Type) -> Intrinsic:
+    """One instruction."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return builder.lshr(*args)
+
+    return types.int64(types.int64, types.int64), generate
+
+
+def _is_negative(builder: Builder, value: Value) -> Value:
+    return builder.icmp_signed("<", value, ir.Constant(_WORD, 0))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def sum_overflows(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+    """Whether the sum has another sign than both sides; a vector has no flag for it."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        total = builder.add(*args)
+        turned = builder.and_(builder.xor(args[0], total), builder.xor(args[1], total))
+        return _is_negative(builder, turned)
+
+    return types.boolean(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def difference_overflows(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+    """Whether the sides have different signs, and the difference not that of the left one."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        difference = builder.sub(*args)
+        turned = builder.and_(builder.xor(*args), builder.xor(args[0], difference))
+        return _is_negative(builder, turned)
+
+    return types.boolean(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def product_overflows(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+    """Whether the high half of the product is not just the sign of the low half."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.sext(arg, wide) for arg in args))
+        high = builder.trunc(builder.ashr(product, ir.Constant(wide, 64)), _WORD)
+        sign = builder.ashr(builder.trunc(product, _WORD), ir.Constant(_WORD, 63))
+        return builder.icmp_signed("!=", high, sign)
+
+    return types.boolean(types.int64, types.int64), generate

@@ -15,7 +15,7 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numpy import uint8, uint64
+from numpy import float64, int64, uint8, uint64
 
 from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.relations import is_less_float, is_less_integer
@@ -231,6 +231,69 @@ def copy_line(out: Out[uint8], position: uint64, values: In[uint8], source: uint
         out[position + uint64(j)] = values[source + uint64(j)]
 
 
+# Row functions: every integer, also an address, is an int64.
+
+
+def get_byte(address: int64) -> int64:
+    """The byte at an address, from 0 to 255."""
+    return int64(ctypes.c_uint8.from_address(int(address)).value)
+
+
+def set_byte(address: int64, value: int64) -> None:
+    """The byte at an address = the lowest 8 bits of `value`."""
+    ctypes.c_uint8.from_address(int(address)).value = int(value) & 255
+
+
+def get_word(address: int64) -> int64:
+    """The int64 at an address that is a multiple of 8."""
+    return int64(ctypes.c_int64.from_address(int(address)).value)
+
+
+def set_word(address: int64, value: int64) -> None:
+    """The int64 at an address that is a multiple of 8 = `value`."""
+    ctypes.c_int64.from_address(int(address)).value = int(value)
+
+
+def get_unaligned(address: int64) -> int64:
+    """The 8 bytes at any address, as an int64."""
+    return int64(ctypes.c_int64.from_address(int(address)).value)
+
+
+def bits_of_float(value: float64) -> int64:
+    """The bits of a float64."""
+    return int64(np.float64(value).view(np.int64))
+
+
+def float_of_bits(bits: int64) -> float64:
+    """The float64 of 64 bits."""
+    return float64(np.int64(bits).view(np.float64))
+
+
+def wrapped(value: int64) -> int64:
+    """The lowest 64 bits of an integer, as an int64: for a `+`, `-`, `*` or `<<` that may wrap around."""
+    return int64(((int(value) + (1 << 63)) & 0xFFFF_FFFF_FFFF_FFFF) - (1 << 63))
+
+
+def shifted_right(value: int64, places: int64) -> int64:
+    """`value >> places` of the 64 bits without a sign; `places` is from 0 to 63."""
+    return wrapped((int(value) & 0xFFFF_FFFF_FFFF_FFFF) >> int(places))
+
+
+def sum_overflows(left: int64, right: int64) -> bool:
+    """Whether `left + right` is no int64."""
+    return not -(1 << 63) <= int(left) + int(right) < 1 << 63
+
+
+def difference_overflows(left: int64, right: int64) -> bool:
+    """Whether `left - right` is no int64."""
+    return not -(1 << 63) <= int(left) - int(right) < 1 << 63
+
+
+def product_overflows(left: int64, right: int64) -> bool:
+    """Whether `left * right` is no int64."""
+    return not -(1 << 63) <= int(left) * int(right) < 1 << 63
+
+
 PRIMITIVES = (
     popcount,
     trailing_zeros,
@@ -256,4 +319,16 @@ PRIMITIVES = (
     fill_eight,
     copy_eight,
     copy_line,
+    get_byte,
+    set_byte,
+    get_word,
+    set_word,
+    get_unaligned,
+    bits_of_float,
+    float_of_bits,
+    wrapped,
+    shifted_right,
+    sum_overflows,
+    difference_overflows,
+    product_overflows,
 )

@@ -1,0 +1,131 @@
+"""Values of row functions, as the bodies of Python's methods see them.
+
+Every integer is an int64, also an address. A text or byte string is an address and a size, so a part of
+one is another without a copy. What a body makes lies in the row's arena: a piece of memory that is used
+anew for each row. `arena` is the address of two words: where the next allocation begins, and where the
+memory ends.
+
+A body that can fail returns `(value, code)`: `DONE`, or why there is no value. `LEFT` leaves the row to
+Python: the body does not cover its case. `NO_ROOM` says that the arena is full: the row is run again with
+a larger one. All other codes are exceptions that Python would raise, which a `try` can handle.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from numpy import int64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, get_unaligned, get_word, set_byte, set_word
+
+Code: TypeAlias = int64
+
+DONE = 0
+LEFT = 1
+NO_ROOM = 2
+ARITHMETIC_ERROR = 3
+OVERFLOW_ERROR = 4
+ZERO_DIVISION_ERROR = 5
+ASSERTION_ERROR = 6
+ATTRIBUTE_ERROR = 7
+LOOKUP_ERROR = 8
+INDEX_ERROR = 9
+KEY_ERROR = 10
+STOP_ITERATION = 11
+TYPE_ERROR = 12
+VALUE_ERROR = 13
+UNICODE_DECODE_ERROR = 14
+UNICODE_ENCODE_ERROR = 15
+OTHER_ERROR = 16
+
+Arena: TypeAlias = int64
+
+
+class Text(NamedTuple):
+    """A text, as UTF-8.
+
+    Args:
+        address: Of its first byte.
+        size: In bytes.
+        ascii: Whether all its characters are known to be ASCII. If false, some may be.
+    """
+
+    address: int64
+    size: int64
+    ascii: bool
+
+
+class Bytes(NamedTuple):
+    """A byte string.
+
+    Args:
+        address: Of its first byte.
+        size: In bytes.
+    """
+
+    address: int64
+    size: int64
+
+
+@helper
+def allocate(arena: Arena, size: int64) -> int64:
+    """The address of `size` bytes in the arena, a multiple of 8; 0 if there is no room."""
+    address = get_word(arena)
+    end = address + ((size + int64(7)) & int64(-8))
+    if size < 0 or end > get_word(arena + int64(8)) or end < address:
+        return int64(0)
+    set_word(arena, end)
+    return address
+
+
+@helper
+def copy(source: int64, target: int64, size: int64) -> None:
+    """Copy bytes, one after the other: the target may begin within the source only before it."""
+    for k in range(size):
+        set_byte(target + k, get_byte(source + k))
+
+
+@helper
+def is_ascii(address: int64, size: int64) -> bool:
+    """Whether bytes are all below 128."""
+    high = int64(0)
+    k = int64(0)
+    while k + 8 <= size:
+        high |= get_unaligned(address + k)
+        k += 8
+    high &= int64(-0x7F7F7F7F7F7F7F80)
+    while k < size:
+        high |= get_byte(address + k) & 128
+        k += 1
+    return high == 0
+
+
+# Items of containers: words of eight bytes.
+
+
+@helper
+def set_text(place: int64, text: Text) -> None:
+    """Write a text as an item of two words: its address; twice its size, plus 1 if it is ASCII."""
+    set_word(place, text.address)
+    set_word(place + int64(8), text.size * int64(2) + int64(text.ascii))
+
+
+@helper
+def get_text(place: int64) -> Text:
+    """The text that `set_text` wrote."""
+    size = get_word(place + int64(8))
+    return Text(get_word(place), size >> 1, size & 1 != 0)
+
+
+@helper
+def set_bytes(place: int64, value: Bytes) -> None:
+    """Write a byte string as an item of two words: its address, its size."""
+    set_word(place, value.address)
+    set_word(place + int64(8), value.size)
+
+
+@helper
+def get_bytes(place: int64) -> Bytes:
+    """The byte string that `set_bytes` wrote."""
+    return Bytes(get_word(place), get_word(place + int64(8)))

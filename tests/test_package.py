@@ -43,6 +43,7 @@ LAYERS = [
     {"interchange"},
     {"builders"},
     {"operations"},
+    {"rows"},
     {"jit", "ipc"},
     {"dissociated", "integration"},
     {"methods"},

@@ -9,19 +9,19 @@ function of a module), a signature in the words of Python's hints, and a body of
         Method("+", "(int, int) -> int", "{0} + {1}", check="sum_overflows({0}, {1})"),
     ]
 
-Of several rows of one name, the first whose parameters take the arguments counts. `T`, `K`, `V` stand for any
-kind, `const` for a value that is known when the function is compiled. A receiver comes first.
+Of several rows of one name, the first whose parameters take the arguments counts. `T`, `K`, `V` stand for
+any kind, `const` for a value that is known when the function is compiled. A receiver comes first.
 
 How a body is called follows from its own declaration:
 
 - A first parameter `arena` makes it get the row's arena.
 - A result that is annotated as `tuple[..., Code]` says that it may fail.
-- For each of the letters `T`, `K`, `V`, a parameter `item_words`, `key_words`, `value_words` is how many words one
-  takes; it comes first, behind the arena.
+- Parameters `item_words`, `key_words` and `value_words`, behind the arena, are how many words a `T`, `K` or
+  `V` takes.
 
-A body as text is an expression of its arguments `{0}`, `{1}`, …, each of which is a name or a number; `check` is
-one that is true where the row is left to Python. Where a row is `made`, `body` is called with the values of the
-`const` parameters when the function is compiled; it returns the body, which gets the other arguments.
+A body as text is an expression of its arguments `{0}`, `{1}`, …, each of which is a name or a number; `check`
+is one that is true where the row is left to Python. Where a row is `made`, `body` is called with the values
+of the `const` parameters when the function is compiled; it returns the body, which gets the other arguments.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def float_of_bits(typingctx: Typing, bits: Type) -> Intrinsic:
 
 
 def _let_wrap(value: Value) -> None:
-    """Take back what Numba promises LLVM of each operation on signed integers: that it does not overflow."""
+    """Take back what Numba promises LLVM of operations on signed integers: no overflow."""
     if isinstance(value, ir.Instruction) and value.opname in ("add", "sub", "mul", "shl"):
         value.flags = [flag for flag in value.flags if flag != "nsw"]
         for operand in value.operands:

@@ -10,14 +10,12 @@ from colkern.kernels.text_characters import index_of, length, position_of
 from colkern.kernels.text_words import are_same, find_last_part, find_part
 
 END = (1 << 63) - 1
-"""The index of the end where none is given."""
+"""The end where none is given."""
 
 
 @helper
 def within(text: Text, start: int64, end: int64) -> Text:
     """The part that a method with `start` and `end` looks at; of size -1 where it does not look at all."""
-    if start == 0 and end == END:
-        return text
     count = length(text)
     start = max(start + count, int64(0)) if start < 0 else start
     end = max(end + count, int64(0)) if end < 0 else min(end, count)
@@ -29,49 +27,41 @@ def within(text: Text, start: int64, end: int64) -> Text:
 
 
 @helper
-def index_in(text: Text, part: Text, place: int64) -> int64:
-    """The index in a text of a place in a part of it; -1 for -1."""
-    return place if place < 0 else index_of(text, part.address - text.address + place)
+def index_at(text: Text, place: int64) -> int64:
+    """The index of the character at a position; -1 for -1."""
+    return place if text.ascii or place < 0 else index_of(text, place)
 
 
 @helper
 def find_between(text: Text, part: Text, start: int64, end: int64) -> int64:
     """`text.find(part, start, end)`."""
     seen = within(text, start, end)
-    place = find_part(seen.address, int64(0), seen.size, part.address, part.size)
-    return index_in(text, seen, place)
-
-
-@helper
-def find_from(text: Text, part: Text, start: int64) -> int64:
-    """`text.find(part, start)`."""
-    return find_between(text, part, start, END)
+    first = seen.address - text.address
+    place = find_part(text.address, first, first + seen.size, part.address, part.size)
+    return index_at(text, place)
 
 
 @helper
 def find(text: Text, part: Text) -> int64:
     """`text.find(part)`."""
-    return find_between(text, part, int64(0), END)
+    place = find_part(text.address, int64(0), text.size, part.address, part.size)
+    return index_at(text, place)
 
 
 @helper
 def rfind_between(text: Text, part: Text, start: int64, end: int64) -> int64:
     """`text.rfind(part, start, end)`."""
     seen = within(text, start, end)
-    place = find_last_part(seen.address, int64(0), seen.size, part.address, part.size)
-    return index_in(text, seen, place)
-
-
-@helper
-def rfind_from(text: Text, part: Text, start: int64) -> int64:
-    """`text.rfind(part, start)`."""
-    return rfind_between(text, part, start, END)
+    first = seen.address - text.address
+    place = find_last_part(text.address, first, first + seen.size, part.address, part.size)
+    return index_at(text, place)
 
 
 @helper
 def rfind(text: Text, part: Text) -> int64:
     """`text.rfind(part)`."""
-    return rfind_between(text, part, int64(0), END)
+    place = find_last_part(text.address, int64(0), text.size, part.address, part.size)
+    return index_at(text, place)
 
 
 @helper
@@ -83,12 +73,6 @@ def _required(index: int64) -> tuple[int64, Code]:
 def index(text: Text, part: Text) -> tuple[int64, Code]:
     """`text.index(part)`."""
     return _required(find(text, part))
-
-
-@helper
-def index_from(text: Text, part: Text, start: int64) -> tuple[int64, Code]:
-    """`text.index(part, start)`."""
-    return _required(find_between(text, part, start, END))
 
 
 @helper
@@ -104,12 +88,6 @@ def rindex(text: Text, part: Text) -> tuple[int64, Code]:
 
 
 @helper
-def rindex_from(text: Text, part: Text, start: int64) -> tuple[int64, Code]:
-    """`text.rindex(part, start)`."""
-    return _required(rfind_between(text, part, start, END))
-
-
-@helper
 def rindex_between(text: Text, part: Text, start: int64, end: int64) -> tuple[int64, Code]:
     """`text.rindex(part, start, end)`."""
     return _required(rfind_between(text, part, start, end))
@@ -122,29 +100,24 @@ def is_in(part: Text, text: Text) -> bool:
 
 
 @helper
+def count(text: Text, part: Text) -> int64:
+    """`text.count(part)`."""
+    if part.size == 0:
+        return length(text) + 1
+    found = int64(-1)
+    after = int64(0)
+    while after >= 0:
+        place = find_part(text.address, after, text.size, part.address, part.size)
+        after = place + part.size if place >= 0 else int64(-1)
+        found += 1
+    return found
+
+
+@helper
 def count_between(text: Text, part: Text, start: int64, end: int64) -> int64:
     """`text.count(part, start, end)`."""
     seen = within(text, start, end)
-    if part.size == 0:
-        return length(seen) + 1 if seen.size >= 0 else int64(0)
-    count = int64(0)
-    place = find_part(seen.address, int64(0), seen.size, part.address, part.size)
-    while place >= 0:
-        count += 1
-        place = find_part(seen.address, place + part.size, seen.size, part.address, part.size)
-    return count
-
-
-@helper
-def count_from(text: Text, part: Text, start: int64) -> int64:
-    """`text.count(part, start)`."""
-    return count_between(text, part, start, END)
-
-
-@helper
-def count(text: Text, part: Text) -> int64:
-    """`text.count(part)`."""
-    return count_between(text, part, int64(0), END)
+    return count(seen, part) if seen.size >= 0 else int64(0)
 
 
 @helper
@@ -160,12 +133,6 @@ def startswith_between(text: Text, part: Text, start: int64, end: int64) -> bool
 
 
 @helper
-def startswith_from(text: Text, part: Text, start: int64) -> bool:
-    """`text.startswith(part, start)`."""
-    return startswith(within(text, start, END), part)
-
-
-@helper
 def endswith(text: Text, part: Text) -> bool:
     """`text.endswith(part)`."""
     rest = text.size - part.size
@@ -176,9 +143,3 @@ def endswith(text: Text, part: Text) -> bool:
 def endswith_between(text: Text, part: Text, start: int64, end: int64) -> bool:
     """`text.endswith(part, start, end)`."""
     return endswith(within(text, start, end), part)
-
-
-@helper
-def endswith_from(text: Text, part: Text, start: int64) -> bool:
-    """`text.endswith(part, start)`."""
-    return endswith(within(text, start, END), part)

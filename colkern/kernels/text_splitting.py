@@ -1,7 +1,7 @@
 """Texts in pieces: by separators, by white space, by lines.
 
-The items of the list that is being made are written where the arena's next allocation begins: nothing else is
-allocated meanwhile. `form` is how an item says its size: `size << (form >> 1) | form & 1`, so 0 for byte
+The items of a list that is being made are written where the arena's next allocation begins: nothing else
+is allocated meanwhile. `form` is how an item says its size: `size << (form >> 1) | form & 1`, so 0 for byte
 strings, 2 for texts, 3 for texts of ASCII.
 """
 

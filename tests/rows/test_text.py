@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import operator
 from collections.abc import Callable, Iterator
 from itertools import islice, product
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rows import bodies
 
 from colkern.kernels import row_lists, row_values
@@ -74,18 +77,22 @@ def list_of(memory: bodies.Memory, items: list[Any]) -> Any:
     return header
 
 
-def given_by_body(row: Method, values: tuple[Any, ...], by: str, room: int = 1 << 14) -> Any:
+def given_by_body(row: Method, values: tuple[Any, ...], by: str, *, full: bool = False) -> Any:
     """What a row's body gives for Python values, in the words of `bodies.run`."""
-    memory = bodies.Memory(room)
+    memory = bodies.Memory(1 << 14)
     arguments = [
         list_of(memory, value) if isinstance(value, list) else value
         for value in values
         if value is not None
     ]
+    if full:
+        row_values.set_word(memory.arena + 8, row_values.get_word(memory.arena))
     result = bodies.run_in(memory, row.body, *arguments, by=by)  # type: ignore[arg-type]
     kind = row.signature.rpartition("-> list[")[2].rstrip("]")
     if row.signature.endswith("]") and "-> list" in row.signature and not isinstance(result, type):
-        return result if result == bodies.LEFT else pieces(memory, result, kind)
+        return (
+            result if result in (bodies.LEFT, row_values.NO_ROOM) else pieces(memory, result, kind)
+        )
     return result
 
 
@@ -108,7 +115,7 @@ def check(row: Method, values: tuple[Any, ...], by: str) -> None:
     if result == bodies.LEFT and may_be_left(row, values):
         return
     wanted = expected(row, values)
-    assert result == wanted and type(result) is type(wanted), (row.name, values, result, wanted)
+    assert (type(result), result) == (type(wanted), wanted), (row.name, values)
 
 
 TEXTS = [
@@ -174,3 +181,30 @@ def test_plain(row: Method) -> None:
 def test_compiled(row: Method) -> None:
     for values in cases(row, 300):
         check(row, values, "compiled")
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA ,\t0é"), max_size=20)
+ARGUMENTS = {
+    "str": TEXT,
+    "int": st.integers(-30, 30),
+    "list[str]": st.lists(TEXT, max_size=4),
+    "None": st.none(),
+    "bool": st.booleans(),
+}
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_any_values(data: st.DataObject) -> None:
+    row = data.draw(st.sampled_from(ROWS))
+    values = tuple(data.draw(ARGUMENTS[kind]) for kind in parameters(row))
+    check(row, values, "plain")
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if "arena" in str(inspect.signature(row.body))], ids=names
+)
+def test_no_room_is_said(row: Method) -> None:
+    for values in islice(cases(row, 40), 10):
+        result = given_by_body(row, values, "plain", full=True)
+        assert result in (row_values.NO_ROOM, given_by_body(row, values, "plain"))

@@ -41,26 +41,39 @@ _COMPARISON = [
 _SEARCH = [
     Method("in", "(str, str) -> bool", text_search.is_in),
     Method("str.find", "(str, str) -> int", text_search.find),
-    Method("str.find", "(str, str, int) -> int", text_search.find_from),
-    Method("str.find", "(str, str, int, int) -> int", text_search.find_between),
+    Method(
+        "str.find", "(str, str, int, int = 9223372036854775807) -> int", text_search.find_between
+    ),
     Method("str.rfind", "(str, str) -> int", text_search.rfind),
-    Method("str.rfind", "(str, str, int) -> int", text_search.rfind_from),
-    Method("str.rfind", "(str, str, int, int) -> int", text_search.rfind_between),
+    Method(
+        "str.rfind", "(str, str, int, int = 9223372036854775807) -> int", text_search.rfind_between
+    ),
     Method("str.index", "(str, str) -> int", text_search.index),
-    Method("str.index", "(str, str, int) -> int", text_search.index_from),
-    Method("str.index", "(str, str, int, int) -> int", text_search.index_between),
+    Method(
+        "str.index", "(str, str, int, int = 9223372036854775807) -> int", text_search.index_between
+    ),
     Method("str.rindex", "(str, str) -> int", text_search.rindex),
-    Method("str.rindex", "(str, str, int) -> int", text_search.rindex_from),
-    Method("str.rindex", "(str, str, int, int) -> int", text_search.rindex_between),
+    Method(
+        "str.rindex",
+        "(str, str, int, int = 9223372036854775807) -> int",
+        text_search.rindex_between,
+    ),
     Method("str.count", "(str, str) -> int", text_search.count),
-    Method("str.count", "(str, str, int) -> int", text_search.count_from),
-    Method("str.count", "(str, str, int, int) -> int", text_search.count_between),
+    Method(
+        "str.count", "(str, str, int, int = 9223372036854775807) -> int", text_search.count_between
+    ),
     Method("str.startswith", "(str, str) -> bool", text_search.startswith),
-    Method("str.startswith", "(str, str, int) -> bool", text_search.startswith_from),
-    Method("str.startswith", "(str, str, int, int) -> bool", text_search.startswith_between),
+    Method(
+        "str.startswith",
+        "(str, str, int, int = 9223372036854775807) -> bool",
+        text_search.startswith_between,
+    ),
     Method("str.endswith", "(str, str) -> bool", text_search.endswith),
-    Method("str.endswith", "(str, str, int) -> bool", text_search.endswith_from),
-    Method("str.endswith", "(str, str, int, int) -> bool", text_search.endswith_between),
+    Method(
+        "str.endswith",
+        "(str, str, int, int = 9223372036854775807) -> bool",
+        text_search.endswith_between,
+    ),
 ]
 
 _CASE = [

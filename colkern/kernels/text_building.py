@@ -28,7 +28,16 @@ from colkern.kernels.row_values import (
     get_text,
 )
 from colkern.kernels.text_characters import length, size_at
-from colkern.kernels.text_words import ONES, find_part, near_word, write_part
+from colkern.kernels.text_words import (
+    ONES,
+    all_bytes,
+    are_same,
+    first_place,
+    hits_at,
+    near_word,
+    write_loosely,
+    write_part,
+)
 
 
 @helper
@@ -105,28 +114,34 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     """`text.replace(old, new, most)`; of an empty `old`, it is left."""
     if old.size == 0:
         return text, LEFT
-    found = int64(-1)
-    if most != 0:
-        found = find_part(text.address, int64(0), text.size, old.address, old.size)
-    if found < 0:
-        return text, DONE
     # Written where the next allocation begins: how long it will be is not known before.
     target = get_word(arena)
     room = get_word(arena + 8) - 8
     place = target
+    limit = text.size - old.size + 1
+    head = all_bytes(get_byte(old.address))
+    tail = all_bytes(get_byte(old.address + old.size - 1))
     first = int64(0)
-    while found >= 0:
-        gap = found - first
-        if place + gap + new.size > room:
-            return text, NO_ROOM
-        write_part(place, text.address + first, gap)
-        write_part(place + gap, new.address, new.size)
-        place += gap + new.size
-        first = found + old.size
-        most -= int64(most > 0)
-        found = int64(-1)
-        if most != 0:
-            found = find_part(text.address, first, text.size, old.address, old.size)
+    k = int64(0)
+    while k < limit and most != 0:
+        hits = hits_at(text.address + k, limit - k, old.size, head, tail)
+        while hits != 0 and most != 0:
+            found = k + first_place(hits)
+            hits &= wrapped(hits - 1)
+            if found >= first and (
+                old.size <= 2 or are_same(text.address + found, old.address, old.size)
+            ):
+                gap = found - first
+                if place + gap + new.size > room:
+                    return text, NO_ROOM
+                write_loosely(place, text.address + first, gap, text.size - first)
+                write_part(place + gap, new.address, new.size)
+                place += gap + new.size
+                first = found + old.size
+                most -= int64(most > 0)
+        k += 8
+    if first == 0:
+        return text, DONE
     rest = text.size - first
     if place + rest > room:
         return text, NO_ROOM

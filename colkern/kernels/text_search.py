@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from numpy import int64
+from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, popcount, wrapped
 from colkern.kernels.row_values import DONE, VALUE_ERROR, Code, Text
 from colkern.kernels.text_characters import index_of, length, position_of
-from colkern.kernels.text_words import are_same, find_last_part, find_part
+from colkern.kernels.text_words import (
+    all_bytes,
+    are_same,
+    find_last_part,
+    find_part,
+    first_place,
+    hits_at,
+)
 
 END = (1 << 63) - 1
 """The end where none is given."""
@@ -104,12 +112,24 @@ def count(text: Text, part: Text) -> int64:
     """`text.count(part)`."""
     if part.size == 0:
         return length(text) + 1
-    found = int64(-1)
+    limit = text.size - part.size + 1
+    head = all_bytes(get_byte(part.address))
+    tail = all_bytes(get_byte(part.address + part.size - 1))
+    found = int64(0)
     after = int64(0)
-    while after >= 0:
-        place = find_part(text.address, after, text.size, part.address, part.size)
-        after = place + part.size if place >= 0 else int64(-1)
-        found += 1
+    k = int64(0)
+    while k < limit:
+        hits = hits_at(text.address + k, limit - k, part.size, head, tail)
+        if part.size == 1:
+            found += int64(popcount(uint64(hits)))
+            hits = int64(0)
+        while hits != 0:
+            place = k + first_place(hits)
+            hits &= wrapped(hits - 1)
+            if place >= after and are_same(text.address + place, part.address, part.size):
+                found += 1
+                after = place + part.size
+        k += 8
     return found
 
 

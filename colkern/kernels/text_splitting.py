@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word, set_word
+from colkern.kernels.primitives import get_byte, get_word, set_word, wrapped
 from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_characters import code_at, next_position
@@ -22,7 +22,14 @@ from colkern.kernels.text_parts import (
     position_before,
     space_at,
 )
-from colkern.kernels.text_words import find_last_part, find_part
+from colkern.kernels.text_words import (
+    all_bytes,
+    are_same,
+    find_last_part,
+    find_part,
+    first_place,
+    hits_at,
+)
 
 
 @helper
@@ -78,16 +85,25 @@ def split_by(
     if separator.size == 0 or header == 0:
         return header, VALUE_ERROR if separator.size == 0 else NO_ROOM
     place = get_word(arena)
+    limit = text.size - separator.size + 1
+    head = all_bytes(get_byte(separator.address))
+    tail = all_bytes(get_byte(separator.address + separator.size - 1))
     first = int64(0)
-    found = int64(0)
-    while found >= 0:
-        found = int64(-1)
-        if most != 0:
-            found = find_part(text.address, first, text.size, separator.address, separator.size)
-        end = text.size if found < 0 else found
-        place = write_piece(arena, place, text.address + first, end - first, form)
-        first = end + separator.size
-        most -= int64(most > 0)
+    k = int64(0)
+    while k < limit and most != 0:
+        hits = hits_at(text.address + k, limit - k, separator.size, head, tail)
+        while hits != 0 and most != 0:
+            found = k + first_place(hits)
+            hits &= wrapped(hits - 1)
+            if found >= first and (
+                separator.size <= 2
+                or are_same(text.address + found, separator.address, separator.size)
+            ):
+                place = write_piece(arena, place, text.address + first, found - first, form)
+                first = found + separator.size
+                most -= int64(most > 0)
+        k += 8
+    place = write_piece(arena, place, text.address + first, text.size - first, form)
     return closed(arena, header, place)
 
 

@@ -46,18 +46,18 @@ def of_classes(word: int64, classes: int64) -> int64:
 def all_of(text: Text, classes: int64, empty: bool) -> tuple[bool, Code]:
     """Whether all characters are in some classes; `empty` if there are none."""
     seen = int64(0)
-    others = int64(0)
     k = int64(0)
     while k < text.size:
         count = min(text.size - k, int64(8))
         word = near_word(text.address + k, count)
-        seen |= word
+        high = int64(0) if text.ascii else word & HIGH_BITS
+        seen |= high
         # Behind the end are zeros, which no class is asked about.
-        others |= ~of_classes(word, classes) & shifted_right(int64(HIGH_BITS), 64 - (count << 3))
+        asked = shifted_right(int64(HIGH_BITS), 64 - (count << 3)) & ~high
+        if ~of_classes(word, classes) & asked != 0:
+            return False, DONE
         k += 8
-    if not text.ascii and seen & HIGH_BITS != 0:
-        return False, LEFT
-    return (empty if text.size == 0 else others == 0), DONE
+    return text.size > 0 or empty, LEFT if seen != 0 else DONE
 
 
 @helper
@@ -110,17 +110,15 @@ def _has_case(text: Text, wanted: int64) -> tuple[bool, Code]:
     """Whether there are letters, and all have the case of the letter `wanted`, an A or a."""
     seen = int64(0)
     letters = int64(0)
-    others = int64(0)
     k = int64(0)
     while k < text.size:
         word = near_word(text.address + k, text.size - k)
         seen |= word
         letters |= bytes_between(word, wanted, wanted + 25)
-        others |= bytes_between(word, wanted ^ 32, (wanted ^ 32) + 25)
+        if bytes_between(word, wanted ^ 32, (wanted ^ 32) + 25) != 0:
+            return False, DONE
         k += 8
-    if not text.ascii and seen & HIGH_BITS != 0:
-        return False, LEFT
-    return letters != 0 and others == 0, DONE
+    return letters != 0, LEFT if not text.ascii and seen & HIGH_BITS != 0 else DONE
 
 
 @helper

@@ -32,10 +32,9 @@ def near_word(address: int64, count: int64) -> int64:
     if count >= 8:
         return get_unaligned(address)
     shift = (address & 7) << 3
-    word = shifted_right(get_word(address & -8), shift)
-    if shift + (count << 3) > 64:
-        word |= get_word((address & -8) + 8) << (64 - shift)
-    return word & ((int64(1) << (count << 3)) - 1)
+    low = shifted_right(get_word(address & -8), shift)
+    high = (get_word((address + count - 1) & -8) << 1) << (63 - shift)
+    return (low | high) & ((int64(1) << (count << 3)) - 1)
 
 
 @helper
@@ -61,12 +60,18 @@ def bytes_between(word: int64, low: int64, high: int64) -> int64:
 
 
 @helper
-def write_part(target: int64, source: int64, size: int64) -> None:
-    """Copy bytes by words: up to 7 bytes behind them in the target are overwritten."""
+def write_loosely(target: int64, source: int64, size: int64, there: int64) -> None:
+    """Copy bytes by words, of a source that has more: up to 7 bytes behind them are overwritten."""
     k = int64(0)
     while k < size:
-        set_unaligned(target + k, near_word(source + k, size - k))
+        set_unaligned(target + k, near_word(source + k, there - k))
         k += 8
+
+
+@helper
+def write_part(target: int64, source: int64, size: int64) -> None:
+    """Copy bytes by words: up to 7 bytes behind them in the target are overwritten."""
+    write_loosely(target, source, size, size)
 
 
 @helper
@@ -81,24 +86,42 @@ def are_same(left: int64, right: int64, size: int64) -> bool:
 
 
 @helper
+def all_bytes(byte: int64) -> int64:
+    """A word of one byte, eight times."""
+    return wrapped(byte * ONES)
+
+
+@helper
+def hits_at(address: int64, count: int64, size: int64, head: int64, tail: int64) -> int64:
+    """The mask of where parts of `size` may begin among the next places, at most 8 and at most `count`.
+
+    Their first byte and their last one fit, of which `head` and `tail` are full.
+    """
+    hits = equal_bytes(near_word(address, count), head)
+    if size > 1 and hits != 0:
+        hits &= equal_bytes(near_word(address + size - 1, count), tail)
+    if count < 8:
+        hits &= shifted_right(int64(HIGH_BITS), 64 - (count << 3))
+    return hits
+
+
+@helper
 def find_part(address: int64, first: int64, stop: int64, part: int64, size: int64) -> int64:
     """The first place from `first` on of a part that ends before `stop`; -1 if there is none.
 
-    Places are in bytes from `address` on. Where the first and the last byte fit, the others are looked at.
+    Places are in bytes from `address` on.
     """
     limit = stop - size + 1
     if size == 0:
         return first if first < limit else int64(-1)
-    head = wrapped(get_byte(part) * ONES)
-    tail = wrapped(get_byte(part + size - 1) * ONES)
+    head = all_bytes(get_byte(part))
+    tail = all_bytes(get_byte(part + size - 1))
     k = first
     while k < limit:
-        hits = equal_bytes(near_word(address + k, limit - k), head)
-        if hits != 0 and size > 1:
-            hits &= equal_bytes(near_word(address + k + size - 1, limit - k), tail)
+        hits = hits_at(address + k, limit - k, size, head, tail)
         while hits != 0:
             place = k + first_place(hits)
-            if place < limit and (size <= 2 or are_same(address + place, part, size)):
+            if size <= 2 or are_same(address + place, part, size):
                 return place
             hits &= wrapped(hits - 1)
         k += 8
@@ -109,6 +132,11 @@ def find_part(address: int64, first: int64, stop: int64, part: int64, size: int6
 def find_last_part(address: int64, first: int64, stop: int64, part: int64, size: int64) -> int64:
     """The last place from `first` on of a part that ends before `stop`; -1 if there is none."""
     place = stop - size
-    while place >= first and not are_same(address + place, part, size):
+    if size == 0:
+        return place if place >= first else int64(-1)
+    head = get_byte(part)
+    while place >= first:
+        if get_byte(address + place) == head and are_same(address + place, part, size):
+            return place
         place -= 1
-    return place if place >= first else int64(-1)
+    return int64(-1)

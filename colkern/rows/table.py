@@ -119,7 +119,9 @@ def _read(method: Method) -> Row:
     if values:
         defaults[-len(values) :] = values
     parameters = [
-        Parameter(argument.arg.removesuffix("_") if argument.arg[0] != "_" else "", annotation, default)
+        Parameter(
+            argument.arg.removesuffix("_") if argument.arg[0] != "_" else "", annotation, default
+        )
         for argument, default in zip(tree.args.args, defaults, strict=True)
         if (annotation := argument.annotation) is not None
     ]
@@ -209,9 +211,7 @@ def _bound(name: str, kind: Kind, bindings: dict[str, Kind]) -> bool:
     return False
 
 
-def in_order(
-    row: Row, count: int, named: Sequence[str]
-) -> list[int | str | None] | None:
+def in_order(row: Row, count: int, named: Sequence[str]) -> list[int | str | None] | None:
     """Which argument each parameter gets: a position, a name, or None for its default.
 
     None if the row does not take so many arguments, or arguments of those names.

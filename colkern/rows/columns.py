@@ -71,21 +71,19 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
         offsets = array.items(Role.OFFSETS)
         return offsets, address, _is_ascii(array) if kind == k.TEXT else 0
 
-    name = "text_between" if kind == k.TEXT else "bytes_between"
-    code = f"{name}({{n}}_base, {{n}}_offsets, i, {{n}}_ascii)"
+    name = "row_text" if kind == k.TEXT else "row_bytes"
+    size = "i8({n}_offsets[i + u8(1)]) - i8({n}_offsets[i])"
+    code = f"{name}({{n}}_base + i8({{n}}_offsets[i]), {size}, {{n}}_ascii)"
     return lambda _: Reader(kind, ("{n}_offsets", "{n}_base", "{n}_ascii"), code, prepare)
 
 
 def _is_ascii(array: Array) -> int:
     """1 if all bytes of a text column's slots are below 128: one pass over them."""
-    from colkern.operations import string_is_ascii
-
     buffer = array.buffer(Role.BYTES)
     if buffer is None or not array.length:
         return 1
     offsets = array.items(Role.OFFSETS)
     part = buffer.array[int(offsets[0]) : int(offsets[-1])]
-    del string_is_ascii
     words = part[: len(part) & ~7].view(np.uint64)
     high = np.bitwise_or.reduce(words) if len(words) else np.uint64(0)
     rest = np.bitwise_or.reduce(part[len(part) & ~7 :]) if len(part) & 7 else np.uint8(0)
@@ -100,7 +98,7 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
         addresses = [(buffer or EMPTY).address for buffer in array.data_buffers]
         return views, int(views.ctypes.data), np.array([*addresses, 0], np.int64)
 
-    name = "text_viewed" if kind == k.TEXT else "bytes_viewed"
+    name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
     code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"
     return lambda _: Reader(kind, ("{n}_views", "{n}_base", "{n}_table"), code, prepare)
 

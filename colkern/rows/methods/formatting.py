@@ -36,12 +36,13 @@ _NAMESPACE: dict[str, object] = {
     "Text": Text,
     "Code": Code,
     "DONE": DONE,
-    "text_of_integer": texts.text_of_integer,
+    "str_of_integer": texts.str_of_integer,
     "text_of_bits": texts.text_of_bits,
-    "text_of_float": texts.text_of_float,
+    "str_of_float": texts.str_of_float,
     "fixed_of_float": texts.fixed_of_float,
     "scientific_of_float": texts.scientific_of_float,
     "general_of_float": texts.general_of_float,
+    "with_plus": texts.with_plus,
     "with_suffix": texts.with_suffix,
     "with_separators": texts.with_separators,
     "padded": texts.padded,
@@ -96,11 +97,13 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
             first = (f"first_characters(value, int64({parts['precision']})), DONE",)
         return _with_padding(first, parts, "<", -1)
     type_ = parts["type"] or ""
-    is_float = kind is float or type_ in "efgEFG%" and type_ != ""
+    is_float = kind is float or (type_ != "" and type_ in "efgEFG%")
     lead = 2 if parts["alt"] and not is_float and type_ in _BASES else 0
     number = _float_steps(kind, type_, parts) if is_float else _integer_steps(type_, lead, parts)
     if number is None or parts["z"]:
         return None
+    if parts["sign"] in ("+", " "):
+        number += (f"with_plus(arena, text, int64({ord(parts['sign'])}))",)
     if grouping := parts["grouping"]:
         every = 4 if type_ in _BASES else 3
         number += (
@@ -109,21 +112,14 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     return _with_padding(number, parts, ">", lead)
 
 
-def _plus(parts: dict[str, str | None]) -> str:
-    sign = parts["sign"]
-    return f"int64({ord(sign) if sign and sign in '+ ' else 0})"
-
-
 def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     if type_ in ("", "d"):
-        return (f"text_of_integer(arena, int64(value), {_plus(parts)})",)
+        return ("str_of_integer(arena, int64(value))",)
     if type_ not in _BASES:
         return None
     bits, letters = _BASES[type_]
     prefix = ord(type_) if lead else 0
-    return (
-        f"text_of_bits(arena, int64(value), int64({bits}), int64({letters}), int64({prefix}), {_plus(parts)})",
-    )
+    return (f"text_of_bits(arena, int64(value), int64({bits}), int64({letters}), int64({prefix}))",)
 
 
 def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[str, ...] | None:
@@ -132,21 +128,18 @@ def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[
     precision = 6 if given is None else int(given)
     if parts["alt"] or precision > 20:
         return None
-    plus = _plus(parts)
     if type_ == "" and given is None:
-        return (f"text_of_float(arena, {value}, {plus})",)
+        return (f"str_of_float(arena, {value})",)
     if type_ == "f":
-        return (f"fixed_of_float(arena, {value}, int64({precision}), {plus})",)
+        return (f"fixed_of_float(arena, {value}, int64({precision}))",)
     if type_ == "%":
-        number = f"fixed_of_float(arena, {value} * float64(100.0), int64({precision}), {plus})"
+        number = f"fixed_of_float(arena, {value} * float64(100.0), int64({precision}))"
         return (number, "with_suffix(arena, text, int64(37))")
     if type_ == "e" and precision <= 16:
-        return (f"scientific_of_float(arena, {value}, int64({precision}), {plus})",)
+        return (f"scientific_of_float(arena, {value}, int64({precision}))",)
     if type_ in ("", "g") and precision <= 17:
         dot = int(type_ == "")
-        return (
-            f"general_of_float(arena, {value}, int64({max(precision, 1)}), int64({dot}), {plus})",
-        )
+        return (f"general_of_float(arena, {value}, int64({max(precision, 1)}), int64({dot}))",)
     return None
 
 

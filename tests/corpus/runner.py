@@ -187,6 +187,8 @@ def _difference(case: Case, rows: list[int], want: list[Any], got: list[Any], hi
     if len(got) != len(rows):
         return f"{len(got)} results for {len(rows)} rows"
     as_float = hint is float or float in typing.get_args(hint)
+    if hint is None:  # without a hint, a column of floats is what some floats make
+        as_float = any(type(value) is float for value in want)
     for row, value in zip(rows, got, strict=True):
         if not same(want[row], value, as_float):
             arguments = ", ".join(repr(column.values[row]) for column in case.columns)

@@ -371,14 +371,18 @@ def with_separators(
     copy(text.address, place, first)
     target = place + first
     left = end - first
+    until = left - more * every
     k = first
     while k < text.size:
+        # Of the digits, `left` are not yet copied; behind them, there are no separators.
+        if until == 0 and left > 0:
+            set_byte(target, separator)
+            target = target + 1
+            until = every
         set_byte(target, get_byte(text.address + k))
         target = target + 1
         left = left - 1
-        if left > 0 and left % every == 0:
-            set_byte(target, separator)
-            target = target + 1
+        until = until - 1
         k = k + 1
     return Text(place, text.size + more, True), DONE
 

@@ -191,23 +191,22 @@ def text_of_decimal(
     if place == 0:
         return NO_TEXT, NO_ROOM
     end = place + 32
-    if places <= 0:
-        start = with_sign(write_digits(end, number), negative)
-        return Text(start, end - start, True), DONE
-    if places <= 16:
-        unit = power_of_ten(places)
-        whole = number // unit
-        start = with_sign(write_digits(end, whole), negative)
-        write_fraction(end, number - whole * unit, places)
-        return Text(start, end + 1 + places - start, True), DONE
-    if places > 24 or (places < 19 and number >= power_of_ten(places)):
-        return NO_TEXT, LEFT
+    is_split = 0 < places <= 16
+    unit = power_of_ten(places) if is_split else int64(1)
+    whole = number // unit
+    # Zeros stand before the digits.
     set_word(end - 24, int64(_ZEROS))
     set_word(end - 16, int64(_ZEROS))
-    write_digits(end, number)
-    start = end - places - 2
-    set_byte(start, int64(48))
-    set_byte(start + 1, int64(_POINT))
+    start = write_digits(end, whole)
+    if is_split:
+        write_fraction(end, number - whole * unit, places)
+        end = end + 1 + places
+    elif places > 0:
+        if places > 24 or end - start > places:
+            return NO_TEXT, LEFT
+        start = end - places - 2
+        set_byte(start, int64(48))
+        set_byte(start + 1, int64(_POINT))
     start = with_sign(start, negative)
     return Text(start, end - start, True), DONE
 

@@ -12,7 +12,7 @@ from numpy import float64, int64, uint64
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.decimal_floats import leading_zeros
-from colkern.kernels.float_digits import fraction_and_exponent
+from colkern.kernels.float_digits import fraction_and_exponent, power_of_ten
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     bits_of_float,
@@ -155,9 +155,7 @@ def round_integer(value: int64, digits: int64) -> tuple[int64, Code]:
     if digits < -18:
         # 10**19 is more than twice all that have 64 bits, but for a half of it.
         return int64(0), LEFT
-    unit = int64(1)
-    for _ in range(-digits):
-        unit = unit * 10
+    unit = power_of_ten(-digits)
     rest = value % unit
     down = value // unit
     half = unit // 2

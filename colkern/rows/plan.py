@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,6 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
-from colkern.errors import LimitExceededError
-from colkern.kernels import row_values
 from colkern.layouts import Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations import cast, combine_validity, concat, require_valid, take
@@ -26,7 +24,7 @@ from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.results import Sink, Slots
-from colkern.rows.values import Value, of_parts, zeros
+from colkern.rows.values import of_parts, zeros
 
 ARENA = 1 << 16
 """The bytes of an arena at first, for a thread."""
@@ -79,7 +77,7 @@ class Plan:
         self.natural = type_of(self.kind)
         self.returns = returns or self.natural
         self._loop = compiled_loop(self.source, function.__name__)
-        self._pool = _placed(program.pool)
+        self._pool = _placed(program)
 
     def text(self) -> str:
         """The generated source."""
@@ -251,11 +249,12 @@ def _arena() -> _Arena:
     return arena.begin()
 
 
-def _placed(pool: bytearray) -> NDArray[np.int64]:
+def _placed(program: Program) -> NDArray[np.int64]:
     """The constants at an address that is a multiple of 8."""
-    words = np.zeros(len(pool) // 8 + 2, np.int64)
-    words.view(np.uint8)[: len(pool)] = np.frombuffer(bytes(pool), np.uint8)
+    words = np.zeros(len(program.pool) // 8 + 2, np.int64)
+    data = words.view(np.uint8)
+    data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
+    for place, block in program.blocks.items():
+        made = np.frombuffer(block.at(words.ctypes.data + place), np.uint8)
+        data[place : place + len(made)] = made
     return words
-
-
-__all__ = ["Callable", "LimitExceededError", "Plan", "Value", "row_values"]

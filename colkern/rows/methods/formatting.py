@@ -8,10 +8,9 @@ that are not ASCII, zeros with separators) leaves the row to Python.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy import float64, int64
 
@@ -162,95 +161,6 @@ def _with_padding(
         *steps,
         f"padded(arena, text, int64({width}), int64({share}), int64({behind}), int64({ord(fill)}))",
     )
-
-
-class Piece(NamedTuple):
-    """A value in a template.
-
-    Args:
-        field: Which value: its name, or its number as text.
-        conversion: `str`, `repr`, `int` or `float`, which the value is put through before; empty for none.
-        specification: That of `format`.
-    """
-
-    field: str
-    conversion: str
-    specification: str
-
-
-_PERCENT = re.compile(
-    r"%(?:\((?P<key>[^()]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?"
-    r"(?P<type>[diufegxXosr%])",
-    re.DOTALL | re.ASCII,
-)
-
-
-def pieces_of_percent(template: str) -> list[str | Piece] | None:
-    """What `template % values` puts together; None if that is left to Python.
-
-    `%d` takes floats as `int` does, and `%x` takes integers only.
-    """
-    pieces: list[str | Piece] = []
-    place = count = 0
-    while (start := template.find("%", place)) >= 0:
-        pieces.append(template[place:start])
-        found = _PERCENT.match(template, start)
-        if found is None:
-            return None
-        place = found.end()
-        piece = _piece_of_percent(found, str(count))
-        if piece is None:
-            return None
-        pieces.append(piece)
-        count += isinstance(piece, Piece)
-    pieces.append(template[place:])
-    return [piece for piece in pieces if piece != ""]
-
-
-def _piece_of_percent(found: re.Match[str], field: str) -> str | Piece | None:
-    key, flags, width, precision, type_ = found.groups()
-    if type_ == "%":
-        return "%" if found.group() == "%%" else None
-    field = field if key is None else key
-    left = "-" in flags
-    if type_ in "sr":
-        cut = "" if precision is None else f".{precision or 0}"
-        aligned = ("<" if left else ">") + width if width else ""
-        return Piece(field, "str" if type_ == "s" else "repr", aligned + cut)
-    is_integer = type_ in "diuxXo"
-    if is_integer and precision is not None:
-        return None
-    zero = "0" in flags and not left
-    specification = "<" if left else "" if zero else ">"
-    specification += "+" if "+" in flags else " " if " " in flags else ""
-    specification += "#" if "#" in flags and (type_ in "xXo" or not is_integer) else ""
-    specification += "0" if zero else ""
-    specification += width
-    specification += "" if precision is None else f".{precision or 0}"
-    conversion = "int" if type_ in "diu" else "" if is_integer else "float"
-    return Piece(field, conversion, specification + ("d" if type_ in "iu" else type_))
-
-
-def pieces_of_format(template: str) -> list[str | Piece] | None:
-    """What `template.format(...)` puts together; None if that is left to Python.
-
-    Raises:
-        ValueError: As `format` does, if the template is wrong.
-    """
-    pieces: list[str | Piece] = []
-    count = 0
-    for text, field, specification, conversion in string.Formatter().parse(template):
-        if text:
-            pieces.append(text)
-        if field is None:
-            continue
-        if "{" in (specification or "") or conversion == "a" or re.search(r"[.\[]", field):
-            return None
-        if field == "":
-            field, count = str(count), count + 1
-        word = {"s": "str", "r": "repr"}.get(conversion or "", "")
-        pieces.append(Piece(field, word, specification or ""))
-    return pieces
 
 
 METHODS = [

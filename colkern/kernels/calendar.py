@@ -188,9 +188,7 @@ def replaced(field: int64, instead: int64) -> int64:
 def replace_date(days: int64, year: int64, month: int64, day: int64) -> tuple[int64, Code]:
     """`date.replace`; a field that is `KEPT` is."""
     fields = civil(days)
-    return new_date(
-        replaced(fields[0], year), replaced(fields[1], month), replaced(fields[2], day)
-    )
+    return new_date(replaced(fields[0], year), replaced(fields[1], month), replaced(fields[2], day))
 
 
 @helper
@@ -201,16 +199,16 @@ def later_date(days: int64, duration: int64) -> tuple[int64, Code]:
 
 
 @helper
+def later_date_of(duration: int64, days: int64) -> tuple[int64, Code]:
+    """`timedelta + date`."""
+    return later_date(days, duration)
+
+
+@helper
 def earlier_date(days: int64, duration: int64) -> tuple[int64, Code]:
     """`date - timedelta`, which counts whole days, those of the duration downwards."""
     result = days - duration // DAY
     return (result, DONE) if FIRST_DAY <= result <= LAST_DAY else (int64(0), OVERFLOW_ERROR)
-
-
-@helper
-def between_dates(left: int64, right: int64) -> int64:
-    """`date - date`."""
-    return (left - right) * DAY
 
 
 @helper

@@ -12,18 +12,21 @@ from colkern.kernels.calendar import (
     FIRST_DAY,
     LAST_DAY,
     civil,
-    days_of,
+    day_of,
     fits_c,
+    fromordinal,
+    isocalendar,
+    isoweekday,
+    month_of,
     new_date,
     replaced,
+    timetuple,
+    toordinal,
+    weekday,
+    year_of,
 )
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import (
-    difference_overflows,
-    high_product,
-    product_overflows,
-    sum_overflows,
-)
+from colkern.kernels.primitives import high_product
 from colkern.kernels.row_values import (
     DONE,
     LEFT,
@@ -107,9 +110,7 @@ def combine(days: int64, time: int64) -> int64:
 
 
 @helper
-def new_time(
-    hour: int64, minute: int64, second: int64, microsecond: int64
-) -> tuple[int64, Code]:
+def new_time(hour: int64, minute: int64, second: int64, microsecond: int64) -> tuple[int64, Code]:
     """`datetime.time`."""
     if 0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60 and 0 <= microsecond < SECOND:
         return hour * HOUR + minute * MINUTE + second * SECOND + microsecond, DONE
@@ -178,17 +179,91 @@ def replace_datetime(
     )
 
 
+# What a datetime has of its date and of its time.
+
+
 @helper
-def timetuple(
+def datetime_year(instant: int64) -> int64:
+    """`datetime.year`."""
+    return year_of(date_of(instant))
+
+
+@helper
+def datetime_month(instant: int64) -> int64:
+    """`datetime.month`."""
+    return month_of(date_of(instant))
+
+
+@helper
+def datetime_day(instant: int64) -> int64:
+    """`datetime.day`."""
+    return day_of(date_of(instant))
+
+
+@helper
+def datetime_hour(instant: int64) -> int64:
+    """`datetime.hour`."""
+    return hour_of(time_of(instant))
+
+
+@helper
+def datetime_minute(instant: int64) -> int64:
+    """`datetime.minute`."""
+    return minute_of(time_of(instant))
+
+
+@helper
+def datetime_second(instant: int64) -> int64:
+    """`datetime.second`."""
+    return second_of(time_of(instant))
+
+
+@helper
+def datetime_microsecond(instant: int64) -> int64:
+    """`datetime.microsecond`."""
+    return microsecond_of(time_of(instant))
+
+
+@helper
+def datetime_weekday(instant: int64) -> int64:
+    """`datetime.weekday`."""
+    return weekday(date_of(instant))
+
+
+@helper
+def datetime_isoweekday(instant: int64) -> int64:
+    """`datetime.isoweekday`."""
+    return isoweekday(date_of(instant))
+
+
+@helper
+def datetime_toordinal(instant: int64) -> int64:
+    """`datetime.toordinal`."""
+    return toordinal(date_of(instant))
+
+
+@helper
+def datetime_fromordinal(ordinal: int64) -> tuple[int64, Code]:
+    """`datetime.datetime.fromordinal`."""
+    days, code = fromordinal(ordinal)
+    return days * DAY, code
+
+
+@helper
+def datetime_isocalendar(instant: int64) -> tuple[int64, int64, int64]:
+    """`datetime.isocalendar`."""
+    return isocalendar(date_of(instant))
+
+
+@helper
+def datetime_timetuple(
     instant: int64,
 ) -> tuple[int64, int64, int64, int64, int64, int64, int64, int64, int64]:
     """`datetime.timetuple`, without a zone: daylight saving time is -1, unknown."""
     days = date_of(instant)
-    year, month, day = civil(days)
+    year, month, day, _, _, _, day_of_week, since, unknown = timetuple(days)
     hour, minute, second, _ = clock(instant - days * DAY)
-    weekday = (days - FIRST_DAY) % 7
-    since = days - days_of(year, int64(1), int64(0))
-    return year, month, day, hour, minute, second, weekday, since, int64(-1)
+    return year, month, day, hour, minute, second, day_of_week, since, unknown
 
 
 @helper
@@ -200,6 +275,12 @@ def later(instant: int64, duration: int64) -> tuple[int64, Code]:
 
 
 @helper
+def later_of(duration: int64, instant: int64) -> tuple[int64, Code]:
+    """`timedelta + datetime`."""
+    return later(instant, duration)
+
+
+@helper
 def earlier(instant: int64, duration: int64) -> tuple[int64, Code]:
     """`datetime - timedelta`."""
     if duration > instant - FIRST or duration < instant - LAST:
@@ -208,9 +289,9 @@ def earlier(instant: int64, duration: int64) -> tuple[int64, Code]:
 
 
 @helper
-def timestamp(instant: int64) -> float64:
-    """`datetime.timestamp` in UTC."""
-    return total_seconds(instant)
+def local_timestamp(instant: int64) -> tuple[float64, Code]:
+    """`datetime.timestamp` without a zone: left to Python, as it depends on where it runs."""
+    return 0.0, LEFT
 
 
 @helper
@@ -347,42 +428,12 @@ def new_float_timedelta(
 
 
 @helper
-def longer(left: int64, right: int64) -> tuple[int64, Code]:
-    """`timedelta + timedelta`."""
-    return (int64(0), LEFT) if sum_overflows(left, right) else (left + right, DONE)
-
-
-@helper
-def shorter(left: int64, right: int64) -> tuple[int64, Code]:
-    """`timedelta - timedelta`."""
-    return (int64(0), LEFT) if difference_overflows(left, right) else (left - right, DONE)
-
-
-@helper
-def times(duration: int64, factor: int64) -> tuple[int64, Code]:
-    """`timedelta * int`."""
-    return (int64(0), LEFT) if product_overflows(duration, factor) else (duration * factor, DONE)
-
-
-@helper
-def negative(duration: int64) -> tuple[int64, Code]:
-    """`-timedelta`."""
-    return (int64(0), LEFT) if duration == SHORTEST else (-duration, DONE)
-
-
-@helper
-def absolute(duration: int64) -> tuple[int64, Code]:
-    """`abs(timedelta)`."""
-    return (int64(0), LEFT) if duration == SHORTEST else (abs(duration), DONE)
-
-
-@helper
 def floor_quotient(left: int64, right: int64) -> tuple[int64, Code]:
     """`timedelta // timedelta` and `timedelta // int`."""
     if right == 0:
         return int64(0), ZERO_DIVISION_ERROR
     if right == -1:
-        return negative(left)
+        return (int64(0), LEFT) if left == SHORTEST else (-left, DONE)
     return left // right, DONE
 
 

@@ -68,9 +68,7 @@ def isoformat_time(arena: Arena, time: int64, size: int64) -> tuple[Text, Code]:
     if place == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     hour, minute, second, microsecond = clock(time)
-    set_word(
-        place, two(hour) + (two(minute) << 24) + (two(second) << 48) + 0x0000_3A00_003A_0000
-    )
+    set_word(place, two(hour) + (two(minute) << 24) + (two(second) << 48) + 0x0000_3A00_003A_0000)
     thousands = microsecond // 100
     set_word(
         place + int64(8),
@@ -101,9 +99,7 @@ def isoformat_datetime(
         + 0x0000_3A00_0000_0000,
     )
     thousands = microsecond // 100
-    set_word(
-        place + int64(16), 0x2E00_003A + (two(second) << 8) + (four(thousands) << 32)
-    )
+    set_word(place + int64(16), 0x2E00_003A + (two(second) << 8) + (four(thousands) << 32))
     set_word(place + int64(24), two(microsecond - thousands * 100))
     if size == AUTO:
         size = int64(19) if microsecond == 0 else int64(26)
@@ -111,15 +107,31 @@ def isoformat_datetime(
 
 
 @helper
-def isoformat_utc(
-    arena: Arena, instant: int64, separator: int64, size: int64
-) -> tuple[Text, Code]:
+def isoformat_utc(arena: Arena, instant: int64, separator: int64, size: int64) -> tuple[Text, Code]:
     """As `isoformat_datetime`, of a datetime in UTC."""
     text, code = isoformat_datetime(arena, instant, separator, size)
     if code != DONE:
         return text, code
     put_text(text.address + text.size, int64(0x30303A30302B), int64(6))
     return Text(text.address, text.size + int64(6), True), DONE
+
+
+@helper
+def str_time(arena: Arena, time: int64) -> tuple[Text, Code]:
+    """`str` of a time."""
+    return isoformat_time(arena, time, int64(AUTO))
+
+
+@helper
+def str_datetime(arena: Arena, instant: int64) -> tuple[Text, Code]:
+    """`str` of a datetime."""
+    return isoformat_datetime(arena, instant, int64(0x20), int64(AUTO))
+
+
+@helper
+def str_utc(arena: Arena, instant: int64) -> tuple[Text, Code]:
+    """`str` of a datetime in UTC."""
+    return isoformat_utc(arena, instant, int64(0x20), int64(AUTO))
 
 
 @helper

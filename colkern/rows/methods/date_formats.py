@@ -195,7 +195,9 @@ def strptime(format: str) -> Body:
         return date_text.leave_datetime
     directives = re.findall("%(.?)", re.sub("%%", "", format), re.DOTALL)
     if "z" in directives:
-        raise UnsupportedError(f"strptime: {format!r} has %z, and datetimes with zones are not read")
+        raise UnsupportedError(
+            f"strptime: {format!r} has %z, and datetimes with zones are not read"
+        )
     if (
         not {*directives} <= {*_NUMBERS, *_READ}
         or len({*directives}) < len(directives)

@@ -73,6 +73,7 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
+    "tests/rows/test_text.py::test_compiled",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
     # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
     "tests/spark/test_worker_reader.py",

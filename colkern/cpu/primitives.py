@@ -33,6 +33,7 @@ from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
 from colkern.kernels.intrinsics import product_overflows as product_overflows
 from colkern.kernels.intrinsics import set_byte as set_byte
+from colkern.kernels.intrinsics import set_unaligned as set_unaligned
 from colkern.kernels.intrinsics import set_word as set_word
 from colkern.kernels.intrinsics import shifted_right as shifted_right
 from colkern.kernels.intrinsics import sum_overflows as sum_overflows

@@ -42,6 +42,7 @@ from colkern.kernels.intrinsics import multiply as multiply
 from colkern.kernels.intrinsics import product_overflows as product_overflows
 from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
 from colkern.kernels.intrinsics import set_byte as set_byte
+from colkern.kernels.intrinsics import set_unaligned as set_unaligned
 from colkern.kernels.intrinsics import set_word as set_word
 from colkern.kernels.intrinsics import shifted_right as shifted_right
 from colkern.kernels.intrinsics import sum_overflows as sum_overflows

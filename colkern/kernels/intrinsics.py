@@ -174,6 +174,17 @@ def set_word(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def set_unaligned(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
+    """A store; on CUDA, as many as there are bytes."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        builder.store(args[1], _pointer(context, builder, args[0], _WORD), align=1)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def bits_of_float(typingctx: Typing, value: Type) -> Intrinsic:
     """No instruction, or a move between registers."""
 
@@ -193,11 +204,20 @@ def float_of_bits(typingctx: Typing, bits: Type) -> Intrinsic:
     return types.float64(types.int64), generate
 
 
+def _let_wrap(value: Value) -> None:
+    """Take back what Numba promises LLVM of operations on signed integers: no overflow."""
+    if isinstance(value, ir.Instruction) and value.opname in ("add", "sub", "mul", "shl"):
+        value.flags = [flag for flag in value.flags if flag != "nsw"]
+        for operand in value.operands:
+            _let_wrap(operand)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def wrapped(typingctx: Typing, value: Type) -> Intrinsic:
-    """Nothing: machine integers wrap around."""
+    """No instruction of its own: the operations that the value comes from may wrap around."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        _let_wrap(args[0])
         return args[0]
 
     return types.int64(types.int64), generate

@@ -259,6 +259,11 @@ def get_unaligned(address: int64) -> int64:
     return int64(ctypes.c_int64.from_address(int(address)).value)
 
 
+def set_unaligned(address: int64, value: int64) -> None:
+    """The 8 bytes at any address = `value`."""
+    ctypes.c_int64.from_address(int(address)).value = int(value)
+
+
 def bits_of_float(value: float64) -> int64:
     """The bits of a float64."""
     return int64(np.float64(value).view(np.int64))
@@ -324,6 +329,7 @@ PRIMITIVES = (
     get_word,
     set_word,
     get_unaligned,
+    set_unaligned,
     bits_of_float,
     float_of_bits,
     wrapped,

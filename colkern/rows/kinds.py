@@ -7,7 +7,7 @@ a key or a value of a dictionary, or a field of a row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,13 @@ class Kind:
     Args:
         name: Python's name of the type.
         words: How many words an item takes.
+        loose: Whether some of its values are of a narrower type in Python: an `int` that is a `bool`, a
+            `float` that is an `int`. Such a value has no text of its own.
     """
 
     name: str
     words: int = 1
+    loose: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -39,6 +42,9 @@ NONE = Kind("None", 0)
 NEVER = Kind("never", 0)
 """The kind of the items of an empty container."""
 
+LOOSE_INT = replace(INT, loose=True)
+LOOSE_FLOAT = replace(FLOAT, loose=True)
+
 PLAIN = {
     kind.name: kind
     for kind in (INT, FLOAT, BOOL, TEXT, BYTES, DATE, TIME, DATETIME, TIMEDELTA, NONE)
@@ -54,8 +60,6 @@ class Optional(Kind):
         of: The kind, itself not optional.
     """
 
-    name: str = ""
-    words: int = 0
     of: Kind = NONE
 
     def __str__(self) -> str:
@@ -72,8 +76,6 @@ class Tuple(Kind):
         form: `tuple`, `dict`, or the class.
     """
 
-    name: str = ""
-    words: int = 0
     items: tuple[Kind, ...] = ()
     names: tuple[str, ...] = ()
     form: type = tuple
@@ -88,48 +90,82 @@ class Container(Kind):
 
     Args:
         items: The kind of its items; of a dictionary, those of its keys and values.
+        sites: The displays that it may come from, whose items can still become wider.
     """
 
     items: tuple[Kind, ...] = ()
+    sites: frozenset[int] = field(default=frozenset(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}[{', '.join(map(str, self.items))}]"
 
 
-@dataclass(frozen=True)
-class Constant(Kind):
-    """A Python object that is known when the function is compiled.
-
-    Args:
-        value: The object.
-    """
-
-    value: object = None
-
-    def __str__(self) -> str:
-        return f"the constant {self.value!r}"
-
-
 def optional(of: Kind) -> Kind:
     """The kind of a value that may be None."""
-    return of if isinstance(of, Optional) or of == NONE else Optional("", of.words + 1, of)
+    if isinstance(of, Optional) or of == NONE:
+        return of
+    return Optional(f"{of} | None", of.words + 1, of=of)
 
 
 def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = tuple) -> Tuple:
     """The kind of a tuple."""
-    return Tuple("tuple", sum(kind.words for kind in items), items, names, form)
+    words = sum(kind.words for kind in items)
+    return Tuple("tuple", words, items=items, names=names, form=form)
 
 
 def list_of(item: Kind) -> Container:
     """The kind of a list."""
-    return Container("list", 1, (item,))
+    return Container("list", items=(item,))
 
 
 def set_of(item: Kind) -> Container:
     """The kind of a set."""
-    return Container("set", 1, (item,))
+    return Container("set", items=(item,))
 
 
 def dict_of(key: Kind, value: Kind) -> Container:
     """The kind of a dictionary."""
-    return Container("dict", 1, (key, value))
+    return Container("dict", items=(key, value))
+
+
+_NUMBERS = ("bool", "int", "float")
+
+
+def joined(left: Kind, right: Kind) -> Kind | None:
+    """The kind of a value that is of either kind; None if there is none."""
+    if isinstance(left, Container) and isinstance(right, Container) and left == right:
+        return replace(left, sites=left.sites | right.sites)
+    if left == right or right == NEVER:
+        return left
+    if left == NEVER:
+        return right
+    if NONE in (left, right) or isinstance(left, Optional) or isinstance(right, Optional):
+        return _joined_optional(left, right)
+    if left.name in _NUMBERS and right.name in _NUMBERS:
+        wider = max(left, right, key=lambda kind: _NUMBERS.index(kind.name))
+        return replace(wider, loose=True)
+    if isinstance(left, Tuple) and isinstance(right, Tuple):
+        return _joined_tuple(left, right)
+    if isinstance(left, Container) and isinstance(right, Container) and left.name == right.name:
+        # Both names may stand for one object, whose items have one layout.
+        pairs = list(zip(left.items, right.items, strict=True))
+        if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
+            items = tuple(b if a == NEVER else a for a, b in pairs)
+            return replace(left, items=items, sites=left.sites | right.sites)
+    return None
+
+
+def _joined_optional(left: Kind, right: Kind) -> Kind | None:
+    if left == NONE or right == NONE:
+        return optional(left if right == NONE else right)
+    plain = [kind.of if isinstance(kind, Optional) else kind for kind in (left, right)]
+    of = joined(*plain)
+    return of and optional(of)
+
+
+def _joined_tuple(left: Tuple, right: Tuple) -> Kind | None:
+    if left.form != right.form or left.names != right.names or len(left.items) != len(right.items):
+        return None
+    items = [joined(a, b) for a, b in zip(left.items, right.items, strict=True)]
+    kinds = tuple(item for item in items if item is not None)
+    return tuple_of(kinds, left.names, left.form) if len(kinds) == len(items) else None

@@ -102,7 +102,11 @@ def run(body: Callable[..., Any], *values: Any, by: str = "plain", room: int = 1
         by: "plain" for plain Python, "compiled" for the CPU.
         room: The bytes of the arena.
     """
-    memory = Memory(room)
+    return run_in(Memory(room), body, *values, by=by)
+
+
+def run_in(memory: Memory, body: Callable[..., Any], *values: Any, by: str = "plain") -> Any:
+    """As `run`, in memory of the caller's: for results that are handles of what lies there."""
     arguments = [memory.argument(value) for value in values]
     if "arena" in inspect.signature(body).parameters:
         arguments.insert(0, memory.arena)

@@ -20,9 +20,9 @@ How a body is called follows from its own declaration:
   `V` takes.
 
 A body as text is an expression of its arguments `{0}`, `{1}`, …, each of which is a name or a number;
-`check` is one that is true where the row is left to Python. Where a row is `made`, `body` is called with the
-values of the `const` parameters when the function is compiled; it returns the body, which gets the other
-arguments.
+`check` is one that is true where the row is left to Python. Where a row is `made`, `body` is called with
+the values of the `const` parameters when the function is compiled. It returns the body, which gets the
+other arguments.
 """
 
 from __future__ import annotations

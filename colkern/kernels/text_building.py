@@ -1,0 +1,298 @@
+"""Texts made of others: joined, repeated, replaced, padded.
+
+What is written by whole words may spill 7 bytes over its end, for which each allocation has room.
+"""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import (
+    get_byte,
+    get_word,
+    set_byte,
+    set_unaligned,
+    wrapped,
+)
+from colkern.kernels.row_lists import item_place, list_size
+from colkern.kernels.row_values import (
+    DONE,
+    LEFT,
+    NO_ROOM,
+    TYPE_ERROR,
+    Arena,
+    Code,
+    Text,
+    allocate,
+    get_text,
+)
+from colkern.kernels.text_characters import length, size_at
+from colkern.kernels.text_words import (
+    ONES,
+    all_bytes,
+    are_same,
+    first_place,
+    hits_at,
+    near_word,
+    write_loosely,
+    write_part,
+)
+
+
+@helper
+def allocate_text(arena: Arena, size: int64) -> int64:
+    """The address of a text to be written by words; 0 if there is no room."""
+    return allocate(arena, size + 8)
+
+
+@helper
+def concat(arena: Arena, left: Text, right: Text) -> tuple[Text, Code]:
+    """`left + right`."""
+    size = left.size + right.size
+    target = allocate_text(arena, size)
+    if target == 0:
+        return Text(arena, int64(0), True), NO_ROOM
+    write_part(target, left.address, left.size)
+    write_part(target + left.size, right.address, right.size)
+    return Text(target, size, left.ascii and right.ascii), DONE
+
+
+@helper
+def repeat(arena: Arena, text: Text, times: int64) -> tuple[Text, Code]:
+    """`text * times`."""
+    if text.size == 0 or times <= 0:
+        return Text(text.address, int64(0), True), DONE
+    # What would be petabytes is a MemoryError of Python's.
+    if times >> 40 != 0 or text.size >> 20 != 0:
+        return Text(arena, int64(0), True), LEFT
+    size = text.size * times
+    target = allocate_text(arena, size)
+    if target == 0:
+        return Text(arena, int64(0), True), NO_ROOM
+    place = target
+    while place < target + size:
+        write_part(place, text.address, text.size)
+        place += text.size
+    return Text(target, size, text.ascii), DONE
+
+
+@helper
+def repeat_of(arena: Arena, times: int64, text: Text) -> tuple[Text, Code]:
+    """`times * text`."""
+    return repeat(arena, text, times)
+
+
+@helper
+def join(arena: Arena, separator: Text, texts: int64) -> tuple[Text, Code]:
+    """`separator.join(texts)` of a list."""
+    count = list_size(texts)
+    if count == 0:
+        return Text(separator.address, int64(0), True), DONE
+    size = separator.size * (count - 1)
+    is_ascii = separator.ascii
+    for k in range(count):
+        text = get_text(item_place(int64(2), texts, k))
+        size += text.size
+        is_ascii = is_ascii and text.ascii
+    target = allocate_text(arena, size)
+    if target == 0:
+        return Text(arena, int64(0), True), NO_ROOM
+    place = target
+    for k in range(count):
+        if k > 0:
+            write_part(place, separator.address, separator.size)
+            place += separator.size
+        text = get_text(item_place(int64(2), texts, k))
+        write_part(place, text.address, text.size)
+        place += text.size
+    return Text(target, size, is_ascii), DONE
+
+
+@helper
+def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) -> tuple[Text, Code]:
+    """`text.replace(old, new, most)`; of an empty `old`, it is left."""
+    if old.size == 0:
+        return text, LEFT
+    # Written where the next allocation begins: how long it will be is not known before.
+    target = get_word(arena)
+    room = get_word(arena + 8) - 8
+    place = target
+    limit = text.size - old.size + 1
+    head = all_bytes(get_byte(old.address))
+    tail = all_bytes(get_byte(old.address + old.size - 1))
+    first = int64(0)
+    k = int64(0)
+    while k < limit and most != 0:
+        hits = hits_at(text.address + k, limit - k, old.size, head, tail)
+        while hits != 0 and most != 0:
+            found = k + first_place(hits)
+            hits &= wrapped(hits - 1)
+            if found >= first and (
+                old.size <= 2 or are_same(text.address + found, old.address, old.size)
+            ):
+                gap = found - first
+                if place + gap + new.size > room:
+                    return text, NO_ROOM
+                write_loosely(place, text.address + first, gap, text.size - first)
+                write_part(place + gap, new.address, new.size)
+                place += gap + new.size
+                first = found + old.size
+                most -= int64(most > 0)
+        k += 8
+    if first == 0:
+        return text, DONE
+    rest = text.size - first
+    if place + rest > room:
+        return text, NO_ROOM
+    write_part(place, text.address + first, rest)
+    size = place + rest - target
+    allocate_text(arena, size)
+    return Text(target, size, text.ascii and new.ascii), DONE
+
+
+@helper
+def replace(arena: Arena, text: Text, old: Text, new: Text) -> tuple[Text, Code]:
+    """`text.replace(old, new)`; of an empty `old`, it is left."""
+    return replace_some(arena, text, old, new, int64(-1))
+
+
+@helper
+def fill(target: int64, word: int64, size: int64, count: int64) -> int64:
+    """Write a character, `size` bytes of a word, again and again. The address behind them."""
+    if size == 1:
+        word = wrapped(word * ONES)
+    for k in range(int64(0), count * size, size if size > 1 else int64(8)):
+        set_unaligned(target + k, word)
+    return target + count * size
+
+
+@helper
+def padded(
+    arena: Arena, text: Text, left: int64, right: int64, word: int64, size: int64
+) -> tuple[Text, Code]:
+    """A text with a character repeated before and behind it; it is not one if its size is 0."""
+    if size == 0:
+        return text, TYPE_ERROR
+    if left <= 0 and right <= 0:
+        return text, DONE
+    if left >> 40 != 0 or right >> 40 != 0:
+        return text, LEFT
+    result_size = text.size + (left + right) * size
+    target = allocate_text(arena, result_size)
+    if target == 0:
+        return text, NO_ROOM
+    place = fill(target, word, size, left)
+    write_part(place, text.address, text.size)
+    fill(place + text.size, word, size, right)
+    return Text(target, result_size, text.ascii and size == 1), DONE
+
+
+@helper
+def one_character(text: Text) -> tuple[int64, int64]:
+    """The bytes of a text of one character as a word, and how many they are; 0, if it is none."""
+    if text.size == 0 or size_at(text.address) != text.size:
+        return int64(0), int64(0)
+    return near_word(text.address, text.size), text.size
+
+
+@helper
+def missing_to(text: Text, width: int64) -> int64:
+    """How many characters a text lacks for a width."""
+    return max(max(width, int64(0)) - length(text), int64(0))
+
+
+@helper
+def ljust(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
+    """`text.ljust(width)`."""
+    return padded(arena, text, int64(0), missing_to(text, width), int64(0x20), int64(1))
+
+
+@helper
+def ljust_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[Text, Code]:
+    """`text.ljust(width, filler)`."""
+    word, size = one_character(filler)
+    return padded(arena, text, int64(0), missing_to(text, width), word, size)
+
+
+@helper
+def rjust(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
+    """`text.rjust(width)`."""
+    return padded(arena, text, missing_to(text, width), int64(0), int64(0x20), int64(1))
+
+
+@helper
+def rjust_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[Text, Code]:
+    """`text.rjust(width, filler)`."""
+    word, size = one_character(filler)
+    return padded(arena, text, missing_to(text, width), int64(0), word, size)
+
+
+@helper
+def center(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
+    """`text.center(width)`."""
+    missing = missing_to(text, width)
+    left = missing // 2 + (missing & width & 1)
+    return padded(arena, text, left, missing - left, int64(0x20), int64(1))
+
+
+@helper
+def center_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[Text, Code]:
+    """`text.center(width, filler)`."""
+    word, size = one_character(filler)
+    missing = missing_to(text, width)
+    left = missing // 2 + (missing & width & 1)
+    return padded(arena, text, left, missing - left, word, size)
+
+
+@helper
+def zfill(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
+    """`text.zfill(width)`."""
+    missing = missing_to(text, width)
+    if missing == 0:
+        return text, DONE
+    if missing >> 40 != 0:
+        return text, LEFT
+    size = text.size + missing
+    target = allocate_text(arena, size)
+    if target == 0:
+        return text, NO_ROOM
+    for k in range(int64(0), missing, int64(8)):
+        set_unaligned(target + k, int64(0x30 * ONES))
+    write_part(target + missing, text.address, text.size)
+    if text.size > 0:
+        sign = get_byte(text.address)
+        if sign == 0x2B or sign == 0x2D:
+            set_byte(target + missing, int64(0x30))
+            set_byte(target, sign)
+    return Text(target, size, text.ascii), DONE
+
+
+@helper
+def expandtabs(arena: Arena, text: Text, tabsize: int64) -> tuple[Text, Code]:
+    """`text.expandtabs(tabsize)`."""
+    if abs(tabsize >> 20) > 1:
+        return text, LEFT
+    target = get_word(arena)
+    room = get_word(arena + 8)
+    column = int64(0)
+    place = target
+    for k in range(text.size):
+        byte = get_byte(text.address + k)
+        count = int64(1)
+        if byte == 9:
+            count = tabsize - column % tabsize if tabsize > 0 else int64(0)
+            byte = int64(32)
+            column += count
+        elif byte == 10 or byte == 13:
+            column = int64(0)
+        else:
+            column += int64(byte & 0xC0 != 0x80)
+        if place + count > room:
+            return text, NO_ROOM
+        for j in range(count):
+            set_byte(place + j, byte)
+        place += count
+    size = place - target
+    allocate(arena, size)
+    return Text(target, size, text.ascii), DONE

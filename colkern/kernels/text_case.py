@@ -1,0 +1,87 @@
+"""Upper and lower case. ASCII is turned eight bytes at a time; other texts are left to Python.
+
+`text.ascii` is taken at its word, so that byte strings may say that they are ASCII: their other bytes stay.
+"""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, set_byte, set_word, shifted_right
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
+from colkern.kernels.text_words import HIGH_BITS, bytes_between, near_word
+
+EITHER = 0x2020202020202020
+"""The bits that make all ASCII letters lower-case."""
+
+
+@helper
+def turned(arena: Arena, text: Text, first: int64, either: int64) -> tuple[Text, Code]:
+    """A text whose letters from `first` on have the other case; `either` says that all have."""
+    target = allocate(arena, text.size)
+    if target == 0:
+        return Text(arena, int64(0), True), NO_ROOM
+    seen = int64(0)
+    k = int64(0)
+    while k < text.size:
+        word = near_word(text.address + k, text.size - k)
+        seen |= word
+        letters = bytes_between(word | either, first, first + 25)
+        set_word(target + k, word ^ shifted_right(letters, int64(2)))
+        k += 8
+    if not text.ascii and seen & HIGH_BITS != 0:
+        return Text(arena, int64(0), True), LEFT
+    return Text(target, text.size, True), DONE
+
+
+@helper
+def upper(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`text.upper()`."""
+    return turned(arena, text, int64(0x61), int64(0))
+
+
+@helper
+def lower(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`text.lower()`, and `text.casefold()`."""
+    return turned(arena, text, int64(0x41), int64(0))
+
+
+@helper
+def swapcase(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`text.swapcase()`."""
+    return turned(arena, text, int64(0x61), int64(EITHER))
+
+
+@helper
+def capitalize(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`text.capitalize()`."""
+    result, code = lower(arena, text)
+    if code == DONE and text.size > 0:
+        first = get_byte(result.address)
+        set_byte(result.address, first - 32 if first >= 0x61 and first <= 0x7A else first)
+    return result, code
+
+
+@helper
+def title(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`text.title()`."""
+    target = allocate(arena, text.size)
+    if target == 0:
+        return Text(arena, int64(0), True), NO_ROOM
+    seen = int64(0)
+    letters = int64(0)
+    k = int64(0)
+    while k < text.size:
+        word = near_word(text.address + k, text.size - k)
+        seen |= word
+        # A letter is the first of its word if there is none before it, where the last of eight may be.
+        before = shifted_right(letters, int64(56))
+        letters = bytes_between(word | EITHER, int64(0x61), int64(0x7A))
+        firsts = letters & ~(letters << 8 | before)
+        turned_down = word | shifted_right(letters, int64(2))
+        set_word(target + k, turned_down & ~shifted_right(firsts, int64(2)))
+        k += 8
+    if not text.ascii and seen & HIGH_BITS != 0:
+        return Text(arena, int64(0), True), LEFT
+    return Text(target, text.size, True), DONE

@@ -1,0 +1,282 @@
+"""Parts of texts: items, slices, and what is left without the ends. They lie in the text's own memory."""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, set_byte
+from colkern.kernels.row_values import (
+    DONE,
+    INDEX_ERROR,
+    NO_ROOM,
+    VALUE_ERROR,
+    Arena,
+    Code,
+    Text,
+    allocate,
+)
+from colkern.kernels.text_characters import (
+    character_at,
+    code_at,
+    length,
+    next_position,
+    position_before,
+    position_of,
+)
+from colkern.kernels.text_search import END, endswith, startswith
+
+TEXT_SPACES = 0x1F0003E00
+"""Bit `k`: whether ASCII character `k` is white space in a text. In a byte string, 28 to 31 are not."""
+
+
+@helper
+def item(text: Text, index: int64) -> tuple[Text, Code]:
+    """`text[index]`."""
+    count = length(text)
+    index = index + count if index < 0 else index
+    if index < 0 or index >= count:
+        return Text(text.address, int64(0), True), INDEX_ERROR
+    return character_at(text, position_of(text, index)), DONE
+
+
+@helper
+def clamped(index: int64, count: int64) -> int64:
+    """The index that a slice's start or end stands for."""
+    return max(index + count, int64(0)) if index < 0 else min(index, count)
+
+
+@helper
+def slice_between(text: Text, start: int64, stop: int64) -> Text:
+    """`text[start:stop]`."""
+    count = length(text)
+    start = clamped(start, count)
+    stop = max(clamped(stop, count), start)
+    first = position_of(text, start)
+    rest = Text(text.address + first, text.size - first, text.ascii)
+    return Text(rest.address, position_of(rest, stop - start), text.ascii)
+
+
+@helper
+def slice_from(text: Text, start: int64) -> Text:
+    """`text[start:]`."""
+    first = position_of(text, clamped(start, length(text)))
+    return Text(text.address + first, text.size - first, text.ascii)
+
+
+@helper
+def slice_to(text: Text, stop: int64) -> Text:
+    """`text[:stop]`."""
+    return Text(text.address, position_of(text, clamped(stop, length(text))), text.ascii)
+
+
+@helper
+def stepped(arena: Arena, text: Text, start: int64, count: int64, step: int64) -> tuple[Text, Code]:
+    """Every `step`th of the characters from index `start` on, `count` of them."""
+    target = allocate(arena, text.size)
+    if target == 0:
+        return Text(arena, int64(0), True), NO_ROOM
+    if text.ascii:
+        for k in range(count):
+            set_byte(target + k, get_byte(text.address + start + k * step))
+        return Text(target, count, True), DONE
+    position = position_of(text, start) if count > 0 else int64(0)
+    size = int64(0)
+    for k in range(count):
+        character = character_at(text, position)
+        for j in range(character.size):
+            set_byte(target + size + j, get_byte(character.address + j))
+        size += character.size
+        for _ in range(abs(step) if k + 1 < count else int64(0)):
+            position = (
+                next_position(text, position) if step > 0 else position_before(text, position)
+            )
+    return Text(target, size, False), DONE
+
+
+@helper
+def _slice_step(
+    arena: Arena, text: Text, start: int64, stop: int64, step: int64
+) -> tuple[Text, Code]:
+    """As `slice_step`, of indices that are ready."""
+    count = int64(0)
+    if step > 0 and start < stop:
+        count = (stop - start - 1) // step + 1
+    if step < 0 and stop < start:
+        count = (start - stop - 1) // max(-step, int64(1)) + 1
+    return stepped(arena, text, start, count, step)
+
+
+@helper
+def slice_step(
+    arena: Arena, text: Text, start: int64, stop: int64, step: int64
+) -> tuple[Text, Code]:
+    """`text[start:stop:step]`."""
+    if step == 0:
+        return Text(text.address, int64(0), True), VALUE_ERROR
+    step = max(step, int64(-END))
+    count = length(text)
+    # Backwards, the index before the first is an end, and the last one a start.
+    back = int64(step < 0)
+    start = max(start + count, -back) if start < 0 else min(start, count - back)
+    stop = max(stop + count, -back) if stop < 0 else min(stop, count - back)
+    return _slice_step(arena, text, start, stop, step)
+
+
+@helper
+def slice_step_from(arena: Arena, text: Text, start: int64, step: int64) -> tuple[Text, Code]:
+    """`text[start::step]`."""
+    return slice_step(arena, text, start, int64(END) if step > 0 else int64(-END - 1), step)
+
+
+@helper
+def slice_step_to(arena: Arena, text: Text, stop: int64, step: int64) -> tuple[Text, Code]:
+    """`text[:stop:step]`."""
+    return slice_step(arena, text, int64(0) if step > 0 else int64(END), stop, step)
+
+
+@helper
+def slice_step_all(arena: Arena, text: Text, step: int64) -> tuple[Text, Code]:
+    """`text[::step]`."""
+    return slice_step_from(arena, text, int64(0) if step > 0 else int64(END), step)
+
+
+@helper
+def is_wide_space(code: int64) -> bool:
+    """Whether a code point that is not ASCII is white space."""
+    return (
+        code == 0x85
+        or code == 0xA0
+        or code == 0x1680
+        or (code >= 0x2000 and code <= 0x200A)
+        or code == 0x2028
+        or code == 0x2029
+        or code == 0x202F
+        or code == 0x205F
+        or code == 0x3000
+    )
+
+
+@helper
+def space_at(text: Text, position: int64, spaces: int64) -> int64:
+    """The size of the white space that begins at a position; 0 if there is none."""
+    lead = get_byte(text.address + position)
+    if lead <= 32:
+        return (spaces >> lead) & 1
+    if lead < 128 or text.ascii or not is_wide_space(code_at(text.address + position)):
+        return int64(0)
+    return next_position(text, position) - position
+
+
+@helper
+def first_not_space(text: Text, position: int64, spaces: int64) -> int64:
+    """The first position from another on that has no white space, or the end."""
+    while position < text.size:
+        size = space_at(text, position, spaces)
+        if size == 0:
+            break
+        position += size
+    return position
+
+
+@helper
+def last_not_space(text: Text, position: int64, end: int64, spaces: int64) -> int64:
+    """The end without the white space before it, no lower than a position."""
+    while end > position:
+        before = end - 1 if text.ascii else position_before(text, end)
+        if space_at(text, before, spaces) == 0:
+            break
+        end = before
+    return end
+
+
+@helper
+def part_of(text: Text, first: int64, end: int64) -> Text:
+    """The part of a text between two positions."""
+    return Text(text.address + first, end - first, text.ascii)
+
+
+@helper
+def strip(text: Text) -> Text:
+    """`text.strip()`."""
+    first = first_not_space(text, int64(0), TEXT_SPACES)
+    return part_of(text, first, last_not_space(text, first, text.size, TEXT_SPACES))
+
+
+@helper
+def lstrip(text: Text) -> Text:
+    """`text.lstrip()`."""
+    return part_of(text, first_not_space(text, int64(0), TEXT_SPACES), text.size)
+
+
+@helper
+def rstrip(text: Text) -> Text:
+    """`text.rstrip()`."""
+    return part_of(text, int64(0), last_not_space(text, int64(0), text.size, TEXT_SPACES))
+
+
+@helper
+def has_character(characters: Text, address: int64, size: int64) -> bool:
+    """Whether the character of UTF-8 at an address is one of those of a text."""
+    for k in range(characters.size - size + 1):
+        same = int64(0)
+        while same < size and get_byte(characters.address + k + same) == get_byte(address + same):
+            same += 1
+        if same == size:
+            return True
+    return False
+
+
+@helper
+def first_without(text: Text, characters: Text) -> int64:
+    """The first position whose character is not one of others."""
+    first = int64(0)
+    while first < text.size:
+        after = next_position(text, first)
+        if not has_character(characters, text.address + first, after - first):
+            break
+        first = after
+    return first
+
+
+@helper
+def last_without(text: Text, first: int64, characters: Text) -> int64:
+    """The end without the characters of others before it, no lower than a position."""
+    end = text.size
+    while end > first:
+        before = end - 1 if text.ascii else position_before(text, end)
+        if not has_character(characters, text.address + before, end - before):
+            break
+        end = before
+    return end
+
+
+@helper
+def strip_of(text: Text, characters: Text) -> Text:
+    """`text.strip(characters)`."""
+    first = first_without(text, characters)
+    return part_of(text, first, last_without(text, first, characters))
+
+
+@helper
+def lstrip_of(text: Text, characters: Text) -> Text:
+    """`text.lstrip(characters)`."""
+    return part_of(text, first_without(text, characters), text.size)
+
+
+@helper
+def rstrip_of(text: Text, characters: Text) -> Text:
+    """`text.rstrip(characters)`."""
+    return part_of(text, int64(0), last_without(text, int64(0), characters))
+
+
+@helper
+def removeprefix(text: Text, prefix: Text) -> Text:
+    """`text.removeprefix(prefix)`."""
+    return part_of(text, prefix.size if startswith(text, prefix) else int64(0), text.size)
+
+
+@helper
+def removesuffix(text: Text, suffix: Text) -> Text:
+    """`text.removesuffix(suffix)`."""
+    return part_of(text, int64(0), text.size - suffix.size if endswith(text, suffix) else text.size)

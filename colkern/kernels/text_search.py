@@ -1,0 +1,165 @@
+"""Parts of texts: where they stand, how often, and whether a text begins or ends with them."""
+
+from __future__ import annotations
+
+from numpy import int64, uint64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, popcount, wrapped
+from colkern.kernels.row_values import DONE, VALUE_ERROR, Code, Text
+from colkern.kernels.text_characters import index_of, length, position_of
+from colkern.kernels.text_words import (
+    all_bytes,
+    are_same,
+    find_last_part,
+    find_part,
+    first_place,
+    hits_at,
+)
+
+END = (1 << 63) - 1
+"""The end where none is given."""
+
+
+@helper
+def within(text: Text, start: int64, end: int64) -> Text:
+    """The part that a method with `start` and `end` looks at; of size -1 where it does not look at all."""
+    count = length(text)
+    start = max(start + count, int64(0)) if start < 0 else start
+    end = max(end + count, int64(0)) if end < 0 else min(end, count)
+    if start > end:
+        return Text(text.address, int64(-1), text.ascii)
+    first = position_of(text, start)
+    rest = Text(text.address + first, text.size - first, text.ascii)
+    return Text(rest.address, position_of(rest, end - start), text.ascii)
+
+
+@helper
+def index_at(text: Text, place: int64) -> int64:
+    """The index of the character at a position; -1 for -1."""
+    return place if text.ascii or place < 0 else index_of(text, place)
+
+
+@helper
+def find_between(text: Text, part: Text, start: int64, end: int64) -> int64:
+    """`text.find(part, start, end)`."""
+    seen = within(text, start, end)
+    first = seen.address - text.address
+    place = find_part(text.address, first, first + seen.size, part.address, part.size)
+    return index_at(text, place)
+
+
+@helper
+def find(text: Text, part: Text) -> int64:
+    """`text.find(part)`."""
+    place = find_part(text.address, int64(0), text.size, part.address, part.size)
+    return index_at(text, place)
+
+
+@helper
+def rfind_between(text: Text, part: Text, start: int64, end: int64) -> int64:
+    """`text.rfind(part, start, end)`."""
+    seen = within(text, start, end)
+    first = seen.address - text.address
+    place = find_last_part(text.address, first, first + seen.size, part.address, part.size)
+    return index_at(text, place)
+
+
+@helper
+def rfind(text: Text, part: Text) -> int64:
+    """`text.rfind(part)`."""
+    place = find_last_part(text.address, int64(0), text.size, part.address, part.size)
+    return index_at(text, place)
+
+
+@helper
+def _required(index: int64) -> tuple[int64, Code]:
+    return index, VALUE_ERROR if index < 0 else DONE
+
+
+@helper
+def index(text: Text, part: Text) -> tuple[int64, Code]:
+    """`text.index(part)`."""
+    return _required(find(text, part))
+
+
+@helper
+def index_between(text: Text, part: Text, start: int64, end: int64) -> tuple[int64, Code]:
+    """`text.index(part, start, end)`."""
+    return _required(find_between(text, part, start, end))
+
+
+@helper
+def rindex(text: Text, part: Text) -> tuple[int64, Code]:
+    """`text.rindex(part)`."""
+    return _required(rfind(text, part))
+
+
+@helper
+def rindex_between(text: Text, part: Text, start: int64, end: int64) -> tuple[int64, Code]:
+    """`text.rindex(part, start, end)`."""
+    return _required(rfind_between(text, part, start, end))
+
+
+@helper
+def is_in(part: Text, text: Text) -> bool:
+    """`part in text`."""
+    return find_part(text.address, int64(0), text.size, part.address, part.size) >= 0
+
+
+@helper
+def count(text: Text, part: Text) -> int64:
+    """`text.count(part)`."""
+    if part.size == 0:
+        return length(text) + 1
+    limit = text.size - part.size + 1
+    head = all_bytes(get_byte(part.address))
+    tail = all_bytes(get_byte(part.address + part.size - 1))
+    found = int64(0)
+    after = int64(0)
+    k = int64(0)
+    while k < limit:
+        hits = hits_at(text.address + k, limit - k, part.size, head, tail)
+        if part.size == 1:
+            found += int64(popcount(uint64(hits)))
+            hits = int64(0)
+        while hits != 0:
+            place = k + first_place(hits)
+            hits &= wrapped(hits - 1)
+            if place >= after and are_same(text.address + place, part.address, part.size):
+                found += 1
+                after = place + part.size
+        k += 8
+    return found
+
+
+@helper
+def count_between(text: Text, part: Text, start: int64, end: int64) -> int64:
+    """`text.count(part, start, end)`."""
+    seen = within(text, start, end)
+    return count(seen, part) if seen.size >= 0 else int64(0)
+
+
+@helper
+def startswith(text: Text, part: Text) -> bool:
+    """`text.startswith(part)`."""
+    return part.size <= text.size and are_same(text.address, part.address, part.size)
+
+
+@helper
+def startswith_between(text: Text, part: Text, start: int64, end: int64) -> bool:
+    """`text.startswith(part, start, end)`."""
+    return startswith(within(text, start, end), part)
+
+
+@helper
+def endswith(text: Text, part: Text) -> bool:
+    """`text.endswith(part)`."""
+    rest = text.size - part.size
+    return rest >= 0 and are_same(text.address + rest, part.address, part.size)
+
+
+@helper
+def endswith_between(text: Text, part: Text, start: int64, end: int64) -> bool:
+    """`text.endswith(part, start, end)`."""
+    return endswith(within(text, start, end), part)

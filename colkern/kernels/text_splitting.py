@@ -1,0 +1,272 @@
+"""Texts in pieces: by separators, by white space, by lines.
+
+The items of a list that is being made are written where the arena's next allocation begins: nothing else
+is allocated meanwhile. `form` is how an item says its size: `size << (form >> 1) | form & 1`, so 0 for byte
+strings, 2 for texts, 3 for texts of ASCII.
+"""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, get_word, set_word, wrapped
+from colkern.kernels.row_lists import new_list
+from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
+from colkern.kernels.text_characters import code_at, next_position
+from colkern.kernels.text_parts import (
+    TEXT_SPACES,
+    first_not_space,
+    last_not_space,
+    part_of,
+    position_before,
+    space_at,
+)
+from colkern.kernels.text_words import (
+    all_bytes,
+    are_same,
+    find_last_part,
+    find_part,
+    first_place,
+    hits_at,
+)
+
+
+@helper
+def form_of(text: Text) -> int64:
+    """The form of the items of a text's pieces."""
+    return int64(2) + int64(text.ascii)
+
+
+@helper
+def write_piece(arena: Arena, place: int64, address: int64, size: int64, form: int64) -> int64:
+    """Write an item at the end of the arena. The place behind it; 0 if the arena has no room."""
+    if place == 0 or place + 16 > get_word(arena + 8):
+        return int64(0)
+    set_word(place, address)
+    set_word(place + 8, size << (form >> 1) | form & 1)
+    return place + 16
+
+
+@helper
+def closed(arena: Arena, header: int64, place: int64) -> tuple[int64, Code]:
+    """The list whose items end at a place of the arena, which is 0 if they had no room."""
+    if place == 0:
+        return header, NO_ROOM
+    items = get_word(arena)
+    count = (place - items) >> 4
+    set_word(header, items)
+    set_word(header + 8, count)
+    set_word(header + 16, count)
+    set_word(arena, place)
+    return header, DONE
+
+
+@helper
+def reverse(header: int64) -> None:
+    """Turn the order of a list's items of two words."""
+    left = get_word(header)
+    right = left + (get_word(header + 8) - 1) * 16
+    while left < right:
+        for k in range(int64(0), int64(16), int64(8)):
+            word = get_word(left + k)
+            set_word(left + k, get_word(right + k))
+            set_word(right + k, word)
+        left += 16
+        right -= 16
+
+
+@helper
+def split_by(
+    arena: Arena, text: Text, separator: Text, most: int64, form: int64
+) -> tuple[int64, Code]:
+    """Pieces between separators, of which at most `most` count; all of them if it is negative."""
+    header = new_list(arena, int64(2), int64(0))
+    if separator.size == 0 or header == 0:
+        return header, VALUE_ERROR if separator.size == 0 else NO_ROOM
+    place = get_word(arena)
+    limit = text.size - separator.size + 1
+    head = all_bytes(get_byte(separator.address))
+    tail = all_bytes(get_byte(separator.address + separator.size - 1))
+    first = int64(0)
+    k = int64(0)
+    while k < limit and most != 0:
+        hits = hits_at(text.address + k, limit - k, separator.size, head, tail)
+        while hits != 0 and most != 0:
+            found = k + first_place(hits)
+            hits &= wrapped(hits - 1)
+            if found >= first and (
+                separator.size <= 2
+                or are_same(text.address + found, separator.address, separator.size)
+            ):
+                place = write_piece(arena, place, text.address + first, found - first, form)
+                first = found + separator.size
+                most -= int64(most > 0)
+        k += 8
+    place = write_piece(arena, place, text.address + first, text.size - first, form)
+    return closed(arena, header, place)
+
+
+@helper
+def rsplit_by(
+    arena: Arena, text: Text, separator: Text, most: int64, form: int64
+) -> tuple[int64, Code]:
+    """As `split_by`, with separators counted from the end."""
+    header = new_list(arena, int64(2), int64(0))
+    if separator.size == 0 or header == 0:
+        return header, VALUE_ERROR if separator.size == 0 else NO_ROOM
+    place = get_word(arena)
+    end = text.size
+    found = int64(0)
+    while found >= 0:
+        found = int64(-1)
+        if most != 0:
+            found = find_last_part(text.address, int64(0), end, separator.address, separator.size)
+        first = int64(0) if found < 0 else found + separator.size
+        place = write_piece(arena, place, text.address + first, end - first, form)
+        end = found
+        most -= int64(most > 0)
+    result, code = closed(arena, header, place)
+    if code == DONE:
+        reverse(result)
+    return result, code
+
+
+@helper
+def split_by_space(
+    arena: Arena, text: Text, most: int64, spaces: int64, form: int64
+) -> tuple[int64, Code]:
+    """Pieces between white space, as `split_by`."""
+    header = new_list(arena, int64(2), int64(0))
+    if header == 0:
+        return header, NO_ROOM
+    place = get_word(arena)
+    first = first_not_space(text, int64(0), spaces)
+    while first < text.size:
+        end = text.size
+        if most != 0:
+            end = first
+            while end < text.size and space_at(text, end, spaces) == 0:
+                end = next_position(text, end)
+        place = write_piece(arena, place, text.address + first, end - first, form)
+        first = first_not_space(text, end, spaces)
+        most -= int64(most > 0)
+    return closed(arena, header, place)
+
+
+@helper
+def rsplit_by_space(
+    arena: Arena, text: Text, most: int64, spaces: int64, form: int64
+) -> tuple[int64, Code]:
+    """Pieces between white space, as `rsplit_by`."""
+    header = new_list(arena, int64(2), int64(0))
+    if header == 0:
+        return header, NO_ROOM
+    place = get_word(arena)
+    end = last_not_space(text, int64(0), text.size, spaces)
+    while end > 0:
+        first = int64(0)
+        if most != 0:
+            first = end
+            before = end
+            while before >= 0 and first > 0:
+                before = first - 1 if text.ascii else position_before(text, first)
+                if space_at(text, before, spaces) != 0:
+                    before = int64(-1)
+                else:
+                    first = before
+        place = write_piece(arena, place, text.address + first, end - first, form)
+        end = last_not_space(text, int64(0), first, spaces)
+        most -= int64(most > 0)
+    result, code = closed(arena, header, place)
+    if code == DONE:
+        reverse(result)
+    return result, code
+
+
+@helper
+def split(arena: Arena, text: Text, separator: Text, most: int64) -> tuple[int64, Code]:
+    """`text.split(separator, most)`."""
+    return split_by(arena, text, separator, most, form_of(text))
+
+
+@helper
+def rsplit(arena: Arena, text: Text, separator: Text, most: int64) -> tuple[int64, Code]:
+    """`text.rsplit(separator, most)`."""
+    return rsplit_by(arena, text, separator, most, form_of(text))
+
+
+@helper
+def split_space(arena: Arena, text: Text, most: int64) -> tuple[int64, Code]:
+    """`text.split(None, most)`."""
+    return split_by_space(arena, text, most, int64(TEXT_SPACES), form_of(text))
+
+
+@helper
+def rsplit_space(arena: Arena, text: Text, most: int64) -> tuple[int64, Code]:
+    """`text.rsplit(None, most)`."""
+    return rsplit_by_space(arena, text, most, int64(TEXT_SPACES), form_of(text))
+
+
+@helper
+def line_end_at(text: Text, position: int64) -> int64:
+    """The size of the end of a line that begins at a position; 0 if there is none."""
+    lead = get_byte(text.address + position)
+    if lead < 128:
+        if lead == 13 and position + 1 < text.size:
+            return 1 + int64(get_byte(text.address + position + 1) == 10)
+        return int64((lead >= 10 and lead <= 13) or (lead >= 28 and lead <= 30))
+    code = code_at(text.address + position)
+    if code == 0x85 or code == 0x2028 or code == 0x2029:
+        return next_position(text, position) - position
+    return int64(0)
+
+
+@helper
+def splitlines(arena: Arena, text: Text, keepends: bool) -> tuple[int64, Code]:
+    """`text.splitlines(keepends)`."""
+    header = new_list(arena, int64(2), int64(0))
+    if header == 0:
+        return header, NO_ROOM
+    place = get_word(arena)
+    first = int64(0)
+    position = int64(0)
+    while position < text.size:
+        size = line_end_at(text, position)
+        after = position + size if size > 0 else next_position(text, position)
+        if size > 0 or after == text.size:
+            end = after if size == 0 or keepends else position
+            place = write_piece(arena, place, text.address + first, end - first, form_of(text))
+            first = after
+        position = after
+    return closed(arena, header, place)
+
+
+@helper
+def _parted(
+    text: Text, place: int64, separator: Text, missing: int64
+) -> tuple[tuple[Text, Text, Text], Code]:
+    """What stands before, at and behind a separator; if there is none, one part is all of the text."""
+    if separator.size == 0:
+        return (text, text, text), VALUE_ERROR
+    first = missing if place < 0 else place
+    end = missing if place < 0 else place + separator.size
+    return (
+        part_of(text, int64(0), first),
+        part_of(text, first, end),
+        part_of(text, end, text.size),
+    ), DONE
+
+
+@helper
+def partition(text: Text, separator: Text) -> tuple[tuple[Text, Text, Text], Code]:
+    """`text.partition(separator)`."""
+    place = find_part(text.address, int64(0), text.size, separator.address, separator.size)
+    return _parted(text, place, separator, text.size)
+
+
+@helper
+def rpartition(text: Text, separator: Text) -> tuple[tuple[Text, Text, Text], Code]:
+    """`text.rpartition(separator)`."""
+    place = find_last_part(text.address, int64(0), text.size, separator.address, separator.size)
+    return _parted(text, place, separator, int64(0))

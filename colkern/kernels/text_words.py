@@ -1,0 +1,142 @@
+"""Eight bytes of a text at a time, as one int64, and what is copied, compared and found by such words.
+
+A mask has the highest bit of each byte that it stands for, and no other.
+"""
+
+from __future__ import annotations
+
+from numpy import int64, uint64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import (
+    get_byte,
+    get_unaligned,
+    get_word,
+    set_unaligned,
+    shifted_right,
+    trailing_zeros,
+    wrapped,
+)
+
+ONES = 0x0101010101010101
+LOW_BITS = 0x7F7F7F7F7F7F7F7F
+HIGH_BITS = -0x7F7F7F7F7F7F7F80
+
+
+@helper
+def near_word(address: int64, count: int64) -> int64:
+    """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them.
+
+    Fewer than 8 are read by the aligned words that they lie in: no other page is touched.
+    """
+    if count >= 8:
+        return get_unaligned(address)
+    shift = (address & 7) << 3
+    low = shifted_right(get_word(address & -8), shift)
+    high = (get_word((address + count - 1) & -8) << 1) << (63 - shift)
+    return (low | high) & ((int64(1) << (count << 3)) - 1)
+
+
+@helper
+def first_place(mask: int64) -> int64:
+    """The number of the lowest byte of a mask, which has one."""
+    return int64(trailing_zeros(uint64(mask))) >> 3
+
+
+@helper
+def equal_bytes(word: int64, pattern: int64) -> int64:
+    """The mask of the bytes that are the same in two words."""
+    unlike = word ^ pattern
+    return ~(wrapped((unlike & LOW_BITS) + LOW_BITS) | unlike | LOW_BITS)
+
+
+@helper
+def bytes_between(word: int64, low: int64, high: int64) -> int64:
+    """The mask of the bytes from `low` to `high`, both ASCII."""
+    rest = word & LOW_BITS
+    reached = wrapped(rest + (128 - low) * ONES)
+    passed = wrapped(rest + (127 - high) * ONES)
+    return reached & ~passed & ~word & HIGH_BITS
+
+
+@helper
+def write_loosely(target: int64, source: int64, size: int64, there: int64) -> None:
+    """Copy bytes by words, of a source that has more: up to 7 bytes behind them are overwritten."""
+    k = int64(0)
+    while k < size:
+        set_unaligned(target + k, near_word(source + k, there - k))
+        k += 8
+
+
+@helper
+def write_part(target: int64, source: int64, size: int64) -> None:
+    """Copy bytes by words: up to 7 bytes behind them in the target are overwritten."""
+    write_loosely(target, source, size, size)
+
+
+@helper
+def are_same(left: int64, right: int64, size: int64) -> bool:
+    """Whether the bytes at two addresses are the same."""
+    k = int64(0)
+    while k < size:
+        if near_word(left + k, size - k) != near_word(right + k, size - k):
+            return False
+        k += 8
+    return True
+
+
+@helper
+def all_bytes(byte: int64) -> int64:
+    """A word of one byte, eight times."""
+    return wrapped(byte * ONES)
+
+
+@helper
+def hits_at(address: int64, count: int64, size: int64, head: int64, tail: int64) -> int64:
+    """The mask of where parts of `size` may begin among the next places, at most 8 and at most `count`.
+
+    Their first byte and their last one fit, of which `head` and `tail` are full.
+    """
+    hits = equal_bytes(near_word(address, count), head)
+    if size > 1 and hits != 0:
+        hits &= equal_bytes(near_word(address + size - 1, count), tail)
+    if count < 8:
+        hits &= shifted_right(int64(HIGH_BITS), 64 - (count << 3))
+    return hits
+
+
+@helper
+def find_part(address: int64, first: int64, stop: int64, part: int64, size: int64) -> int64:
+    """The first place from `first` on of a part that ends before `stop`; -1 if there is none.
+
+    Places are in bytes from `address` on.
+    """
+    limit = stop - size + 1
+    if size == 0:
+        return first if first < limit else int64(-1)
+    head = all_bytes(get_byte(part))
+    tail = all_bytes(get_byte(part + size - 1))
+    k = first
+    while k < limit:
+        hits = hits_at(address + k, limit - k, size, head, tail)
+        while hits != 0:
+            place = k + first_place(hits)
+            if size <= 2 or are_same(address + place, part, size):
+                return place
+            hits &= wrapped(hits - 1)
+        k += 8
+    return int64(-1)
+
+
+@helper
+def find_last_part(address: int64, first: int64, stop: int64, part: int64, size: int64) -> int64:
+    """The last place from `first` on of a part that ends before `stop`; -1 if there is none."""
+    place = stop - size
+    if size == 0:
+        return place if place >= first else int64(-1)
+    head = get_byte(part)
+    while place >= first:
+        if get_byte(address + place) == head and are_same(address + place, part, size):
+            return place
+        place -= 1
+    return int64(-1)

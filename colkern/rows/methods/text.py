@@ -1,0 +1,172 @@
+"""What `str` has in row functions, but formats and numbers.
+
+Where a method has no more than positional parameters in Python, each number of arguments is a row. A `None`
+has no value: the body does not get it.
+"""
+
+from __future__ import annotations
+
+from colkern.kernels import (
+    text_building,
+    text_case,
+    text_characters,
+    text_comparison,
+    text_parts,
+    text_search,
+    text_splitting,
+    text_tests,
+)
+from colkern.rows.methods import Method
+
+_CHARACTERS = [
+    Method("len", "(str) -> int", text_characters.length),
+    Method("bool", "(str) -> bool", "{0}.size != 0"),
+    Method("str", "(str) -> str", "{0}"),
+    Method("ord", "(str) -> int", text_characters.ord_of),
+    Method("chr", "(int) -> str", text_characters.chr_of),
+    Method("list", "(str) -> list[str]", text_characters.characters),
+]
+
+_COMPARISON = [
+    Method("==", "(str, str) -> bool", text_comparison.equal),
+    Method("!=", "(str, str) -> bool", text_comparison.unequal),
+    Method("<", "(str, str) -> bool", text_comparison.less),
+    Method("<=", "(str, str) -> bool", text_comparison.at_most),
+    Method(">", "(str, str) -> bool", text_comparison.greater),
+    Method(">=", "(str, str) -> bool", text_comparison.at_least),
+    Method("min", "(str, str) -> str", text_comparison.smaller),
+    Method("max", "(str, str) -> str", text_comparison.larger),
+]
+
+_SEARCH = [
+    Method("in", "(str, str) -> bool", text_search.is_in),
+    Method("str.find", "(str, str) -> int", text_search.find),
+    Method(
+        "str.find", "(str, str, int, int = 9223372036854775807) -> int", text_search.find_between
+    ),
+    Method("str.rfind", "(str, str) -> int", text_search.rfind),
+    Method(
+        "str.rfind", "(str, str, int, int = 9223372036854775807) -> int", text_search.rfind_between
+    ),
+    Method("str.index", "(str, str) -> int", text_search.index),
+    Method(
+        "str.index", "(str, str, int, int = 9223372036854775807) -> int", text_search.index_between
+    ),
+    Method("str.rindex", "(str, str) -> int", text_search.rindex),
+    Method(
+        "str.rindex",
+        "(str, str, int, int = 9223372036854775807) -> int",
+        text_search.rindex_between,
+    ),
+    Method("str.count", "(str, str) -> int", text_search.count),
+    Method(
+        "str.count", "(str, str, int, int = 9223372036854775807) -> int", text_search.count_between
+    ),
+    Method("str.startswith", "(str, str) -> bool", text_search.startswith),
+    Method(
+        "str.startswith",
+        "(str, str, int, int = 9223372036854775807) -> bool",
+        text_search.startswith_between,
+    ),
+    Method("str.endswith", "(str, str) -> bool", text_search.endswith),
+    Method(
+        "str.endswith",
+        "(str, str, int, int = 9223372036854775807) -> bool",
+        text_search.endswith_between,
+    ),
+]
+
+_CASE = [
+    Method("str.upper", "(str) -> str", text_case.upper),
+    Method("str.lower", "(str) -> str", text_case.lower),
+    Method("str.casefold", "(str) -> str", text_case.lower),
+    Method("str.swapcase", "(str) -> str", text_case.swapcase),
+    Method("str.capitalize", "(str) -> str", text_case.capitalize),
+    Method("str.title", "(str) -> str", text_case.title),
+]
+
+_TESTS = [
+    Method("str.isdigit", "(str) -> bool", text_tests.isdigit),
+    Method("str.isdecimal", "(str) -> bool", text_tests.isdigit),
+    Method("str.isnumeric", "(str) -> bool", text_tests.isdigit),
+    Method("str.isalpha", "(str) -> bool", text_tests.isalpha),
+    Method("str.isalnum", "(str) -> bool", text_tests.isalnum),
+    Method("str.isspace", "(str) -> bool", text_tests.isspace),
+    Method("str.isprintable", "(str) -> bool", text_tests.isprintable),
+    Method("str.isidentifier", "(str) -> bool", text_tests.isidentifier),
+    Method("str.isascii", "(str) -> bool", text_tests.isascii),
+    Method("str.islower", "(str) -> bool", text_tests.islower),
+    Method("str.isupper", "(str) -> bool", text_tests.isupper),
+    Method("str.istitle", "(str) -> bool", text_tests.istitle),
+]
+
+_PARTS = [
+    Method("[]", "(str, int) -> str", text_parts.item),
+    Method("[:]", "(str, int, int) -> str", text_parts.slice_between),
+    Method("[:]", "(str, int, None) -> str", text_parts.slice_from),
+    Method("[:]", "(str, None, int) -> str", text_parts.slice_to),
+    Method("[:]", "(str, None, None) -> str", "{0}"),
+    Method("[::]", "(str, int, int, int) -> str", text_parts.slice_step),
+    Method("[::]", "(str, int, None, int) -> str", text_parts.slice_step_from),
+    Method("[::]", "(str, None, int, int) -> str", text_parts.slice_step_to),
+    Method("[::]", "(str, None, None, int) -> str", text_parts.slice_step_all),
+    Method("str.strip", "(str) -> str", text_parts.strip),
+    Method("str.strip", "(str, None) -> str", text_parts.strip),
+    Method("str.strip", "(str, str) -> str", text_parts.strip_of),
+    Method("str.lstrip", "(str) -> str", text_parts.lstrip),
+    Method("str.lstrip", "(str, None) -> str", text_parts.lstrip),
+    Method("str.lstrip", "(str, str) -> str", text_parts.lstrip_of),
+    Method("str.rstrip", "(str) -> str", text_parts.rstrip),
+    Method("str.rstrip", "(str, None) -> str", text_parts.rstrip),
+    Method("str.rstrip", "(str, str) -> str", text_parts.rstrip_of),
+    Method("str.removeprefix", "(str, str) -> str", text_parts.removeprefix),
+    Method("str.removesuffix", "(str, str) -> str", text_parts.removesuffix),
+]
+
+_BUILDING = [
+    Method("+", "(str, str) -> str", text_building.concat),
+    Method("*", "(str, int) -> str", text_building.repeat),
+    Method("*", "(int, str) -> str", text_building.repeat_of),
+    Method("str.join", "(str, list[str]) -> str", text_building.join),
+    Method("str.replace", "(str, str, str) -> str", text_building.replace),
+    Method("str.replace", "(str, str, str, int) -> str", text_building.replace_some),
+    Method("str.zfill", "(str, int) -> str", text_building.zfill),
+    Method("str.ljust", "(str, int) -> str", text_building.ljust),
+    Method("str.ljust", "(str, int, str) -> str", text_building.ljust_with),
+    Method("str.rjust", "(str, int) -> str", text_building.rjust),
+    Method("str.rjust", "(str, int, str) -> str", text_building.rjust_with),
+    Method("str.center", "(str, int) -> str", text_building.center),
+    Method("str.center", "(str, int, str) -> str", text_building.center_with),
+    Method("str.expandtabs", "(str, tabsize: int = 8) -> str", text_building.expandtabs),
+]
+
+_SPLITTING = [
+    Method(
+        "str.split",
+        "(str, sep: None = None, maxsplit: int = -1) -> list[str]",
+        text_splitting.split_space,
+    ),
+    Method("str.split", "(str, sep: str, maxsplit: int = -1) -> list[str]", text_splitting.split),
+    Method(
+        "str.rsplit",
+        "(str, sep: None = None, maxsplit: int = -1) -> list[str]",
+        text_splitting.rsplit_space,
+    ),
+    Method("str.rsplit", "(str, sep: str, maxsplit: int = -1) -> list[str]", text_splitting.rsplit),
+    Method(
+        "str.splitlines", "(str, keepends: bool = False) -> list[str]", text_splitting.splitlines
+    ),
+    Method("str.partition", "(str, str) -> tuple[str, str, str]", text_splitting.partition),
+    Method("str.rpartition", "(str, str) -> tuple[str, str, str]", text_splitting.rpartition),
+]
+
+METHODS: list[Method] = [
+    *_CHARACTERS,
+    *_COMPARISON,
+    *_SEARCH,
+    *_CASE,
+    *_TESTS,
+    *_PARTS,
+    *_BUILDING,
+    *_SPLITTING,
+]

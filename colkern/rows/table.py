@@ -1,0 +1,232 @@
+"""The table of methods, read: which row takes which arguments, and what it gives."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from colkern.rows import kinds as k
+from colkern.rows import methods
+from colkern.rows.kinds import Kind
+from colkern.rows.methods import Method
+
+VARIABLES = ("T", "K", "V")
+
+NO_DEFAULT = object()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a row.
+
+    Args:
+        name: Its name; empty where it has none.
+        kind: Its kind as a syntax tree, to be matched with an argument's.
+        default: The value that it has if it is left out.
+    """
+
+    name: str
+    kind: ast.expr
+    default: Any = NO_DEFAULT
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the argument must be known when the function is compiled."""
+        return isinstance(self.kind, ast.Name) and self.kind.id == "const"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table, read.
+
+    Args:
+        method: The row.
+        parameters: Its parameters.
+        returns: Its result as a syntax tree.
+    """
+
+    method: Method
+    parameters: tuple[Parameter, ...]
+    returns: ast.expr
+
+    def result(self, bindings: dict[str, Kind]) -> Kind:
+        """The kind of the result, for what the variables stand for."""
+        return _kind(self.returns, bindings)
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a body is called, by its own declaration.
+
+    Args:
+        leading: Its first parameters, which are no arguments: `arena`, and what it is told of items.
+        places: For each other parameter, whether it is the place of an argument's words.
+        fails: Whether it returns a code beside its result.
+        result: "value"; "place" if it returns where the result's words are; "room" if it returns where
+            those of an argument are to be written that it does not take.
+    """
+
+    leading: tuple[str, ...]
+    places: tuple[bool, ...]
+    fails: bool
+    result: str
+
+
+OF_ITEMS = {"item": "T", "key": "K", "value": "V"}
+"""The variable whose `…_words` or `…_layout` a parameter is."""
+
+
+@cache
+def call_of(body: Callable[..., Any]) -> Call:
+    """How a body is called."""
+    signature = inspect.signature(body)
+    leading, places = [], []
+    for name, parameter in signature.parameters.items():
+        stem, _, what = name.partition("_")
+        if name == "arena" or (stem in OF_ITEMS and what in ("words", "layout")):
+            leading.append(name)
+        else:
+            places.append("Place" in str(parameter.annotation))
+    returned = str(signature.return_annotation)
+    result = "place" if "Place" in returned else "room" if "Room" in returned else "value"
+    return Call(tuple(leading), tuple(places), "Code" in returned, result)
+
+
+@cache
+def table() -> dict[str, list[Row]]:
+    """All rows, by name."""
+    rows: dict[str, list[Row]] = {}
+    for module in pkgutil.iter_modules(methods.__path__):
+        for method in importlib.import_module(f"{methods.__name__}.{module.name}").METHODS:
+            rows.setdefault(method.name, []).append(_read(method))
+    return rows
+
+
+def _read(method: Method) -> Row:
+    """A row, from its text."""
+    arguments, _, result = method.signature.partition("->")
+    tree = ast.parse(f"def f({_named(arguments.strip()[1:-1])}) -> {result.strip()}: ...").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    assert tree.returns is not None
+    defaults = [NO_DEFAULT] * len(tree.args.args)
+    values = [ast.literal_eval(value) for value in tree.args.defaults]
+    if values:
+        defaults[-len(values) :] = values
+    parameters = [
+        Parameter(
+            argument.arg.removesuffix("_") if argument.arg[0] != "_" else "", annotation, default
+        )
+        for argument, default in zip(tree.args.args, defaults, strict=True)
+        if (annotation := argument.annotation) is not None
+    ]
+    return Row(method, tuple(parameters), tree.returns)
+
+
+def _named(text: str) -> str:
+    """The parameters with a name each: `str, int = 0` becomes `_0: str, _1: int = 0`."""
+    parts = []
+    for position, part in enumerate(_parts(text)):
+        head = part.split("=")[0]
+        parts.append(part if ":" in head else f"_{position}: {part}")
+    return ", ".join(parts)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """What stands between commas outside of brackets and quotes."""
+    depth, start, quoted = 0, 0, ""
+    for position, character in enumerate(text):
+        if quoted:
+            quoted = "" if character == quoted else quoted
+        elif character in "'\"":
+            quoted = character
+        elif character in "[(":
+            depth += 1
+        elif character in "])":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[start:position].strip()
+            start = position + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def _kind(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
+    """The kind that a hint stands for."""
+    if isinstance(tree, ast.Constant) and tree.value is None:
+        return k.NONE
+    if isinstance(tree, ast.Name):
+        return bindings[tree.id] if tree.id in bindings else k.PLAIN[tree.id]
+    if isinstance(tree, ast.BinOp):
+        return k.optional(_kind(tree.left, bindings))
+    assert isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Name)
+    inner = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    parts = tuple(_kind(part, bindings) for part in inner)
+    if tree.value.id == "tuple":
+        return k.tuple_of(parts)
+    return k.Container(tree.value.id, items=parts)
+
+
+def matches(tree: ast.expr, kind: Kind, bindings: dict[str, Kind], exact: bool) -> bool:
+    """Whether an argument of a kind may stand for a parameter; notes what variables stand for.
+
+    Args:
+        tree: The parameter's hint.
+        kind: The argument's kind.
+        bindings: What variables stand for so far.
+        exact: Whether a `bool` is no `int`, and an `int` no `float`.
+    """
+    if isinstance(tree, ast.Name) and tree.id in VARIABLES:
+        return _bound(tree.id, kind, bindings)
+    if isinstance(tree, ast.Name):
+        if tree.id == kind.name:
+            return not (exact and kind.loose)
+        return not exact and (tree.id, kind.name) in _WIDER
+    if isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Name):
+        if not isinstance(kind, k.Container) or tree.value.id != kind.name:
+            return False
+        inner = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+        return all(
+            matches(part, item, bindings, True)
+            for part, item in zip(inner, kind.items, strict=True)
+        )
+    return bool(_kind(tree, bindings) == kind)
+
+
+_WIDER = {("int", "bool"), ("float", "int"), ("float", "bool")}
+
+
+def _bound(name: str, kind: Kind, bindings: dict[str, Kind]) -> bool:
+    known = bindings.setdefault(name, kind)
+    if known == kind or kind == k.NEVER:
+        return True
+    if known == k.NEVER:
+        bindings[name] = kind
+        return True
+    return False
+
+
+def in_order(row: Row, count: int, named: Sequence[str]) -> list[int | str | None] | None:
+    """Which argument each parameter gets: a position, a name, or None for its default.
+
+    None if the row does not take so many arguments, or arguments of those names.
+    """
+    if count > len(row.parameters):
+        return None
+    found: list[int | str | None] = list(range(count))
+    rest = row.parameters[count:]
+    if not set(named) <= {parameter.name for parameter in rest}:
+        return None
+    for parameter in rest:
+        if parameter.name in named and parameter.name:
+            found.append(parameter.name)
+        elif parameter.default is not NO_DEFAULT:
+            found.append(None)
+        else:
+            return None
+    return found

@@ -1,0 +1,210 @@
+"""The rows of the table of methods for text, against Python's own."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import operator
+from collections.abc import Callable, Iterator
+from itertools import islice, product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rows import bodies
+
+from colkern.kernels import row_lists, row_values
+from colkern.rows.methods import Method
+from colkern.rows.methods.text import METHODS
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "*": operator.mul,
+    "in": lambda part, text: part in text,
+    "[]": operator.getitem,
+    "[:]": lambda text, *ends: text[slice(*ends)],
+    "[::]": lambda text, *ends: text[slice(*ends)],
+}
+ROWS = [row for row in METHODS if callable(row.body)]
+
+
+def oracle(row: Method) -> Callable[..., Any]:
+    """What Python does for the name of a row."""
+    if row.name in OPERATORS:
+        return OPERATORS[row.name]
+    found: Any = builtins
+    for name in row.name.split("."):
+        found = getattr(found, name)
+    return found  # type: ignore[no-any-return]
+
+
+def parameters(row: Method) -> list[str]:
+    """The kinds of the parameters of a row."""
+    inner = row.signature[1 : row.signature.index(") ->")]
+    return [part.partition("=")[0].rpartition(":")[2].strip() for part in inner.split(",")]
+
+
+def expected(row: Method, values: tuple[Any, ...]) -> Any:
+    """What Python gives, or the class of its exception."""
+    try:
+        return oracle(row)(*values)
+    except (ValueError, IndexError, TypeError, OverflowError) as error:
+        return type(error)
+
+
+def pieces(memory: bodies.Memory, header: int, kind: str) -> list[Any]:
+    """A list of texts or byte strings that a body made."""
+    get = {"str": row_values.get_text, "bytes": row_values.get_bytes}[kind]
+    count = row_lists.list_size(header)
+    places = (row_lists.item_place(2, header, k) for k in range(count))
+    return [memory.result(get(place)) for place in places]
+
+
+def list_of(memory: bodies.Memory, items: list[Any]) -> Any:
+    """A list of texts or byte strings as a body takes it."""
+    header = row_lists.new_list(memory.arena, 2, len(items))
+    for item in items:
+        place = row_lists.append_place(memory.arena, 2, header)
+        put = row_values.set_text if isinstance(item, str) else row_values.set_bytes
+        put(place, memory.argument(item))
+    return header
+
+
+def given_by_body(row: Method, values: tuple[Any, ...], by: str, *, full: bool = False) -> Any:
+    """What a row's body gives for Python values, in the words of `bodies.run`."""
+    memory = bodies.Memory(1 << 14)
+    arguments = [
+        list_of(memory, value) if isinstance(value, list) else value
+        for value in values
+        if value is not None
+    ]
+    if full:
+        row_values.set_word(memory.arena + 8, row_values.get_word(memory.arena))
+    result = bodies.run_in(memory, row.body, *arguments, by=by)  # type: ignore[arg-type]
+    kind = row.signature.rpartition("-> list[")[2].rstrip("]")
+    if row.signature.endswith("]") and "-> list" in row.signature and not isinstance(result, type):
+        return (
+            result if result in (bodies.LEFT, row_values.NO_ROOM) else pieces(memory, result, kind)
+        )
+    return result
+
+
+def may_be_left(row: Method, values: tuple[Any, ...]) -> bool:
+    """Whether the documentation of a row's body says that it leaves such values."""
+    name = row.name.partition(".")[2]
+    if name == "replace":
+        return not values[1]
+    if row.name == "chr":
+        return values[0] in range(0xD800, 0xE000) or not -(1 << 31) <= values[0] < 1 << 31
+    by_table = name in {"upper", "lower", "casefold", "swapcase", "capitalize", "title"}
+    is_test = name.startswith("is") and name != "isascii"
+    if isinstance(values[0], str) and (by_table or is_test):
+        return not values[0].isascii()
+    return any(isinstance(value, int) and abs(value) >= 1 << 20 for value in values)
+
+
+def check(row: Method, values: tuple[Any, ...], by: str) -> None:
+    result = given_by_body(row, values, by)
+    if result == bodies.LEFT and may_be_left(row, values):
+        return
+    wanted = expected(row, values)
+    assert (type(result), result) == (type(wanted), wanted), (row.name, values)
+
+
+TEXTS = [
+    "",
+    "a",
+    "Hello, World",
+    " \t they're 1st\x1f\x0b",
+    "a,b,,a,b,",
+    "-12.5",
+    "+0000000000000000001",
+    "aaaaaaaaaaaaaaaaa",
+    "one\ttwo\r\nthree\n\rfour\x1c\x00five",
+    "The Quick_Brown fox",
+    "ZEBRA[`{@",
+    "é",
+    "\xa0naïve Straße\u3000\x85",
+    "日本語,日本語",
+    "e\u0301😀x😀\u2028",
+]
+PARTS = ["", "a", ",", "aa", "ox", " \t", "é", "語,", "😀"]
+NUMBERS = [0, 1, -1, 3, 7, -8, 20, -30]
+EXTREMES = [(1 << 63) - 1, -(1 << 63)]
+
+
+def samples(kind: str, first: bool) -> list[Any]:
+    """Values of a kind."""
+    if kind == "str":
+        return TEXTS if first else PARTS
+    if kind == "list[str]":
+        return [[], [""], ["a"], TEXTS[:6], TEXTS]
+    if kind == "int":
+        return NUMBERS
+    return {"None": [None], "bool": [False, True]}[kind]
+
+
+def cases(row: Method, limit: int) -> Iterator[tuple[Any, ...]]:
+    """Arguments of a row: of all combinations those that come first in a fixed disorder, and extremes."""
+    kinds = parameters(row)
+    every = list(product(*(samples(kind, k == 0) for k, kind in enumerate(kinds))))
+    steps = next(step for step in (7919, 7907, 7901) if len(every) % step)
+    yield from islice((every[k * steps % len(every)] for k in range(len(every))), limit)
+    for k, kind in enumerate(kinds):
+        for extreme in EXTREMES if kind == "int" and row.name != "*" else []:
+            yield (*every[-1][:k], extreme, *every[-1][k + 1 :])
+    if row.name == "chr":
+        yield from ((code,) for code in (127, 128, 0x7FF, 0x800, 0xD800, 0xFFFF, 0x10000, 0x10FFFF))
+        yield (0x110000,)
+    if row.name == "ord":
+        yield from ((character,) for character in "a\x00\x7fé語😀")
+
+
+def names(row: Method) -> str:
+    return f"{row.name}{row.signature.partition(' ->')[0]}"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=names)
+def test_plain(row: Method) -> None:
+    for values in cases(row, 40):
+        check(row, values, "plain")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=names)
+def test_compiled(row: Method) -> None:
+    for values in cases(row, 300):
+        check(row, values, "compiled")
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA ,\t0é"), max_size=20)
+ARGUMENTS = {
+    "str": TEXT,
+    "int": st.integers(-30, 30),
+    "list[str]": st.lists(TEXT, max_size=4),
+    "None": st.none(),
+    "bool": st.booleans(),
+}
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_any_values(data: st.DataObject) -> None:
+    row = data.draw(st.sampled_from(ROWS))
+    values = tuple(data.draw(ARGUMENTS[kind]) for kind in parameters(row))
+    check(row, values, "plain")
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if "arena" in str(inspect.signature(row.body))], ids=names
+)
+def test_no_room_is_said(row: Method) -> None:
+    for values in islice(cases(row, 40), 10):
+        result = given_by_body(row, values, "plain", full=True)
+        assert result in (row_values.NO_ROOM, given_by_body(row, values, "plain"))

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from colkern.kernels import calendar, clock, date_text
+from colkern.rows import date_formats as formats
 from colkern.rows.methods import Method
-from colkern.rows.methods import date_formats as formats
 
 Body = Callable[..., Any]
 

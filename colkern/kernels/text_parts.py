@@ -27,7 +27,8 @@ from colkern.kernels.text_characters import (
 from colkern.kernels.text_search import END, endswith, startswith
 
 TEXT_SPACES = 0x1F0003E00
-"""Bit `k`: whether ASCII character `k` is white space in a text. In a byte string, 28 to 31 are not."""
+BYTE_SPACES = 0x100003E00
+"""Bit `k`: whether ASCII character `k` is white space in a text; in a byte string."""
 
 
 @helper

@@ -8,6 +8,7 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, popcount, wrapped
 from colkern.kernels.row_values import DONE, VALUE_ERROR, Code, Text
 from colkern.kernels.text_characters import index_of, length, position_of
+from colkern.kernels.text_comparison import Value
 from colkern.kernels.text_words import (
     all_bytes,
     are_same,
@@ -102,7 +103,7 @@ def rindex_between(text: Text, part: Text, start: int64, end: int64) -> tuple[in
 
 
 @helper
-def is_in(part: Text, text: Text) -> bool:
+def is_in(part: Value, text: Value) -> bool:
     """`part in text`."""
     return find_part(text.address, int64(0), text.size, part.address, part.size) >= 0
 
@@ -141,7 +142,7 @@ def count_between(text: Text, part: Text, start: int64, end: int64) -> int64:
 
 
 @helper
-def startswith(text: Text, part: Text) -> bool:
+def startswith(text: Value, part: Value) -> bool:
     """`text.startswith(part)`."""
     return part.size <= text.size and are_same(text.address, part.address, part.size)
 
@@ -153,7 +154,7 @@ def startswith_between(text: Text, part: Text, start: int64, end: int64) -> bool
 
 
 @helper
-def endswith(text: Text, part: Text) -> bool:
+def endswith(text: Value, part: Value) -> bool:
     """`text.endswith(part)`."""
     rest = text.size - part.size
     return rest >= 0 and are_same(text.address + rest, part.address, part.size)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from numpy import int64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_word
 from colkern.kernels.row_lists import new_list
@@ -85,7 +86,7 @@ def isascii(value: Bytes) -> bool:
 
 
 @helper
-def isspace(value: Bytes) -> tuple[bool, Code]:
+def isspace(value: Bytes) -> tuple[Truth, Code]:
     """`value.isspace()`."""
     return all_of(as_text(value), int64(SPACES), False)
 

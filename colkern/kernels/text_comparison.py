@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from numpy import int64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import shifted_right
 from colkern.kernels.row_values import Bytes, Text
@@ -15,13 +16,13 @@ Value = TypeVar("Value", Text, Bytes)
 
 
 @helper
-def equal(left: Value, right: Value) -> bool:
+def equal(left: Value, right: Value) -> Truth:
     """`left == right`."""
     return left.size == right.size and are_same(left.address, right.address, left.size)
 
 
 @helper
-def unequal(left: Value, right: Value) -> bool:
+def unequal(left: Value, right: Value) -> Truth:
     """`left != right`."""
     return not equal(left, right)
 
@@ -42,25 +43,25 @@ def order(left: Value, right: Value) -> int64:
 
 
 @helper
-def less(left: Value, right: Value) -> bool:
+def less(left: Value, right: Value) -> Truth:
     """`left < right`."""
     return order(left, right) < 0
 
 
 @helper
-def at_most(left: Value, right: Value) -> bool:
+def at_most(left: Value, right: Value) -> Truth:
     """`left <= right`."""
     return order(left, right) <= 0
 
 
 @helper
-def greater(left: Value, right: Value) -> bool:
+def greater(left: Value, right: Value) -> Truth:
     """`left > right`."""
     return order(left, right) > 0
 
 
 @helper
-def at_least(left: Value, right: Value) -> bool:
+def at_least(left: Value, right: Value) -> Truth:
     """`left >= right`."""
     return order(left, right) >= 0
 

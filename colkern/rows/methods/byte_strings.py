@@ -39,7 +39,8 @@ def _for_bytes(body: Callable[..., Any]) -> Callable[..., Any]:
     hint, result = _RESULTS.get(
         signature.return_annotation, (signature.return_annotation, "result")
     )
-    source = f"def {body.__name__}({names}) -> {hint!r}:\n    result = body({passed})\n    return {result}\n"
+    head = f"def {body.__name__}({names}) -> {hint!r}:\n"
+    source = f"{head}    result = body({passed})\n    return {result}\n"
     namespace = {
         "__name__": __name__,
         "body": body,

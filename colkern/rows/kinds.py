@@ -7,7 +7,7 @@ a key or a value of a dictionary, or a field of a row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,11 @@ class Container(Kind):
 
     Args:
         items: The kind of its items; of a dictionary, those of its keys and values.
+        sites: The displays that it may come from, whose items can still become wider.
     """
 
     items: tuple[Kind, ...] = ()
+    sites: frozenset[int] = field(default=frozenset(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}[{', '.join(map(str, self.items))}]"
@@ -131,6 +133,8 @@ _NUMBERS = ("bool", "int", "float")
 
 def joined(left: Kind, right: Kind) -> Kind | None:
     """The kind of a value that is of either kind; None if there is none."""
+    if isinstance(left, Container) and isinstance(right, Container) and left == right:
+        return replace(left, sites=left.sites | right.sites)
     if left == right or right == NEVER:
         return left
     if left == NEVER:
@@ -146,7 +150,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
         if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
-            return replace(left, items=tuple(b if a == NEVER else a for a, b in pairs))
+            items = tuple(b if a == NEVER else a for a, b in pairs)
+            return replace(left, items=items, sites=left.sites | right.sites)
     return None
 
 

@@ -65,26 +65,37 @@ class Call:
     """How a body is called, by its own declaration.
 
     Args:
-        arena: Whether it gets the arena.
-        words: For which variables it gets how many words an item takes.
+        leading: Its first parameters, which are no arguments: `arena`, and what it is told of items.
+        places: For each other parameter, whether it is the place of an argument's words.
         fails: Whether it returns a code beside its result.
+        result: "value"; "place" if it returns where the result's words are; "room" if it returns where
+            those of an argument are to be written that it does not take.
     """
 
-    arena: bool
-    words: tuple[str, ...]
+    leading: tuple[str, ...]
+    places: tuple[bool, ...]
     fails: bool
+    result: str
 
 
-_WORDS = {"item_words": "T", "key_words": "K", "value_words": "V"}
+OF_ITEMS = {"item": "T", "key": "K", "value": "V"}
+"""The variable whose `…_words` or `…_layout` a parameter is."""
 
 
 @cache
 def call_of(body: Callable[..., Any]) -> Call:
     """How a body is called."""
     signature = inspect.signature(body)
-    names = list(signature.parameters)
-    words = tuple(_WORDS[name] for name in names[:4] if name in _WORDS)
-    return Call("arena" in names, words, "Code" in str(signature.return_annotation))
+    leading, places = [], []
+    for name, parameter in signature.parameters.items():
+        stem, _, what = name.partition("_")
+        if name == "arena" or (stem in OF_ITEMS and what in ("words", "layout")):
+            leading.append(name)
+        else:
+            places.append("Place" in str(parameter.annotation))
+    returned = str(signature.return_annotation)
+    result = "place" if "Place" in returned else "room" if "Room" in returned else "value"
+    return Call(tuple(leading), tuple(places), "Code" in returned, result)
 
 
 @cache

@@ -1,0 +1,377 @@
+"""Dictionaries and sets that row functions make: entries in the order in which they came, and an index.
+
+A dictionary is the address of its header of seven words: the address of its entries; how many there are;
+how many places of entries are taken, those of deleted ones too; how many have room; the address of the
+index; the index's slots less one, which are a power of two; how often a key came or went.
+
+An entry is a word, its key's hash, or 0 once it is deleted; the words of its key; those of its value. A
+set has values of no words. A slot of the index has the number of an entry plus 1, or 0; the first slot to
+look at for a key follows from its hash, others follow that one. There is always room for one entry more,
+where callers write the key that they ask for (`key_room`).
+
+The place of a value, or of an entry of a set, is that of its value's words; it is good until a key comes.
+"""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_word, set_word
+from colkern.kernels.row_items import (
+    UNKNOWN,
+    YES,
+    Layout,
+    Place,
+    Room,
+    copy_words,
+    equal_words,
+    hash_words,
+)
+from colkern.kernels.row_lists import new_list
+from colkern.kernels.row_values import DONE, KEY_ERROR, LEFT, NO_ROOM, Arena, Code, allocate
+
+ENTRIES = 0
+COUNT = 8
+TAKEN = 16
+CAPACITY = 24
+SLOTS = 32
+MASK = 40
+CHANGES = 48
+HEADER = 56
+
+FEWEST = 4
+"""The entries that an empty dictionary has room for: a power of two."""
+
+
+@helper
+def new_dict(arena: Arena, key_words: int64, value_words: int64) -> int64:
+    """An empty dictionary, or set if values have no words; 0 if the arena has no room."""
+    header = allocate(arena, int64(HEADER))
+    if header == 0:
+        return header
+    set_word(header + COUNT, int64(0))
+    set_word(header + TAKEN, int64(0))
+    set_word(header + CHANGES, int64(0))
+    entry_words = int64(1) + key_words + value_words
+    if not has_new_entries(arena, entry_words, header, int64(FEWEST)):
+        return int64(0)
+    return header
+
+
+@helper
+def has_new_entries(arena: Arena, entry_words: int64, header: int64, capacity: int64) -> bool:
+    """Give a dictionary room for `capacity` entries (a power of two), and an index; false if there is none."""
+    entries_size = (capacity + int64(1)) * entry_words * int64(8)
+    slots = capacity * int64(2)
+    entries = allocate(arena, entries_size + slots * int64(8))
+    if entries == 0:
+        return False
+    set_word(header, entries)
+    set_word(header + CAPACITY, capacity)
+    set_word(header + SLOTS, entries + entries_size)
+    set_word(header + MASK, slots - int64(1))
+    for k in range(slots):
+        set_word(entries + entries_size + k * int64(8), int64(0))
+    return True
+
+
+@helper
+def rebuild(arena: Arena, entry_words: int64, header: int64) -> bool:
+    """Move the entries that are not deleted to where there is room for as many; false if there is none."""
+    source = get_word(header)
+    end = source + get_word(header + TAKEN) * entry_words * int64(8)
+    capacity = get_word(header + CAPACITY)
+    if get_word(header + COUNT) * int64(2) > capacity:
+        capacity *= int64(2)
+    if not has_new_entries(arena, entry_words, header, capacity):
+        return False
+    number = int64(0)
+    target = get_word(header)
+    while source < end:
+        if get_word(source) != 0:
+            copy_words(source, target, entry_words)
+            number += int64(1)
+            index_entry(header, get_word(source), number)
+            target += entry_words * int64(8)
+        source += entry_words * int64(8)
+    set_word(header + TAKEN, number)
+    return True
+
+
+@helper
+def index_entry(header: int64, key_hash: int64, number: int64) -> None:
+    """Note in the index which entry, counted from 1, has a key of a hash."""
+    slots = get_word(header + SLOTS)
+    mask = get_word(header + MASK)
+    slot = (key_hash >> 1) & mask
+    while get_word(slots + slot * int64(8)) != 0:
+        slot = (slot + int64(1)) & mask
+    set_word(slots + slot * int64(8), number)
+
+
+@helper
+def find_entry(
+    key_layout: Layout, entry_words: int64, header: int64, key: Place, key_hash: int64
+) -> int64:
+    """The address of the entry that has a key; 0 if none has, -1 if that is unknown."""
+    entries = get_word(header) - entry_words * int64(8)
+    slots = get_word(header + SLOTS)
+    mask = get_word(header + MASK)
+    slot = (key_hash >> 1) & mask
+    number = get_word(slots + slot * int64(8))
+    while number != 0:
+        entry = entries + number * entry_words * int64(8)
+        if get_word(entry) == key_hash:
+            same = equal_words(key_layout, entry + int64(8), key)
+            if same == YES:
+                return entry
+            if same == UNKNOWN:
+                return int64(-1)
+        slot = (slot + int64(1)) & mask
+        number = get_word(slots + slot * int64(8))
+    return int64(0)
+
+
+@helper
+def dict_size(header: int64) -> int64:
+    """`len(dict)`."""
+    return get_word(header + COUNT)
+
+
+@helper
+def dict_changes(header: int64) -> int64:
+    """How often a key came or went: a loop over a dictionary is left to Python where that changes."""
+    return get_word(header + CHANGES)
+
+
+@helper
+def key_room(key_words: int64, value_words: int64, header: int64) -> Room:
+    """Where the words of a key may be written, to ask for it; good until a key comes.
+
+    A key in a constant is asked for with words elsewhere: nothing is written to a constant.
+    """
+    entry_words = int64(1) + key_words + value_words
+    return get_word(header) + get_word(header + TAKEN) * entry_words * int64(8) + int64(8)
+
+
+@helper
+def find_place(
+    key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
+) -> tuple[Place, Code]:
+    """The value of a key; 0 if the key is not there: `in`, `get`."""
+    entry_words = int64(1) + key_words + value_words
+    entry = find_entry(key_layout, entry_words, header, key, hash_words(key_layout, key))
+    if entry <= 0:
+        return int64(0), LEFT if entry < 0 else DONE
+    return entry + int64(8) + key_words * int64(8), DONE
+
+
+@helper
+def get_place(
+    key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
+) -> tuple[Place, Code]:
+    """`dict[key]`."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    return place, KEY_ERROR if code == DONE and place == 0 else code
+
+
+@helper
+def insert_place(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+) -> tuple[Place, Code]:
+    """The value of a key, to be written: `dict[key] = …`, `set.add`. That of a new key is zeros."""
+    entry_words = int64(1) + key_words + value_words
+    key_hash = hash_words(key_layout, key)
+    entry = find_entry(key_layout, entry_words, header, key, key_hash)
+    if entry < 0:
+        return int64(0), LEFT
+    if entry == 0:
+        entry = new_entry(arena, entry_words, key_words, header, key, key_hash)
+        if entry == 0:
+            return entry, NO_ROOM
+    return entry + int64(8) + key_words * int64(8), DONE
+
+
+@helper
+def new_entry(
+    arena: Arena, entry_words: int64, key_words: int64, header: int64, key: Place, key_hash: int64
+) -> int64:
+    """The address of a new entry, of a key that is not there, with a value of zeros; 0 if no room is left."""
+    if get_word(header + TAKEN) == get_word(header + CAPACITY) and not rebuild(
+        arena, entry_words, header
+    ):
+        return int64(0)
+    number = get_word(header + TAKEN)
+    entry = get_word(header) + number * entry_words * int64(8)
+    set_word(entry, key_hash)
+    copy_words(key, entry + int64(8), key_words)
+    for k in range(key_words + int64(1), entry_words):
+        set_word(entry + k * int64(8), int64(0))
+    index_entry(header, key_hash, number + int64(1))
+    set_word(header + TAKEN, number + int64(1))
+    set_word(header + COUNT, get_word(header + COUNT) + int64(1))
+    set_word(header + CHANGES, get_word(header + CHANGES) + int64(1))
+    return entry
+
+
+@helper
+def delete_entry(header: int64, entry: int64) -> None:
+    """Delete an entry, whose words stay until a key comes."""
+    set_word(entry, int64(0))
+    set_word(header + COUNT, get_word(header + COUNT) - int64(1))
+    set_word(header + CHANGES, get_word(header + CHANGES) + int64(1))
+
+
+@helper
+def take_place(
+    key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
+) -> tuple[Place, Code]:
+    """The value of a key that was there, and is no longer; 0 if it was not: `set.discard`, `pop(key, x)`."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    if place != 0:
+        delete_entry(header, place - int64(8) - key_words * int64(8))
+    return place, code
+
+
+@helper
+def pop_key(
+    key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
+) -> tuple[Place, Code]:
+    """`dict.pop(key)`, `del dict[key]`, `set.remove(key)`."""
+    place, code = take_place(key_layout, key_words, value_words, header, key)
+    return place, KEY_ERROR if code == DONE and place == 0 else code
+
+
+@helper
+def pop_item(key_words: int64, value_words: int64, header: int64) -> tuple[Place, Code]:
+    """`dict.popitem()`: the words of the key, then those of the value."""
+    size = (int64(1) + key_words + value_words) * int64(8)
+    number = get_word(header + TAKEN)
+    if get_word(header + COUNT) == 0:
+        return int64(0), KEY_ERROR
+    entry = get_word(header) + (number - int64(1)) * size
+    while get_word(entry) == 0:
+        entry -= size
+    delete_entry(header, entry)
+    return entry + int64(8), DONE
+
+
+@helper
+def clear_dict(
+    arena: Arena, key_words: int64, value_words: int64, header: int64
+) -> tuple[int64, Code]:
+    """`dict.clear()`, `set.clear()`: the same dictionary, empty."""
+    entry_words = int64(1) + key_words + value_words
+    set_word(header + CHANGES, get_word(header + CHANGES) + get_word(header + COUNT))
+    set_word(header + COUNT, int64(0))
+    set_word(header + TAKEN, int64(0))
+    return header, DONE if has_new_entries(arena, entry_words, header, int64(FEWEST)) else NO_ROOM
+
+
+# One entry after the other.
+
+
+@helper
+def next_item(key_words: int64, value_words: int64, header: int64, place: Place) -> Place:
+    """The words of a key, then of its value, of the first item behind another; 0 behind the last.
+
+    Begin with 0. In a loop of `dict_changes` that change, the row is left to Python.
+    """
+    size = (int64(1) + key_words + value_words) * int64(8)
+    entry = place - int64(8) + size if place != 0 else get_word(header)
+    end = get_word(header) + get_word(header + TAKEN) * size
+    while entry < end:
+        if get_word(entry) != 0:
+            return entry + int64(8)
+        entry += size
+    return int64(0)
+
+
+@helper
+def list_of_entries(
+    arena: Arena,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    first_word: int64,
+    item_words: int64,
+) -> tuple[int64, Code]:
+    """A list of the `item_words` words of each entry from `first_word` on: keys, values, or both.
+
+    `list(dict)` is of `0, key_words`, `list(dict.values())` of `key_words, value_words`,
+    `list(dict.items())` of `0, key_words + value_words`.
+    """
+    items = new_list(arena, item_words, get_word(header + COUNT))
+    if items == 0:
+        return items, NO_ROOM
+    target = get_word(items)
+    place = next_item(key_words, value_words, header, int64(0))
+    while place != 0:
+        copy_words(place + first_word * int64(8), target, item_words)
+        target += item_words * int64(8)
+        place = next_item(key_words, value_words, header, place)
+    set_word(items + int64(8), get_word(header + COUNT))
+    return items, DONE
+
+
+@helper
+def update(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    other: int64,
+) -> tuple[int64, Code]:
+    """`dict.update(other)`, `set.update(other)`, `|=`: the same dictionary, with the items of another."""
+    if header == other:
+        return header, DONE
+    key = next_item(key_words, value_words, other, int64(0))
+    while key != 0:
+        place, code = insert_place(arena, key_layout, key_words, value_words, header, key)
+        if code != DONE:
+            return header, code
+        copy_words(key + key_words * int64(8), place, value_words)
+        key = next_item(key_words, value_words, other, key)
+    return header, DONE
+
+
+@helper
+def copy_dict(
+    arena: Arena, key_layout: Layout, key_words: int64, value_words: int64, header: int64
+) -> tuple[int64, Code]:
+    """`dict.copy()`, `set.copy()`, `dict(dict)`, `set(set)`."""
+    other = new_dict(arena, key_words, value_words)
+    if other == 0:
+        return other, NO_ROOM
+    return update(arena, key_layout, key_words, value_words, other, header)
+
+
+@helper
+def dicts_equal(
+    key_layout: Layout,
+    value_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    left: int64,
+    right: int64,
+) -> tuple[bool, Code]:
+    """`left == right` of dictionaries; of sets, with values of layout 0."""
+    if get_word(left + COUNT) != get_word(right + COUNT):
+        return False, DONE
+    key = next_item(key_words, value_words, left, int64(0))
+    while key != 0:
+        place, code = find_place(key_layout, key_words, value_words, right, key)
+        if place == 0:
+            return False, code
+        same = equal_words(value_layout, key + key_words * int64(8), place)
+        if same != YES:
+            return False, LEFT if same == UNKNOWN else DONE
+        key = next_item(key_words, value_words, left, key)
+    return True, DONE

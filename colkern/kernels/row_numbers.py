@@ -1,0 +1,446 @@
+"""Arithmetic of row functions with Python's meaning, where one expression does not say it.
+
+An integer that leaves 64 bits leaves the row to Python. What is exact on floats (`%`, `//`) is computed on
+their bits, as the instructions of GPUs are not exact.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy import float64, int64, uint64
+
+from colkern.kernels.decimal_floats import leading_zeros
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import (
+    bits_of_float,
+    float_of_bits,
+    popcount,
+    product_overflows,
+)
+from colkern.kernels.row_values import (
+    DONE,
+    LEFT,
+    OVERFLOW_ERROR,
+    VALUE_ERROR,
+    ZERO_DIVISION_ERROR,
+    Code,
+)
+
+_LEAST = -(1 << 63)
+_EXACT = 1 << 53
+"""Up to here, floats are all the integers."""
+
+_FRACTION = (1 << 52) - 1
+_LARGEST = 1.7976931348623157e308
+
+# Integers
+
+
+@helper
+def divide_integers(left: int64, right: int64) -> tuple[float64, Code]:
+    """`left / right`; large integers are left to Python, which rounds their quotient once."""
+    if right == 0:
+        return float64(0.0), ZERO_DIVISION_ERROR
+    if left > _EXACT or left < -_EXACT or right > _EXACT or right < -_EXACT:
+        return float64(0.0), LEFT
+    return float64(left) / float64(right), DONE
+
+
+@helper
+def floor_divide_integers(left: int64, right: int64) -> tuple[int64, Code]:
+    """`left // right`."""
+    if right == 0:
+        return int64(0), ZERO_DIVISION_ERROR
+    if right == -1:
+        return (int64(0), LEFT) if left == _LEAST else (-left, DONE)
+    return left // right, DONE
+
+
+@helper
+def modulo_integers(left: int64, right: int64) -> tuple[int64, Code]:
+    """`left % right`."""
+    if right == 0:
+        return int64(0), ZERO_DIVISION_ERROR
+    if right == -1:
+        return int64(0), DONE
+    return left % right, DONE
+
+
+@helper
+def divmod_integers(left: int64, right: int64) -> tuple[tuple[int64, int64], Code]:
+    """`divmod(left, right)`."""
+    quotient, code = floor_divide_integers(left, right)
+    if code != DONE:
+        return (int64(0), int64(0)), code
+    return (quotient, left - quotient * right), DONE
+
+
+@helper
+def power_of_integers(base: int64, exponent: int64) -> tuple[int64, Code]:
+    """`base ** exponent`; a negative exponent, which gives a float, is left to Python."""
+    if exponent < 0:
+        return int64(0), (ZERO_DIVISION_ERROR if base == 0 else LEFT)
+    result = int64(1)
+    while exponent > 0:
+        if exponent & 1:
+            if product_overflows(result, base):
+                return int64(0), LEFT
+            result = result * base
+        exponent = exponent >> 1
+        # Some bit of the exponent is left, so the result would leave 64 bits too.
+        if exponent > 0:
+            if product_overflows(base, base):
+                return int64(0), LEFT
+            base = base * base
+    return result, DONE
+
+
+@helper
+def shift_left(value: int64, places: int64) -> tuple[int64, Code]:
+    """`value << places`."""
+    if places < 0:
+        return int64(0), VALUE_ERROR
+    if value == 0:
+        return int64(0), DONE
+    if places > 62 or (value << places) >> places != value:
+        return int64(0), LEFT
+    return value << places, DONE
+
+
+@helper
+def shift_right(value: int64, places: int64) -> tuple[int64, Code]:
+    """`value >> places`."""
+    if places < 0:
+        return int64(0), VALUE_ERROR
+    return value >> min(places, int64(63)), DONE
+
+
+@helper
+def magnitude_of_integer(value: int64) -> uint64:
+    """The absolute value, which the least integer has none of as an int64."""
+    if value < 0:
+        return uint64(-(value + 1)) + uint64(1)
+    return uint64(value)
+
+
+@helper
+def bit_count(value: int64) -> int64:
+    """`value.bit_count()`."""
+    return int64(popcount(magnitude_of_integer(value)))
+
+
+@helper
+def bit_length(value: int64) -> int64:
+    """`value.bit_length()`."""
+    if value == 0:
+        return int64(0)
+    return 64 - int64(leading_zeros(magnitude_of_integer(value)))
+
+
+@helper
+def round_integer(value: int64, digits: int64) -> tuple[int64, Code]:
+    """`round(value, digits)`: to tens, hundreds..., halves to the even one."""
+    if digits >= 0:
+        return value, DONE
+    if digits < -18:
+        # 10**19 is more than twice all that have 64 bits, but for a half of it.
+        return int64(0), LEFT
+    unit = int64(1)
+    for _ in range(-digits):
+        unit = unit * 10
+    rest = value % unit
+    down = value // unit
+    half = unit // 2
+    if rest > half or (rest == half and down & 1 != 0):
+        down = down + 1
+    if product_overflows(down, unit):
+        return int64(0), LEFT
+    return down * unit, DONE
+
+
+@helper
+def gcd(left: int64, right: int64) -> tuple[int64, Code]:
+    """`math.gcd(left, right)`."""
+    if left == _LEAST or right == _LEAST:
+        return int64(0), LEFT
+    left, right = abs(left), abs(right)
+    while right != 0:
+        left, right = right, left % right
+    return left, DONE
+
+
+@helper
+def lcm(left: int64, right: int64) -> tuple[int64, Code]:
+    """`math.lcm(left, right)`."""
+    divisor, code = gcd(left, right)
+    if code != DONE or divisor == 0:
+        return int64(0), code
+    factor = abs(left) // divisor
+    if product_overflows(factor, abs(right)):
+        return int64(0), LEFT
+    return factor * abs(right), DONE
+
+
+@helper
+def factorial(n: int64) -> tuple[int64, Code]:
+    """`math.factorial(n)`."""
+    if n < 0:
+        return int64(0), VALUE_ERROR
+    if n > 20:
+        return int64(0), LEFT
+    result = int64(1)
+    for k in range(n):
+        result = result * (int64(k) + 1)
+    return result, DONE
+
+
+@helper
+def comb(n: int64, k: int64) -> tuple[int64, Code]:
+    """`math.comb(n, k)`."""
+    if n < 0 or k < 0:
+        return int64(0), VALUE_ERROR
+    k = min(k, n - k)
+    if k < 0:
+        return int64(0), DONE
+    result = int64(1)
+    done = int64(0)
+    while done < k:
+        if product_overflows(result, n - done):
+            return int64(0), LEFT
+        result = result * (n - done) // (done + 1)
+        done = done + 1
+    return result, DONE
+
+
+@helper
+def perm(n: int64, k: int64) -> tuple[int64, Code]:
+    """`math.perm(n, k)`."""
+    if n < 0 or k < 0:
+        return int64(0), VALUE_ERROR
+    if k > n:
+        return int64(0), DONE
+    result = int64(1)
+    done = int64(0)
+    while done < k:
+        if product_overflows(result, n - done):
+            return int64(0), LEFT
+        result = result * (n - done)
+        done = done + 1
+    return result, DONE
+
+
+@helper
+def isqrt(n: int64) -> tuple[int64, Code]:
+    """`math.isqrt(n)`."""
+    if n < 0:
+        return int64(0), VALUE_ERROR
+    root = min(int64(math.sqrt(float64(n))), int64(3037000499))
+    if root * root > n:
+        root = root - 1
+    elif root < 3037000499 and (root + 1) * (root + 1) <= n:
+        root = root + 1
+    return root, DONE
+
+
+# Floats
+
+
+@helper
+def divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
+    """`left / right`."""
+    if right == 0.0:
+        return float64(0.0), ZERO_DIVISION_ERROR
+    return left / right, DONE
+
+
+@helper
+def fraction_of(bits: int64) -> int64:
+    """The significand of a finite float, from its bits without the sign."""
+    fraction = bits & _FRACTION
+    return fraction if bits >> 52 == 0 else fraction | (_FRACTION + 1)
+
+
+@helper
+def modulus_of_bits(left: int64, right: int64) -> int64:
+    """What is left of a positive float after taking away another as often as it goes, all as bits."""
+    if left < right:
+        return left
+    lower = max(right >> 52, int64(1))
+    exponent = max(left >> 52, int64(1)) - lower
+    divisor = fraction_of(right)
+    rest = fraction_of(left) % divisor
+    while exponent > 0 and rest != 0:
+        # 53 bits and ten more are an int64.
+        step = min(exponent, int64(10))
+        rest = (rest << step) % divisor
+        exponent = exponent - step
+    if rest == 0:
+        return int64(0)
+    while rest <= _FRACTION and lower > 1:
+        rest = rest << 1
+        lower = lower - 1
+    return rest if rest <= _FRACTION else (lower << 52) | (rest & _FRACTION)
+
+
+@helper
+def float_modulus(left: float64, right: float64) -> float64:
+    """C's `fmod(left, right)` of a divisor that is not zero, and no infinite `left`."""
+    if left != left or right != right:
+        return left + right
+    rest = modulus_of_bits(bits_of_float(abs(left)), bits_of_float(abs(right)))
+    return math.copysign(float_of_bits(rest), left)
+
+
+@helper
+def fmod(left: float64, right: float64) -> tuple[float64, Code]:
+    """`math.fmod(left, right)`."""
+    if left != left or right != right:
+        return left + right, DONE
+    if abs(left) > _LARGEST or right == 0.0:
+        return float64(0.0), VALUE_ERROR
+    return float_modulus(left, right), DONE
+
+
+@helper
+def modulo_floats(left: float64, right: float64) -> tuple[float64, Code]:
+    """`left % right`."""
+    if right == 0.0:
+        return float64(0.0), ZERO_DIVISION_ERROR
+    if abs(left) > _LARGEST:
+        return float64(math.nan), DONE
+    rest = float_modulus(left, right)
+    if rest == 0.0:
+        return math.copysign(float64(0.0), right), DONE
+    if (right < 0.0) != (rest < 0.0):
+        rest = rest + right
+    return rest, DONE
+
+
+@helper
+def floor_divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
+    """`left // right`."""
+    if right == 0.0:
+        return float64(0.0), ZERO_DIVISION_ERROR
+    if abs(left) > _LARGEST:
+        return float64(math.nan), DONE
+    rest = float_modulus(left, right)
+    quotient = (left - rest) / right
+    if rest != 0.0 and (right < 0.0) != (rest < 0.0):
+        quotient = quotient - 1.0
+    if quotient == 0.0:
+        return math.copysign(float64(0.0), left / right), DONE
+    if not abs(quotient) < 4503599627370496.0:
+        return quotient, DONE
+    whole = float64(int64(quotient))
+    if whole > quotient:
+        whole = whole - 1.0
+    if quotient - whole > 0.5:
+        whole = whole + 1.0
+    return math.copysign(whole, quotient), DONE
+
+
+@helper
+def divmod_floats(left: float64, right: float64) -> tuple[tuple[float64, float64], Code]:
+    """`divmod(left, right)`."""
+    quotient, code = floor_divide_floats(left, right)
+    rest, code = modulo_floats(left, right)
+    return (quotient, rest), code
+
+
+@helper
+def c_power(base: float64, exponent: float64) -> float64:
+    """C's `pow` of finite floats.
+
+    What is added is zero. LLVM does not know that, so it does not see exponents such as 2.0, for which it
+    would call `pow` not, and round otherwise.
+    """
+    return math.pow(base + (exponent - exponent), exponent + (base - base))
+
+
+@helper
+def is_whole(value: float64) -> bool:
+    """`value.is_integer()`."""
+    if not abs(value) < 4503599627370496.0:
+        return abs(value) <= _LARGEST
+    return float64(int64(value)) == value
+
+
+@helper
+def is_odd(value: float64) -> bool:
+    """Whether a float is an odd integer."""
+    if not abs(value) < 9007199254740992.0:
+        return False
+    return float64(int64(value)) == value and int64(value) & 1 != 0
+
+
+@helper
+def power_of_floats(base: float64, exponent: float64) -> tuple[float64, Code]:
+    """`base ** exponent`; infinities and complex results are left to Python."""
+    if exponent == 0.0:
+        return float64(1.0), DONE
+    if base != base:
+        return base, DONE
+    if not (abs(base) <= _LARGEST and abs(exponent) <= _LARGEST):
+        return float64(0.0), LEFT
+    if base == 0.0:
+        if exponent < 0.0:
+            return float64(0.0), ZERO_DIVISION_ERROR
+        return (base if is_odd(exponent) else float64(0.0)), DONE
+    if base < 0.0 and not is_whole(exponent):
+        return float64(0.0), LEFT
+    result = c_power(abs(base), exponent)
+    if result > _LARGEST:
+        return float64(0.0), OVERFLOW_ERROR
+    if base < 0.0 and is_odd(exponent):
+        result = -result
+    return result, DONE
+
+
+@helper
+def square(base: float64) -> tuple[float64, Code]:
+    """`base ** 2`, for which Python calls `pow`: it errs by up to 0.54 units of the last place.
+
+    So the product, which errs by 0.5, is the same but near the middle of two floats.
+    """
+    result = base * base
+    if not 1e-140 < abs(base) < 1e140:
+        return power_of_floats(base, float64(2.0))
+    # Dekker's product: `result + rest` is the square.
+    upper = base * 134217729.0
+    upper = upper - (upper - base)
+    lower = base - upper
+    rest = ((upper * upper - result) + 2.0 * upper * lower) + lower * lower
+    ulp = float_of_bits((bits_of_float(result) & int64(0x7FF << 52)) - int64(52 << 52))
+    if abs(rest) > 0.44 * ulp or bits_of_float(result) & _FRACTION == 0:
+        return power_of_floats(base, float64(2.0))
+    return result, DONE
+
+
+@helper
+def math_pow(base: float64, exponent: float64) -> tuple[float64, Code]:
+    """`math.pow(base, exponent)`; infinities and NaN are left to Python."""
+    if not (abs(base) <= _LARGEST and abs(exponent) <= _LARGEST):
+        return float64(0.0), LEFT
+    result = c_power(base, exponent)
+    if result != result:
+        return float64(0.0), VALUE_ERROR
+    if abs(result) > _LARGEST:
+        return float64(0.0), (VALUE_ERROR if base == 0.0 else OVERFLOW_ERROR)
+    return result, DONE
+
+
+@helper
+def is_close(
+    left: float64, right: float64, rel_tol: float64, abs_tol: float64
+) -> tuple[bool, Code]:
+    """`math.isclose(left, right, rel_tol=rel_tol, abs_tol=abs_tol)`."""
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        return False, VALUE_ERROR
+    if left == right:
+        return True, DONE
+    if abs(left) > _LARGEST or abs(right) > _LARGEST:
+        return False, DONE
+    apart = abs(right - left)
+    near = apart <= abs(rel_tol * right) or apart <= abs(rel_tol * left)
+    return near or apart <= abs_tol, DONE

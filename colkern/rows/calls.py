@@ -1,0 +1,215 @@
+"""Calls of the table's methods: the row that takes the arguments, and the lines that call its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.emitter import Emitter
+from colkern.rows.kinds import Kind
+from colkern.rows.table import (
+    NO_DEFAULT,
+    OF_ITEMS,
+    Parameter,
+    Row,
+    call_of,
+    in_order,
+    matches,
+    table,
+)
+from colkern.rows.values import Value, layout_of, loaded, stored, zeros
+
+NO_NAMES: Mapping[str, Value] = {}
+NO_KINDS: Mapping[str, Kind] = {}
+
+EXACT = ("str", "repr", "format", "isinstance")
+"""Methods for which an `int` that may be a `bool`, or a `float` that may be an `int`, is neither."""
+
+
+def call(
+    emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
+) -> Value:
+    """What a method of the table gives; refused if no row takes the arguments."""
+    found = find(name, arguments, named)
+    if found is None:
+        kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
+        emitter.refuse(f"{name}({kinds}) has no compiled form")
+    row, chosen, bindings = found
+    return _called(emitter, row, chosen, bindings)
+
+
+def has(name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES) -> bool:
+    """Whether some row of that name takes the arguments."""
+    return find(name, arguments, named) is not None
+
+
+Found = tuple[Row, list[Value], dict[str, Kind]]
+
+
+def find(name: str, arguments: Sequence[Value], named: Mapping[str, Value]) -> Found | None:
+    """The first row that takes the arguments as they are, else the first that takes them widened."""
+    rows = table().get(name, ())
+    is_exact = name.partition(".")[0] in EXACT
+    for exact in (True, False):
+        for row in rows:
+            found = _taken(row, arguments, named, exact, is_exact)
+            if found is not None:
+                return row, *found
+    return None
+
+
+def _taken(
+    row: Row, arguments: Sequence[Value], named: Mapping[str, Value], exact: bool, is_exact: bool
+) -> tuple[list[Value], dict[str, Kind]] | None:
+    order = in_order(row, len(arguments), list(named))
+    if order is None:
+        return None
+    bindings: dict[str, Kind] = {}
+    chosen: list[Value] = []
+    for parameter, place in zip(row.parameters, order, strict=True):
+        value = _argument(parameter, place, arguments, named)
+        if parameter.is_constant:
+            if not value.is_constant:
+                return None
+        elif not matches(parameter.kind, value.kind, bindings, exact):
+            return None
+        if is_exact and value.kind.loose:
+            return None
+        chosen.append(value)
+    return chosen, bindings
+
+
+def _argument(
+    parameter: Parameter,
+    place: int | str | None,
+    arguments: Sequence[Value],
+    named: Mapping[str, Value],
+) -> Value:
+    if isinstance(place, int):
+        return arguments[place]
+    if isinstance(place, str):
+        return named[place]
+    assert parameter.default is not NO_DEFAULT
+    return Value(constant_kind(parameter.default), constant=parameter.default)
+
+
+def constant_kind(value: Any) -> Kind:
+    """The kind of a Python object that is known when the function is compiled."""
+    if value is None:
+        return k.NONE
+    return k.PLAIN.get(type(value).__name__) or Kind("object", 0)
+
+
+def _called(
+    emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]
+) -> Value:
+    method = row.method
+    body: Any = method.body
+    if method.made:
+        constants = [
+            value.constant
+            for value, parameter in zip(arguments, row.parameters, strict=True)
+            if parameter.is_constant
+        ]
+        body = body(*constants)
+    given = [
+        _widened(emitter, parameter, value, bindings)
+        for value, parameter in zip(arguments, row.parameters, strict=True)
+        if not (parameter.is_constant and method.made)
+    ]
+    result = row.result(bindings)
+    if isinstance(body, str):
+        bound = [emitter.bind(code) for value in given for code in value.parts]
+        if method.check:
+            emitter.leave_if(method.check.format(*bound), f"{method.name} of more than 64 bits")
+        return emitter.bind_value(result, [body.format(*bound)])
+    return invoked(emitter, body, given, result, method.name, bindings)
+
+
+def _widened(
+    emitter: Emitter, parameter: Parameter, value: Value, bindings: dict[str, Kind]
+) -> Value:
+    """An argument, widened to what the parameter takes."""
+    value = emitter.numbers(value)
+    name = getattr(parameter.kind, "id", "")
+    if name == "float" and value.kind.name in ("int", "bool"):
+        return Value(k.FLOAT, f"float({value.code})")
+    if name == "int" and value.kind.name == "bool":
+        return Value(k.INT, f"int({value.code})")
+    if name in bindings and bindings[name] != value.kind:
+        return emitter.converted(value, bindings[name])
+    return value
+
+
+def invoked(
+    emitter: Emitter,
+    body: Callable[..., Any],
+    arguments: Sequence[Value],
+    result: Kind,
+    name: str,
+    bindings: Mapping[str, Kind] = NO_KINDS,
+) -> Value:
+    """What a body gives for values; where it fails, its code decides.
+
+    Args:
+        emitter: Where the call is written.
+        body: The body.
+        arguments: Its arguments, but those that it is told of items.
+        result: The kind of its result.
+        name: What the call is in reports.
+        bindings: What the variables of its row stand for.
+    """
+    form = call_of(body)
+    codes = [_leading(parameter, bindings) for parameter in form.leading]
+    rest = list(arguments)
+    for is_place in form.places:
+        if is_place:
+            codes.append(in_words(emitter, rest.pop(0)))
+        elif rest:
+            codes += rest.pop(0).parts
+    text = f"{emitter.use(body)}({', '.join(codes)})"
+    if form.fails:
+        text, code = emitter.fresh(), emitter.fresh("code")
+        emitter.write(f"{text}, {code} = {emitter.use(body)}({', '.join(codes)})")
+        emitter.fail_if(f"{code} != 0", code, name)
+    if form.result == "value":
+        return _unpacked(emitter, text, result)
+    place = emitter.bind(text)
+    if form.result == "place":
+        return emitter.bind_value(result, loaded(result, place))
+    for line in stored(rest[0].kind, place, rest[0]):
+        emitter.write(line)
+    return Value(result, constant=None)
+
+
+def _leading(parameter: str, bindings: Mapping[str, Kind]) -> str:
+    if parameter == "arena":
+        return parameter
+    stem, _, what = parameter.partition("_")
+    kind = bindings[OF_ITEMS[stem]]
+    return str(kind.words if what == "words" else layout_of(kind))
+
+
+def in_words(emitter: Emitter, value: Value) -> str:
+    """The place of a value's words, written for a call."""
+    value = emitter.numbers(value)
+    place = emitter.copy(f"allocate(arena, {8 * value.kind.words})")
+    emitter.fail_if(f"{place} == 0", row_values.NO_ROOM, "the arena")
+    for line in stored(value.kind, place, value):
+        emitter.write(line)
+    return place
+
+
+def _unpacked(emitter: Emitter, text: str, kind: Kind) -> Value:
+    count = len(zeros(kind))
+    if count == 0:
+        if not text.isidentifier():
+            emitter.write(text)
+        return Value(kind, constant=None)
+    if count == 1:
+        return emitter.bind_value(kind, [text])
+    names = [emitter.fresh() for _ in range(count)]
+    emitter.write(f"{', '.join(names)} = {text}")
+    return emitter.bind_value(kind, names)

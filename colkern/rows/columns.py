@@ -1,0 +1,230 @@
+"""Columns and kinds: what a slot of each data type is in a row function, and what a result becomes."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.layouts import VIEW_BYTES, Role
+from colkern.memory import EMPTY
+from colkern.rows import kinds as k
+from colkern.rows.kinds import Kind
+
+US_IN_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How the slots of a column are read in the generated loop.
+
+    Args:
+        kind: What a slot is.
+        parameters: The loop's parameters for it; `{n}` is the column's name.
+        code: Code for the value of slot `i`.
+        prepare: From an array to what is passed for the parameters. Nothing is copied.
+        check: A test that is true where the slot has no value in compiled code.
+    """
+
+    kind: Kind
+    parameters: tuple[str, ...]
+    code: str
+    prepare: Callable[[Array], tuple[Any, ...]]
+    check: str = ""
+
+
+def _items(array: Array) -> tuple[Any, ...]:
+    return (array.items(Role.DATA),)
+
+
+def _bool(_: s.DataType) -> Reader:
+    def prepare(array: Array) -> tuple[Any, ...]:
+        return (array.buffer(Role.DATA) or EMPTY).array, np.uint64(array.offset)
+
+    return Reader(k.BOOL, ("{n}_bits", "{n}_first"), "bit_at({n}_bits, {n}_first + i)", prepare)
+
+
+def _int(type_: s.Int) -> Reader:
+    if type_ == s.uint64():
+        return Reader(k.INT, ("{n}",), "i8({n}[i])", _items, "i8({n}[i]) < 0")
+    return Reader(k.INT, ("{n}",), "i8({n}[i])", _items)
+
+
+def _float(type_: s.FloatingPoint) -> Reader:
+    def widened(array: Array) -> tuple[Any, ...]:
+        items = array.items(Role.DATA).astype(np.float32)
+        items.flags.writeable = False
+        return (items,)
+
+    return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
+
+
+def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
+    def prepare(array: Array) -> tuple[Any, ...]:
+        address = (array.buffer(Role.BYTES) or EMPTY).address
+        offsets = array.items(Role.OFFSETS)
+        return offsets, address, _is_ascii(array) if kind == k.TEXT else 0
+
+    name = "row_text" if kind == k.TEXT else "row_bytes"
+    size = "i8({n}_offsets[i + u8(1)]) - i8({n}_offsets[i])"
+    code = f"{name}({{n}}_base + i8({{n}}_offsets[i]), {size}, {{n}}_ascii)"
+    return lambda _: Reader(kind, ("{n}_offsets", "{n}_base", "{n}_ascii"), code, prepare)
+
+
+def _is_ascii(array: Array) -> int:
+    """1 if all bytes of a text column's slots are below 128: one pass over them."""
+    buffer = array.buffer(Role.BYTES)
+    if buffer is None or not array.length:
+        return 1
+    offsets = array.items(Role.OFFSETS)
+    part = buffer.array[int(offsets[0]) : int(offsets[-1])]
+    words = part[: len(part) & ~7].view(np.uint64)
+    high = np.bitwise_or.reduce(words) if len(words) else np.uint64(0)
+    rest = np.bitwise_or.reduce(part[len(part) & ~7 :]) if len(part) & 7 else np.uint8(0)
+    return int(not (int(high) & 0x8080808080808080 or int(rest) & 0x80))
+
+
+def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
+    def prepare(array: Array) -> tuple[Any, ...]:
+        views = (array.buffer(Role.VIEWS) or EMPTY).view(
+            np.dtype("<i4"), array.length * 4, array.offset * VIEW_BYTES
+        )
+        addresses = [(buffer or EMPTY).address for buffer in array.data_buffers]
+        return views, int(views.ctypes.data), np.array([*addresses, 0], np.int64)
+
+    name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
+    code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"
+    return lambda _: Reader(kind, ("{n}_views", "{n}_base", "{n}_table"), code, prepare)
+
+
+def _fixed_size_binary(type_: s.FixedSizeBinary) -> Reader:
+    width = type_.byte_width
+
+    def prepare(array: Array) -> tuple[Any, ...]:
+        return ((array.buffer(Role.DATA) or EMPTY).address + array.offset * width,)
+
+    return Reader(k.BYTES, ("{n}_base",), f"Bytes({{n}}_base + i8(i) * {width}, {width})", prepare)
+
+
+def _date(type_: s.Date) -> Reader:
+    if type_ == s.date32():
+        return Reader(k.DATE, ("{n}",), "i8({n}[i])", _items, _outside("i8({n}[i])", 1))
+    return Reader(
+        k.DATE, ("{n}",), "i8({n}[i]) // 86400000", _items, _outside("(i8({n}[i]) // 86400000)", 1)
+    )
+
+
+def _outside(code: str, units_in_day: int) -> str:
+    """A test for days that Python's calendar does not have."""
+    first, last = (
+        (datetime.date(*day).toordinal() - datetime.date(1970, 1, 1).toordinal()) * units_in_day
+        for day in ((1, 1, 1), (9999, 12, 31))
+    )
+    return f"{code} < {first} or {code} >= {last + units_in_day}"
+
+
+_MICROSECONDS = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
+
+
+def _scaled(unit: str) -> str:
+    """Code for a number of a unit in microseconds."""
+    times, by = _MICROSECONDS[unit]
+    code = "i8({n}[i])"
+    return f"{code} // {by}" if by > 1 else f"{code} * {times}" if times > 1 else code
+
+
+def _time(type_: s.Time) -> Reader:
+    return _of_unit(k.TIME, type_.unit)
+
+
+def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
+    exact = "" if unit != "ns" else "i8({n}[i]) % 1000 != 0"
+    tests = " or ".join(f"({test})" for test in (check, exact) if test)
+    return Reader(kind, ("{n}",), _scaled(unit), _items, tests)
+
+
+def _timestamp(type_: s.Timestamp) -> Reader:
+    if type_.timezone:
+        raise UnsupportedError(f"{type_} as an argument of a row function")
+    return _of_unit(k.DATETIME, type_.unit, _outside("i8({n}[i])", _units_in_day(type_.unit)))
+
+
+def _units_in_day(unit: str) -> int:
+    times, by = _MICROSECONDS[unit]
+    return US_IN_DAY * by // times
+
+
+def _duration(type_: s.Duration) -> Reader:
+    limit = 86_399_999_999_999_999_999 // 1_000_000
+    times, by = _MICROSECONDS[type_.unit]
+    most = min(limit * 1_000_000 * by // times, (1 << 63) - 1)
+    return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
+
+
+_READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
+    s.Bool: _bool,
+    s.Int: _int,
+    s.FloatingPoint: _float,
+    s.Date: _date,
+    s.Time: _time,
+    s.Timestamp: _timestamp,
+    s.Duration: _duration,
+    s.Utf8: _offsets(k.TEXT),
+    s.LargeUtf8: _offsets(k.TEXT),
+    s.Utf8View: _views(k.TEXT),
+    s.Binary: _offsets(k.BYTES),
+    s.LargeBinary: _offsets(k.BYTES),
+    s.BinaryView: _views(k.BYTES),
+    s.FixedSizeBinary: _fixed_size_binary,
+}
+
+
+def reader_of(data_type: s.DataType) -> Reader:
+    """How slots of a type are read; an extension type is read as its storage.
+
+    Raises:
+        UnsupportedError: If they cannot be.
+    """
+    storage = data_type.storage
+    if type(storage) not in _READERS:
+        raise UnsupportedError(f"{data_type} as an argument of a row function")
+    return _READERS[type(storage)](storage)
+
+
+_RESULTS: dict[str, s.DataType] = {
+    "bool": s.bool_(),
+    "int": s.int64(),
+    "float": s.float64(),
+    "str": s.utf8(),
+    "bytes": s.binary(),
+    "date": s.date32(),
+    "datetime": s.timestamp("us"),
+    "time": s.time64("us"),
+    "timedelta": s.duration("us"),
+}
+
+
+def type_of(kind: Kind) -> s.DataType:
+    """The data type of a column of results of a kind.
+
+    Raises:
+        UnsupportedError: If there is none.
+    """
+    if isinstance(kind, k.Optional):
+        return type_of(kind.of)
+    if kind in (k.NONE, k.NEVER):
+        return s.null()
+    if isinstance(kind, k.Tuple):
+        names = kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
+        return s.struct(list(zip(names, map(type_of, kind.items), strict=True)))
+    if isinstance(kind, k.Container) and kind.name in ("list", "set"):
+        return s.list_(type_of(kind.items[0]))
+    if kind.name not in _RESULTS:
+        raise UnsupportedError(f"results that are {kind}")
+    return _RESULTS[kind.name]

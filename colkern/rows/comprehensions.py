@@ -1,0 +1,319 @@
+"""Comprehensions and generator expressions, and the functions that take whatever can be iterated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from colkern.kernels import row_sorting, row_values
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, invoked
+from colkern.rows.containers import add, new_container
+from colkern.rows.emitter import Emitter
+from colkern.rows.expressions import condition, constant, expression, needed, operated, truth
+from colkern.rows.iteration import each
+from colkern.rows.statements import bind_target, stored_names
+from colkern.rows.values import Value, of_parts
+
+Take = Callable[[Value], None]
+"""Writes what is done with an item."""
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+
+
+def comprehension(emitter: Emitter, node: ast.expr) -> Value:
+    """The value of a comprehension."""
+    if isinstance(node, ast.GeneratorExp):
+        emitter.refuse("a generator expression has a compiled form as the argument of a function only")
+    if isinstance(node, ast.DictComp):
+        made = new_container(emitter, node, "dict", 0)
+
+        def take() -> None:
+            key = emitter.numbers(expression(emitter, node.key))
+            add(emitter, made, (key, emitter.numbers(expression(emitter, node.value))))
+
+        _generated(emitter, node.generators, take)
+        return made
+    made = new_container(emitter, node, "list" if isinstance(node, ast.ListComp) else "set", 0)
+    items(emitter, node, lambda value: add(emitter, made, (value,)))
+    return made
+
+
+def items(emitter: Emitter, node: ast.expr, take: Take, more: str = "True") -> None:
+    """Go over what an expression iterates.
+
+    Args:
+        emitter: Where it is written.
+        node: The expression.
+        take: Writes what is done with each item.
+        more: A condition for another item.
+    """
+    if isinstance(node, _COMPREHENSIONS):
+        element = node.elt
+        _generated(emitter, node.generators, lambda: take(expression(emitter, element)), more)
+        return
+    taken: list[Value] = []
+    each(emitter, node, node, taken.append, lambda: take(taken[-1]), set(), more=more)
+
+
+def _generated(
+    emitter: Emitter,
+    generators: list[ast.comprehension],
+    body: Callable[[], None],
+    more: str = "True",
+) -> None:
+    """The loops of a comprehension, whose variables are its own."""
+    names = stored_names([generator.target for generator in generators])
+    hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
+    cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
+
+    def loop(rest: list[ast.comprehension]) -> None:
+        if not rest:
+            body()
+            return
+        generator = rest[0]
+
+        def round_(tests: list[ast.expr]) -> None:
+            if not tests:
+                loop(rest[1:])
+                return
+            test = condition(emitter, tests[0])
+            if test.constant is not None:
+                if test.constant:
+                    round_(tests[1:])
+                return
+
+            def then() -> None:
+                emitter.env.update(test.holds)
+                round_(tests[1:])
+
+            emitter.branch(test.code, then, lambda: None)
+
+        each(
+            emitter,
+            generator,
+            generator.iter,
+            lambda value: bind_target(emitter, generator.target, value),
+            lambda: round_(generator.ifs),
+            stored_names([generator.target]),
+            more=more,
+        )
+
+    loop(generators)
+    for name in names:
+        emitter.env.pop(name, None)
+    emitter.env.update(hidden)
+    emitter.cells.update(cells)
+
+
+class Accumulator:
+    """A variable of the generated source that a loop changes, of the kind that it turns out to have.
+
+    Args:
+        emitter: Where it is written.
+        node: What tells it apart.
+        start: Its first value.
+    """
+
+    def __init__(self, emitter: Emitter, node: ast.AST, start: Value) -> None:
+        self._emitter = emitter
+        self._key = (id(node), "accumulator")
+        start = emitter.numbers(start)
+        kind = k.joined(start.kind, emitter.widened.get(self._key, start.kind))
+        assert kind is not None
+        self.value = emitter.variables(kind, emitter.fresh("result"))
+        emitter.move(self.value, start)
+
+    def set(self, value: Value) -> None:
+        """Give it a value."""
+        value = self._emitter.numbers(value)
+        self._emitter.require_kind(self._key, self.value.kind, value.kind)
+        self._emitter.move(self.value, value)
+
+    def get(self) -> Value:
+        """A copy of its present value."""
+        parts = tuple(self._emitter.copy(part) for part in self.value.parts)
+        return of_parts(self.value.kind, parts)
+
+
+def total(emitter: Emitter, node: ast.Call) -> Value:
+    """`sum(…)`."""
+    start = node.args[1] if len(node.args) > 1 else None
+    for word in node.keywords:
+        start = word.value
+    result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
+
+    def take(value: Value) -> None:
+        result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
+
+    items(emitter, node.args[0], take)
+    return result.get()
+
+
+def any_of(emitter: Emitter, node: ast.Call) -> Value:
+    """`any(…)`."""
+    return _decided(emitter, node, True)
+
+
+def all_of(emitter: Emitter, node: ast.Call) -> Value:
+    """`all(…)`."""
+    return _decided(emitter, node, False)
+
+
+def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
+    """Whether one item is true, or none is false; no item behind the first that decides is asked for."""
+    found = emitter.copy(str(not by))
+
+    def take(value: Value) -> None:
+        test = emitter.numbers(truth(emitter, value))
+        emitter.write(f"{found} = {test.code}")
+
+    items(emitter, node.args[0], take, f"not {found}" if by else found)
+    return Value(k.BOOL, emitter.copy(found))
+
+
+def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
+    """`min(…)` and `max(…)` of what can be iterated, with `key` and `default`."""
+    words = {word.arg: word.value for word in node.keywords}
+    if not set(words) <= {"key", "default"} or len(node.args) != 1:
+        emitter.refuse(f"{name}() with such arguments has no compiled form")
+    best = Accumulator(emitter, node, Value(k.NEVER))
+    best_key = best if "key" not in words else Accumulator(emitter, words["key"], Value(k.NEVER))
+    empty = emitter.copy("True")
+    operation = ast.Lt() if name == "min" else ast.Gt()
+
+    def take(value: Value) -> None:
+        from colkern.rows.expressions import compared
+        from colkern.rows.functions import applied
+
+        value = emitter.numbers(value)
+        key = value if "key" not in words else applied(emitter, words["key"], [value])
+        key = emitter.numbers(emitter.plain(key))
+        best.set(value) if best.value.kind == k.NEVER else None
+        best_key.set(key) if best_key.value.kind == k.NEVER else None
+        better = emitter.chosen(
+            empty,
+            lambda: constant(True),
+            lambda: compared(emitter, operation, key, best_key.get()),
+        )
+
+        def keep() -> None:
+            best.set(value)
+            if best_key is not best:
+                best_key.set(key)
+
+        emitter.branch(emitter.numbers(better).code, keep, lambda: None)
+        emitter.write(f"{empty} = False")
+
+    items(emitter, node.args[0], take)
+    if "default" in words:
+        return emitter.chosen(empty, lambda: expression(emitter, words["default"]), best.get)
+    emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing")
+    return best.get()
+
+
+def as_list(emitter: Emitter, node: ast.expr) -> Value:
+    """What an expression iterates as a list, which nobody changes."""
+    if not isinstance(node, ast.GeneratorExp):
+        value = needed(emitter, node)
+        if isinstance(value.kind, k.Container) and value.kind.name == "list":
+            return value
+        if not value.is_constant and not isinstance(value.kind, k.Tuple):
+            return _listed(emitter, node, value)
+    return _list_of(emitter, node)
+
+
+def _listed(emitter: Emitter, node: ast.expr, value: Value) -> Value:
+    name = emitter.fresh("listed")
+    emitter.env[name] = value
+    return _list_of(emitter, ast.copy_location(ast.Name(name, ast.Load()), node))
+
+
+def _list_of(emitter: Emitter, node: ast.expr) -> Value:
+    made = new_container(emitter, node, "list", 0)
+    items(emitter, node, lambda value: add(emitter, made, (value,)))
+    return made
+
+
+def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
+    """`list(…)`."""
+    if not node.args:
+        return new_container(emitter, node, "list", 0)
+    return _list_of(emitter, node.args[0])
+
+
+def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
+    """`set(…)`."""
+    made = new_container(emitter, node, "set", 0)
+    if node.args:
+        items(emitter, node.args[0], lambda value: add(emitter, made, (value,)))
+    return made
+
+
+def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
+    """`dict()`, and `dict(…)` of pairs."""
+    from colkern.rows.containers import unpacked
+
+    made = new_container(emitter, node, "dict", 0)
+    if node.args:
+        items(
+            emitter,
+            node.args[0],
+            lambda value: add(emitter, made, tuple(unpacked(emitter, value, 2))),
+        )
+    for word in node.keywords:
+        assert word.arg is not None
+        add(emitter, made, (constant(word.arg), expression(emitter, word.value)))
+    return made
+
+
+def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
+    """`tuple(…)` of a tuple; of others, whose length is not known, it is refused."""
+    value = needed(emitter, node.args[0]) if node.args else constant(())
+    if value.is_constant:
+        return constant(tuple(value.constant))
+    if isinstance(value.kind, k.Tuple):
+        return value
+    emitter.refuse("a tuple of a length that depends on the row has no compiled form")
+
+
+def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
+    """`sorted(…)`, with `key` and `reverse`."""
+    words = {word.arg: word.value for word in node.keywords}
+    if "key" in words:
+        from colkern.rows.functions import applied
+
+        made = new_container(emitter, node, "list", 0)
+
+        def take(value: Value) -> None:
+            value = emitter.numbers(value)
+            key = emitter.numbers(emitter.plain(applied(emitter, words["key"], [value])))
+            pair = Value(k.tuple_of((key.kind, value.kind)), items=(key, value))
+            add(emitter, made, (pair,))
+
+        items(emitter, node.args[0], take)
+    else:
+        made = _list_of(emitter, node.args[0])
+    reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
+    return _sorted(emitter, made, truth(emitter, reverse), "key" in words, node)
+
+
+def _sorted(emitter: Emitter, made: Value, reverse: Value, by_key: bool, node: ast.Call) -> Value:
+    kind = made.kind
+    assert isinstance(kind, k.Container)
+    if kind.items[0] == k.NEVER:
+        return made
+    flag = emitter.numbers(reverse).code
+    if not by_key:
+        return call(emitter, "sorted", [made], {"reverse": Value(k.BOOL, flag)})
+    pair = kind.items[0]
+    assert isinstance(pair, k.Tuple)
+    # The layout says what is compared: the key, with the value's words behind it.
+    bindings = {"T": k.Tuple("tuple", pair.words, items=pair.items[:1])}
+    invoked(emitter, row_sorting.sort, [made, Value(k.BOOL, flag)], k.INT, "sorted", bindings)
+    result = new_container(emitter, node.args[0], "list", 0)
+    name = emitter.fresh("pairs")
+    emitter.env[name] = made
+    load = ast.copy_location(ast.Name(name, ast.Load()), node)
+    items(emitter, load, lambda item: add(emitter, result, (item.items[1],)))
+    return result

@@ -1,0 +1,287 @@
+"""Containers in row functions: displays, items, membership, and loops over them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from colkern.kernels import row_dicts, row_lists, row_values
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, has, in_words, invoked
+from colkern.rows.emitter import Emitter
+from colkern.rows.expressions import constant, equal, expression
+from colkern.rows.iteration import Source
+from colkern.rows.kinds import Container, Kind
+from colkern.rows.values import Value, loaded, stored
+
+
+def item(emitter: Emitter, container: Value, place: Value) -> Value:
+    """`container[place]`."""
+    if isinstance(container.kind, k.Tuple):
+        return _tuple_item(emitter, container, place)
+    if container.is_constant and place.is_constant:
+        try:
+            return constant(container.constant[place.constant])
+        except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
+            emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
+            emitter.refuse(f"{place.constant!r} is not in a constant")
+    if container.is_constant and not isinstance(container.constant, str | bytes):
+        from colkern.rows.lookups import looked_up
+
+        return looked_up(emitter, container.constant, place)
+    return call(emitter, "[]", [container, place])
+
+
+def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
+    assert isinstance(container.kind, k.Tuple)
+    key = place.constant
+    if isinstance(key, str) and key in container.kind.names and container.kind.form is dict:
+        return container.items[container.kind.names.index(key)]
+    if isinstance(key, int) and -len(container.items) <= key < len(container.items):
+        return container.items[key]
+    emitter.refuse("the index of a tuple must be known when the function is compiled")
+
+
+def contained(emitter: Emitter, value: Value, container: Value) -> Value:
+    """`value in container`."""
+    if value.is_constant and container.is_constant:
+        return constant(value.constant in container.constant)
+    if container.is_constant and isinstance(container.constant, range):
+        inside = container.constant
+        if value.kind == k.INT and inside.step == 1:
+            return Value(
+                k.BOOL, f"(({value.code} >= {inside.start}) & ({value.code} < {inside.stop}))"
+            )
+    if container.is_constant and not isinstance(container.constant, str | bytes):
+        items = list(container.constant)
+        if len(items) <= FEW:
+            return _one_of(emitter, value, [constant(item) for item in items])
+        from colkern.rows.lookups import is_in
+
+        return is_in(emitter, value, container.constant)
+    if isinstance(container.kind, k.Tuple):
+        return _one_of(emitter, value, list(container.items))
+    return call(emitter, "in", [value, container])
+
+
+FEW = 4
+"""So many constants are compared one by one; more are looked up in a table."""
+
+
+def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
+    tests = [equal(emitter, value, item) for item in items]
+    if any(test.constant is True for test in tests):
+        return constant(True)
+    codes = [test.code for test in tests if not test.is_constant]
+    return Value(k.BOOL, f"({' | '.join(codes)})") if codes else constant(False)
+
+
+def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
+    """The items of a value that is assigned to so many targets."""
+    value = emitter.plain(value)
+    if isinstance(value.constant, tuple | list | str):
+        if len(value.constant) != count:
+            emitter.refuse(f"{len(value.constant)} values for {count} targets")
+        return [constant(item) for item in value.constant]
+    if isinstance(value.kind, k.Tuple):
+        if len(value.items) != count:
+            emitter.refuse(f"{len(value.items)} values for {count} targets")
+        return value.items
+    if isinstance(value.kind, Container) and value.kind.name == "list":
+        size = call(emitter, "len", [value])
+        emitter.fail_if(
+            f"{size.code} != {count}", row_values.VALUE_ERROR, f"not {count} values to unpack"
+        )
+        (kind,) = value.kind.items
+        place = emitter.copy(f"get_word({value.code})")
+        return [
+            emitter.bind_value(kind, loaded(kind, place, number * kind.words))
+            for number in range(count)
+        ]
+    emitter.refuse(f"{value.kind} assigned to {count} targets has no compiled form")
+
+
+# Displays
+
+
+def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
+    """`[…]`, `{…}` and `{…: …}`."""
+    if isinstance(node, ast.Dict):
+        return _dict_display(emitter, node)
+    items = [emitter.numbers(expression(emitter, item)) for item in node.elts]
+    made = new_container(emitter, node, "list" if isinstance(node, ast.List) else "set", len(items))
+    for value in items:
+        add(emitter, made, (value,))
+    return made
+
+
+def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
+    if any(key is None for key in node.keys):
+        emitter.refuse("`**` in a dictionary has no compiled form")
+    keys = [expression(emitter, key) for key in node.keys if key is not None]
+    values = [emitter.numbers(expression(emitter, value)) for value in node.values]
+    names = tuple(key.constant for key in keys)
+    is_row = bool(keys) and all(isinstance(name, str) for name in names)
+    if is_row and len(set(names)) == len(names) and id(node) in emitter.rows:
+        kinds = tuple(value.kind for value in values)
+        return Value(k.tuple_of(kinds, names, dict), items=tuple(values))
+    made = new_container(emitter, node, "dict", len(keys))
+    for pair in zip(map(emitter.numbers, keys), values, strict=True):
+        add(emitter, made, pair)
+    return made
+
+
+def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Value:
+    """A new list, set or dictionary, whose items are of the kinds that it turns out to have.
+
+    Args:
+        emitter: Where it is written.
+        node: What tells it apart.
+        name: "list", "set" or "dict".
+        room: For how many items it has room at first.
+    """
+    count = 2 if name == "dict" else 1
+    kinds = tuple(
+        emitter.widened.get((id(node), number), k.NEVER) for number in range(count)
+    )
+    kind = Container(name, items=kinds, sites=frozenset({id(node)}))
+    words = [str(item.words) for item in kinds]
+    if name == "list":
+        text = f"{emitter.use(row_lists.new_list)}(arena, {words[0]}, {max(room, 4)})"
+    else:
+        words = [*words, "0"][:2]
+        text = f"{emitter.use(row_dicts.new_dict)}(arena, {', '.join(words)})"
+    made = emitter.copy(text)
+    emitter.fail_if(f"{made} == 0", row_values.NO_ROOM, "the arena")
+    return Value(kind, made)
+
+
+def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
+    """Values as items of a container; if they do not fit, it is made with wider items."""
+    kind = container.kind
+    assert isinstance(kind, Container)
+    fitting = []
+    for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):
+        if k.joined(has_kind, value.kind) not in (None, has_kind) and not kind.sites:
+            emitter.refuse(f"{value.kind} added to a {kind}")
+        for site in kind.sites:
+            emitter.require_kind((site, number), has_kind, value.kind)
+        fitting.append(emitter.converted(value, has_kind))
+    return fitting
+
+
+def add(emitter: Emitter, container: Value, values: Sequence[Value]) -> None:
+    """Add an item to a list or set, or a key and its value to a dictionary."""
+    emitter.require_sound()
+    kind = container.kind
+    assert isinstance(kind, Container)
+    values = widen(emitter, container, [emitter.numbers(value) for value in values])
+    if kind.name == "list":
+        append = emitter.use(row_lists.append_place)
+        place = emitter.copy(f"{append}(arena, {kind.items[0].words}, {container.code})")
+        emitter.fail_if(f"{place} == 0", row_values.NO_ROOM, "the arena")
+    else:
+        key = in_words(emitter, values[0])
+        bindings = {"K": kind.items[0], "V": kind.items[-1] if kind.name == "dict" else k.NONE}
+        place = invoked(
+            emitter,
+            row_dicts.insert_place,
+            [container, Value(k.INT, key)],
+            k.INT,
+            kind.name,
+            bindings,
+        ).code
+    for line in stored(kind.items[-1], place, values[-1]) if kind.name != "set" else ():
+        emitter.write(line)
+
+
+def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> None:
+    """`container[place] = value`."""
+    kind = container.kind
+    if not isinstance(kind, Container):
+        emitter.refuse(f"an assignment to an item of {kind} has no compiled form")
+    value = emitter.numbers(value)
+    if kind.name == "dict":
+        add(emitter, container, (place, value))
+        return
+    (value,) = widen(emitter, container, [value])
+    at = invoked(
+        emitter,
+        row_lists.index_place,
+        [container, emitter.converted(place, k.INT)],
+        k.INT,
+        "list[]",
+        {"T": kind.items[0]},
+    )
+    for line in stored(kind.items[0], at.code, value):
+        emitter.write(line)
+
+
+def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
+    """`del container[place]`."""
+    call(emitter, f"{container.kind.name}.pop", [container, place])
+
+
+def extended(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> bool:
+    """Whether `left += right` changed a container in place."""
+    names = {ast.Add: "list.extend", ast.BitOr: f"{left.kind.name}.update"}
+    name = names.get(type(operation), "")
+    if name and has(name, [left, right]):
+        call(emitter, name, [left, right])
+        return True
+    return False
+
+
+# Loops
+
+
+def items_of(emitter: Emitter, value: Value) -> Source:
+    """The items of a list, or the keys of a dictionary or set."""
+    kind = value.kind
+    assert isinstance(kind, Container)
+    if kind.name == "set":
+        emitter.refuse("the order of a set is not Python's; go over sorted(…)")
+    if kind.name == "dict":
+        return entries_of(emitter, value, "keys")
+    place = emitter.copy("0")
+    (item_kind,) = kind.items
+    size = emitter.use(row_lists.list_size)
+
+    def read() -> Value:
+        at = emitter.copy(f"get_word({value.code}) + {place} * {8 * item_kind.words}")
+        return emitter.bind_value(item_kind, loaded(item_kind, at))
+
+    return Source(f"{place} < {size}({value.code})", read, [f"{place} += 1"])
+
+
+def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
+    """The keys, values or items of a dictionary, in order."""
+    kind = value.kind
+    assert isinstance(kind, Container)
+    key, item_kind = kind.items
+    words = f"{key.words}, {item_kind.words}, {value.code}"
+    following = emitter.use(row_dicts.next_item)
+    changes = emitter.use(row_dicts.dict_changes)
+    before = emitter.copy(f"{changes}({value.code})")
+    place = emitter.copy(f"{following}({words}, 0)")
+
+    def read() -> Value:
+        emitter.fail_if(
+            f"{changes}({value.code}) != {before}", row_values.LEFT, "a dictionary that changes"
+        )
+        first = emitter.bind_value(key, loaded(key, place))
+        second = emitter.bind_value(item_kind, loaded(item_kind, place, key.words))
+        if what == "items":
+            return Value(k.tuple_of((key, item_kind)), items=(first, second))
+        return first if what == "keys" else second
+
+    return Source(f"{place} != 0", read, [f"{place} = {following}({words}, {place})"])
+
+
+def kinds_of(values: Sequence[Any]) -> Kind | None:
+    """The kind of all of several constants; None if they are of several."""
+    kind: Kind | None = k.NEVER
+    for value in values:
+        kind = kind and k.joined(kind, constant(value).kind)
+    return kind

@@ -1,0 +1,577 @@
+"""What the source of a row function is written with: blocks, names, checks, and what is known of variables.
+
+A variable of the user's function is a `Value`, bound anew by each assignment. Where control flow meets,
+in loops and in `try`, it is a cell: a variable of the generated source of one kind. A kind that turns out
+too narrow is noted, and the function is written again.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+from colkern.errors import CompileError
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.front import Definition
+from colkern.rows.kinds import Kind
+from colkern.rows.values import NONE, Value, of_parts, zeros
+
+MOST_SITES = 250
+
+
+@dataclass
+class Block:
+    """Lines of source, and blocks that stand one level deeper."""
+
+    lines: list[str | Block] = field(default_factory=list)
+
+    def text(self, depth: int) -> Iterator[tuple[int, str]]:
+        """The lines, each with its depth."""
+        for line in self.lines:
+            if isinstance(line, Block):
+                yield from line.text(depth + 1)
+            else:
+                yield depth, line
+        if not self.lines:
+            yield depth, "pass"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the user's source where a row may be left to Python.
+
+    Args:
+        function: The function's name.
+        path: Its file.
+        line: The line.
+        reason: Why.
+    """
+
+    function: str
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass
+class Program:
+    """What the functions of one row function share.
+
+    Args:
+        pool: The constants that compiled code reads from memory.
+        sites: Where a row may be left to Python.
+        bodies: The functions that the source calls, by name.
+        sources: The generated functions, in the order of their definition.
+        functions: Those that are generated from users' functions, by function and kinds of arguments.
+        constants: The values that the source depends on, for its digest.
+    """
+
+    pool: bytearray = field(default_factory=bytearray)
+    sites: list[Site] = field(default_factory=list)
+    bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    functions: dict[Any, Any] = field(default_factory=dict)
+    stack: list[Any] = field(default_factory=list)
+
+    def place(self, data: bytes) -> int:
+        """Where bytes stand in the pool, at a multiple of 8."""
+        found = self.pool.find(data) if data else 0
+        while found % 8 and found >= 0:
+            found = self.pool.find(data, found + 1)
+        if found < 0:
+            self.pool += bytes(-len(self.pool) % 8)
+            found = len(self.pool)
+            self.pool += data
+        return found
+
+    def site(self, site: Site) -> int:
+        """The number of a site: the earlier in the source, the larger, from 255 downwards."""
+        if site not in self.sites and len(self.sites) < MOST_SITES:
+            self.sites.append(site)
+        return 255 - self.sites.index(site) if site in self.sites else 255 - MOST_SITES
+
+    def site_of(self, number: int) -> Site | None:
+        """The site that a number stands for; None for all beyond the most that are counted."""
+        return self.sites[255 - number] if 255 - number < len(self.sites) else None
+
+
+class Wider(Exception):
+    """A kind turned out too narrow: the function is to be written again."""
+
+
+@dataclass
+class Attempt:
+    """A `try` that the source stands in.
+
+    Args:
+        code: The variable that has the status of what was raised.
+        flow: The variable that says which statement left it: 0 none, 1 `break`, 2 `continue`.
+        uses_flow: Whether one did.
+    """
+
+    code: str
+    flow: str
+    uses_flow: bool = False
+
+
+class Emitter:
+    """Writes one function.
+
+    Args:
+        program: What it shares with others.
+        definition: The user's function.
+        widened: The kinds of cells and containers that turned out too narrow, by what they belong to.
+        stored: The variables that the function assigns to.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        definition: Definition,
+        widened: dict[Any, Kind],
+        stored: Collection[str],
+    ) -> None:
+        self.program = program
+        self.definition = definition
+        self.widened = widened
+        self.node: ast.AST = ast.Pass(lineno=definition.function.__code__.co_firstlineno)
+        self.block = Block()
+        self.env: dict[str, Value] = {}
+        self.cells: dict[str, Value] = {}
+        self.attempts: list[Attempt] = []
+        self.loops: list[Any] = []
+        self.dead = False
+        self.has_soft_checks = False
+        self.locals = {*stored, *definition.parameters}
+        self.rows = returned_rows(definition.body)
+        self._names = 0
+
+    # Lines
+
+    def write(self, line: str) -> None:
+        """Add a line."""
+        if not self.dead:
+            self.block.lines.append(line)
+
+    @contextmanager
+    def within(self, head: str) -> Iterator[Block]:
+        """Add a line that opens a block, and write into the block meanwhile."""
+        block = Block()
+        if not self.dead:
+            self.block.lines += [head, block]
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def fresh(self, stem: str = "t") -> str:
+        """A name that is not used yet."""
+        self._names += 1
+        return f"{stem}_{self._names}"
+
+    def bind(self, code: str, stem: str = "t") -> str:
+        """A name for what an expression computes, now; names and numbers stand for themselves."""
+        if code.isidentifier() or _is_number(code):
+            return code
+        name = self.fresh(stem)
+        self.write(f"{name} = {code}")
+        return name
+
+    def bind_value(self, kind: Kind, codes: Sequence[str]) -> Value:
+        """A value whose parts are computed now."""
+        return of_parts(kind, tuple(self.bind(code) for code in codes))
+
+    def use(self, body: Callable[..., Any]) -> str:
+        """The name of a body in the generated source."""
+        name = body.__name__
+        while self.program.bodies.setdefault(name, body) is not body:
+            name += "_"
+        return name
+
+    # Constants
+
+    def text(self, value: str) -> str:
+        """Code for a constant text."""
+        data = value.encode()
+        return f"Text(pool + {self.program.place(data)}, {len(data)}, {value.isascii()})"
+
+    def bytes(self, value: bytes) -> str:
+        """Code for constant bytes."""
+        return f"Bytes(pool + {self.program.place(value)}, {len(value)})"
+
+    # Leaving and raising
+
+    def site(self, reason: str) -> int:
+        """The number of the line that is written."""
+        definition = self.definition
+        line = getattr(self.node, "lineno", 1)
+        name = definition.function.__name__
+        return self.program.site(Site(name, definition.path, line, reason))
+
+    def leave_if(self, test: str, reason: str) -> None:
+        """Leave the row to Python where a test holds, and go on with whatever values there are.
+
+        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
+        """
+        self.has_soft_checks = True
+        self.write(f"bad = max(bad, {self.site(reason) << 8 | row_values.LEFT} if {test} else 0)")
+
+    def require_sound(self) -> None:
+        """End the function here where a value is already wrong: before loops and memory depend on it."""
+        if self.has_soft_checks:
+            with self.within("if bad != 0:"):
+                self.write(_Exit("bad"))
+
+    def fail_if(self, test: str, code: str | int, reason: str) -> None:
+        """Raise, or leave the row, where a test holds: by the code of `colkern.kernels.row_values`."""
+        if not self.dead:
+            with self.within(f"if {test}:"):
+                self.fail(code, reason)
+            self.dead = False
+
+    def fail(self, code: str | int, reason: str) -> None:
+        """Raise, or leave the row, with a code."""
+        if self.attempts:
+            self.write(f"{self.attempts[-1].code} = {self._status(code, reason)}")
+            self.write("break")
+        else:
+            self.write(_Exit(self._status(code, reason)))
+        self.dead = True
+
+    def _status(self, code: str | int, reason: str) -> str:
+        site = self.site(reason) << 8
+        return str(site | code) if isinstance(code, int) else f"{site} | {code}"
+
+    def reraise(self, status: str) -> None:
+        """Raise, or leave the row, as a status says."""
+        if self.attempts:
+            self.write(f"{self.attempts[-1].code} = {status}")
+            self.write("break")
+        else:
+            self.write(_Exit(status))
+        self.dead = True
+
+    def leave(self, value: Value) -> None:
+        """Return a value."""
+        has = self.widened.get(RETURN, Kind("never", 0))
+        self.require_kind(RETURN, has, value.kind)
+        parts = self.converted(value, has).parts
+        self.write(_Return(", ".join(parts)))
+        self.dead = True
+
+    def source(self, name: str, parameters: Sequence[str]) -> str:
+        """The function's text, once all of it is written."""
+        kind = self.widened.get(RETURN, k.NONE)
+        self.block.lines.insert(0, "bad = 0")
+        lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
+        for depth, line in self.block.text(1):
+            if isinstance(line, _Exit):
+                line = f"return {', '.join((line, *zeros(kind)))}"
+            elif isinstance(line, _Return):
+                line = f"return {', '.join(('bad', line) if line else ('bad',))}"
+            lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
+        return "\n".join(lines) + "\n"
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse the function: what has no compiled form, with its line."""
+        name, path = self.definition.function.__name__, self.definition.path
+        line = getattr(self.node, "lineno", 1)
+        lines = [f"{name} does not compile: {reason}", f'  File "{path}", line {line}']
+        if source := linecache.getline(path, line).strip():
+            lines.append(f"    {source}")
+        raise CompileError("\n".join(lines))
+
+    # Values
+
+    def plain(self, value: Value) -> Value:
+        """A value that is there: rows in which it is None or unbound are left to Python."""
+        if value.unbound:
+            self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
+            value = replace(value, unbound="")
+        if isinstance(value.kind, k.Optional):
+            self.fail_if(value.none, row_values.LEFT, "None where a value is needed")
+            return Value(value.kind.of, value.code, items=value.items)
+        return value
+
+    def numbers(self, value: Value) -> Value:
+        """A constant as code; other values as they are."""
+        if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
+            return value
+        return literal(self, value.constant)
+
+    def converted(self, value: Value, kind: Kind) -> Value:
+        """A value as one of a wider kind."""
+        value = self.numbers(value)
+        if value.kind == k.NEVER:
+            return of_parts(kind, zeros(kind))
+        if value.kind == kind:
+            return value
+        if isinstance(kind, k.Optional):
+            if value.kind == k.NONE:
+                return of_parts(kind, zeros(kind))
+            if isinstance(value.kind, k.Optional):
+                of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
+                return of_parts(kind, (value.none, *of.parts))
+            return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
+        if isinstance(kind, k.Tuple):
+            pairs = zip(value.items, kind.items, strict=True)
+            return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
+        if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
+            # Of the displays that it may come from, each is made with items as wide.
+            for number, (has, wanted) in enumerate(zip(value.kind.items, kind.items, strict=True)):
+                for site in value.kind.sites:
+                    self.require_kind((site, number), has, wanted)
+        if kind.name == "float" and value.kind.name in ("int", "bool"):
+            return Value(kind, self.exact_float(value))
+        if kind.name == "int" and value.kind.name == "bool":
+            return Value(kind, f"int({value.code})")
+        return replace(value, kind=kind)
+
+    def exact_float(self, value: Value) -> str:
+        """An integer as a float; the row is left to Python if it has no float of its own."""
+        if value.kind.name == "int" and not _is_number(value.code):
+            self.leave_if(
+                f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
+                "an integer of more than 53 bits beside floats",
+            )
+        return f"float({value.code})"
+
+    # Variables
+
+    def read(self, name: str) -> Value:
+        """What a variable is now; a copy, where an assignment could change it under its reader."""
+        value = self.env[name]
+        if value.unbound:
+            self.fail_if(value.unbound, row_values.LEFT, f"{name} has no value")
+            value = self.env[name] = replace(value, unbound="")
+        if name in self.cells and not value.is_constant:
+            return of_parts(value.kind, tuple(self.copy(part) for part in value.parts))
+        return value
+
+    def copy(self, code: str) -> str:
+        """A new name for the present value of a variable."""
+        name = self.fresh()
+        self.write(f"{name} = {code}")
+        return name
+
+    def assign(self, name: str, value: Value) -> None:
+        """Bind a variable."""
+        if name not in self.cells:
+            self.env[name] = value
+            return
+        cell = self.cells[name]
+        self.require_kind(cell.key, cell.value.kind, value.kind)
+        self.move(cell.value, value)
+        if cell.unbound:
+            self.write(f"{cell.unbound} = False")
+        self.env[name] = _narrowed(cell.value, value.kind)
+
+    def move(self, target: Value, value: Value) -> None:
+        """Assign the parts of a value to variables of a kind that is as wide."""
+        converted = self.converted(value, target.kind)
+        for part, code in zip(target.parts, converted.parts, strict=True):
+            if part != code:
+                self.write(f"{part} = {code}")
+
+    def require_kind(self, key: Any, has: Kind, gets: Kind) -> None:
+        """Have the function written again if something of a kind gets a value of a wider one."""
+        joined = k.joined(has, gets)
+        if joined is None:
+            self.refuse(f"one name is {has} here and {gets} there")
+        if joined != has:
+            self.widened[key] = joined
+            raise Wider
+
+    @contextmanager
+    def in_cells(self, node: ast.AST, names: Iterable[str]) -> Iterator[None]:
+        """The variables of those names are cells meanwhile; `node` tells the region apart."""
+        before = dict(self.cells)
+        for name in sorted(names):
+            if name not in self.cells:
+                self.cells[name] = self._cell((id(node), name), name, self.env.get(name))
+        try:
+            self.forget(names)
+            yield
+        finally:
+            self.forget(names)
+            self.cells = before
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Forget what is known of cells beyond their kind, as control comes from several places."""
+        for name in names:
+            cell = self.cells[name]
+            self.env[name] = replace(cell.value, unbound=cell.unbound)
+
+    def _cell(self, key: Any, name: str, value: Value | None) -> Cell:
+        """A cell for a variable, with its value so far."""
+        start = value.kind if value is not None else k.NEVER
+        kind = k.joined(start, self.widened.get(key, start))
+        assert kind is not None
+        stem = self.fresh(name)
+        target = self.variables(kind, stem)
+        self.move(target, value if value is not None else Value(k.NEVER))
+        unbound = ""
+        if value is None or value.unbound:
+            unbound = f"{stem}_unbound"
+            self.write(f"{unbound} = {value.unbound if value is not None else True}")
+        return Cell(target, key, unbound)
+
+    def variables(self, kind: Kind, stem: str) -> Value:
+        """A value of variables that are named after `stem`."""
+        count = len(zeros(kind))
+        return of_parts(kind, tuple(f"{stem}_{n}" for n in range(count)))
+
+    # Where control meets
+
+    def branch(self, test: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """An `if` statement, and what is known of variables behind it."""
+        before = dict(self.env)
+        ends = []
+        for head, write in ((f"if {test}:", then), ("else:", otherwise)):
+            self.env = dict(before)
+            with self.within(head) as block:
+                write()
+            ends.append((block, self.env, self.dead))
+            self.dead = False
+        live = [(block, env) for block, env, dead in ends if not dead]
+        if not live:
+            self.dead = True
+        elif len(live) == 1:
+            self.env = live[0][1]
+        else:
+            self.env = self._joined(live[0], live[1])
+
+    def _joined(
+        self, left: tuple[Block, dict[str, Value]], right: tuple[Block, dict[str, Value]]
+    ) -> dict[str, Value]:
+        env = {}
+        for name in left[1].keys() | right[1].keys():
+            a, b = left[1].get(name), right[1].get(name)
+            if a == b and a is not None:
+                env[name] = a
+            elif name in self.cells:
+                cell = self.cells[name]
+                is_bound = a is not None and b is not None and not a.unbound and not b.unbound
+                env[name] = replace(cell.value, unbound="" if is_bound else cell.unbound)
+            else:
+                env[name] = self._merged(name, (left[0], a), (right[0], b))
+        return env
+
+    def _merged(self, name: str, *sides: tuple[Block, Value | None]) -> Value:
+        """A variable that has one value or the other."""
+        kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
+        kind = k.joined(*kinds)
+        if kind is None:
+            return Value(Kind(f"{kinds[0]} or {kinds[1]}", 0))
+        stem = self.fresh(name)
+        target = self.variables(kind, stem)
+        flag = any(value is None or value.unbound for _, value in sides)
+        for block, value in sides:
+            outer, self.block = self.block, block
+            self.move(target, value if value is not None else Value(k.NEVER))
+            if flag:
+                self.write(f"{stem}_unbound = {value.unbound or False if value is not None else True}")
+            self.block = outer
+        return replace(target, unbound=f"{stem}_unbound" if flag else "")
+
+    def chosen(self, test: str, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
+        """The value of an expression with two branches."""
+        values: list[Value] = []
+        name = self.fresh("chosen")
+        self.branch(
+            test,
+            lambda: self.env.update({name: self.numbers(then())}),
+            lambda: self.env.update({name: self.numbers(otherwise())}),
+        )
+        values.append(self.env.pop(name))
+        if " or " in values[0].kind.name and not isinstance(values[0].kind, k.Optional):
+            self.refuse(f"an expression is {values[0].kind}")
+        return values[0]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A variable of the generated source that a variable of the user's is.
+
+    Args:
+        value: Its parts.
+        key: What tells it apart when the function is written again.
+        unbound: The variable that says whether it has no value yet; empty if it always has.
+    """
+
+    value: Value
+    key: Any
+    unbound: str
+
+
+def _narrowed(cell: Value, kind: Kind) -> Value:
+    """What a cell is behind an assignment of a value of a kind."""
+    if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
+        return Value(kind, cell.code, items=cell.items)
+    return NONE if kind == k.NONE else cell
+
+
+RETURN = "return"
+"""The key of the kind of what a function returns."""
+
+
+class _Exit(str):
+    """A line that ends the function with a status and no result."""
+
+    __slots__ = ()
+
+
+class _Return(str):
+    """A line that ends the function with the parts of its result."""
+
+    __slots__ = ()
+
+
+def returned_rows(body: Iterable[ast.stmt]) -> set[int]:
+    """The dictionary displays that are results: rows of a struct."""
+    return {
+        id(node.value)
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict)
+    }
+
+
+def _is_number(code: str) -> bool:
+    return code.replace(".", "", 1).replace("-", "", 1).isalnum() and (
+        code[0].isdigit() or (code[0] == "-" and code[1:2].isdigit())
+    )
+
+
+def literal(emitter: Emitter, value: Any) -> Value:
+    """A Python object as a value of the source, which still says what it is."""
+    match value:
+        case None:
+            return NONE
+        case bool():
+            return Value(k.BOOL, str(value), constant=value)
+        case int():
+            if not -(1 << 63) <= value < 1 << 63:
+                emitter.refuse(f"the integer {value} has more than 64 bits")
+            return Value(k.INT, str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)", constant=value)
+        case float():
+            return Value(k.FLOAT, _float(value), constant=value)
+        case str():
+            return Value(k.TEXT, emitter.text(value), constant=value)
+        case bytes():
+            return Value(k.BYTES, emitter.bytes(value), constant=value)
+    emitter.refuse(f"a {type(value).__name__} as a value")
+
+
+def _float(value: float) -> str:
+    if value != value:
+        return "float_of_bits(0x7FF8000000000000)"
+    if value in (float("inf"), float("-inf")):
+        return f"float_of_bits({0x7FF0000000000000 if value > 0 else -0x10000000000000})"
+    return repr(value)

@@ -1,0 +1,566 @@
+"""Expressions of a row function: each node of the syntax tree becomes a value."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, constant_kind
+from colkern.rows.emitter import Block, Emitter
+from colkern.rows.values import NONE, Value, inner
+
+_OPERATORS: dict[type[ast.AST], tuple[str, Callable[..., Any]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.BitXor: ("^", operator.xor),
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+    ast.USub: ("neg", operator.neg),
+    ast.UAdd: ("pos", operator.pos),
+    ast.Invert: ("~", operator.invert),
+}
+
+LARGEST_CONSTANT = 1 << 16
+"""The most items that a folded constant has."""
+
+
+def expression(emitter: Emitter, node: ast.expr) -> Value:
+    """The value of an expression."""
+    write = _EXPRESSIONS.get(type(node))
+    if write is None:
+        emitter.node = node
+        emitter.refuse(f"{type(node).__name__} has no compiled form")
+    outer, emitter.node = emitter.node, node
+    value = write(emitter, node)
+    emitter.node = outer
+    return value
+
+
+def needed(emitter: Emitter, node: ast.expr) -> Value:
+    """The value of an expression that must not be None."""
+    return emitter.plain(expression(emitter, node))
+
+
+def constant(value: Any) -> Value:
+    """A Python object that is known when the function is compiled."""
+    return NONE if value is None else Value(constant_kind(value), constant=value)
+
+
+# Names and constants
+
+
+def _constant(emitter: Emitter, node: ast.Constant) -> Value:
+    return constant(node.value)
+
+
+def _name(emitter: Emitter, node: ast.Name) -> Value:
+    if node.id in emitter.env:
+        return emitter.read(node.id)
+    if node.id in emitter.locals:
+        emitter.refuse(f"{node.id} is used before it has a value")
+    if node.id not in emitter.definition.names:
+        emitter.refuse(f"the name {node.id} is not defined")
+    return constant(emitter.definition.names[node.id])
+
+
+def _named(emitter: Emitter, node: ast.NamedExpr) -> Value:
+    value = expression(emitter, node.value)
+    emitter.assign(node.target.id, value)
+    return value
+
+
+# Operators
+
+
+def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
+    left = needed(emitter, node.left)
+    right = needed(emitter, node.right)
+    return operated(emitter, node.op, left, right)
+
+
+def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:
+    """What an operator gives for two values that are there."""
+    name, function = _OPERATORS[type(operation)]
+    folded = _folded(function, left, right)
+    if folded is not None:
+        return folded
+    if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
+        items = (*left.items, *right.items)
+        return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+    if name == "%" and left.kind == k.TEXT and left.is_constant:
+        from colkern.rows.formatting import percent
+
+        return percent(emitter, left.constant, right)
+    return _checked_loose(emitter, call(emitter, name, [left, right]), left, right)
+
+
+def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
+    """The result of arithmetic; one with floats of which all may be integers is no plain float."""
+    if value.kind == k.FLOAT and not any(side.kind == k.FLOAT for side in sides):
+        if any(side.kind == k.LOOSE_FLOAT for side in sides):
+            emitter.leave_if(
+                f"abs({value.code}) > {float(1 << 53)}", "an integer of more than 53 bits beside floats"
+            )
+            return Value(k.LOOSE_FLOAT, value.code)
+    return value
+
+
+def _folded(function: Callable[..., Any], *sides: Value) -> Value | None:
+    """The value of an operation on constants; None if it is not to be known now."""
+    if not all(side.is_constant for side in sides):
+        return None
+    try:
+        value = function(*(side.constant for side in sides))
+    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
+        return None
+    if isinstance(value, str | bytes | tuple | list) and len(value) > LARGEST_CONSTANT:
+        return None
+    return constant(value)
+
+
+def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
+    if isinstance(node.op, ast.Not):
+        return Value(k.BOOL, f"(not {condition(emitter, node.operand).code})")
+    value = needed(emitter, node.operand)
+    name, function = _OPERATORS[type(node.op)]
+    return _folded(function, value) or _checked_loose(emitter, call(emitter, name, [value]), value)
+
+
+# Comparisons
+
+
+def _compare(emitter: Emitter, node: ast.Compare) -> Value:
+    return Value(k.BOOL, condition(emitter, node).code)
+
+
+def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """Whether a comparison holds."""
+    if isinstance(operation, ast.Is | ast.IsNot):
+        return _identical(emitter, left, right, isinstance(operation, ast.Is))
+    if isinstance(operation, ast.In | ast.NotIn):
+        from colkern.rows.containers import contained
+
+        value = contained(emitter, emitter.plain(left), emitter.plain(right))
+        return value if isinstance(operation, ast.In) else _negated(value)
+    name, function = _OPERATORS[type(operation)]
+    if name in ("==", "!="):
+        value = equal(emitter, left, right)
+        return value if name == "==" else _negated(value)
+    left, right = emitter.plain(left), emitter.plain(right)
+    folded = _folded(function, left, right)
+    if folded is not None:
+        return folded
+    if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
+        return _ordered(emitter, operation, left, right)
+    return call(emitter, name, [left, right])
+
+
+def _negated(value: Value) -> Value:
+    if value.is_constant:
+        return constant(not value.constant)
+    return Value(k.BOOL, f"(not {value.code})")
+
+
+def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> Value:
+    """`is` of None, of booleans, and of constants."""
+    if left.kind == k.NONE and right.kind != k.NONE:
+        left, right = right, left
+    if right.kind == k.NONE:
+        if isinstance(left.kind, k.Optional):
+            return Value(k.BOOL, left.none if positive else f"(not {left.none})")
+        return constant((left.kind == k.NONE) == positive)
+    if left.is_constant and right.is_constant:
+        return constant((left.constant is right.constant) == positive)
+    if k.BOOL in (left.kind, right.kind):
+        value = equal(emitter, left, right) if left.kind == right.kind else constant(False)
+        return value if positive else _negated(value)
+    emitter.refuse("`is` compares with None, True and False; use `==` for values")
+
+
+def equal(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two values are equal; a None equals only None."""
+    folded = _folded(operator.eq, left, right)
+    if folded is not None:
+        return folded
+    if isinstance(left.kind, k.Optional) or isinstance(right.kind, k.Optional):
+        return _equal_optional(emitter, left, right)
+    if k.NONE in (left.kind, right.kind):
+        return constant(left.kind == right.kind)
+    if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
+        if len(left.items) != len(right.items):
+            return constant(False)
+        same = [equal(emitter, a, b) for a, b in zip(left.items, right.items, strict=True)]
+        if any(value.is_constant and not value.constant for value in same):
+            return constant(False)
+        codes = [value.code for value in same if not value.is_constant]
+        return Value(k.BOOL, f"({' & '.join(codes)})") if codes else constant(True)
+    if _never_equal(left.kind, right.kind):
+        return constant(False)
+    return call(emitter, "==", [left, right])
+
+
+_ALONE = ("str", "bytes", "date", "datetime", "time", "timedelta", "list", "dict", "set", "tuple")
+
+
+def _never_equal(left: k.Kind, right: k.Kind) -> bool:
+    return left.name != right.name and (left.name in _ALONE or right.name in _ALONE)
+
+
+def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
+    if k.NONE in (left.kind, right.kind):
+        return _identical(emitter, left, right, True)
+    flags = [side.none for side in (left, right) if isinstance(side.kind, k.Optional)]
+    bound = [emitter.bind(flag) for flag in flags]
+    both = bound[0] if len(bound) == 1 else f"{bound[0]} != {bound[1]}"
+    there = f"({both})" if len(bound) == 1 else f"({bound[0]} or {bound[1]})"
+    # Where one is None, they are equal only if the other is, too.
+    otherwise = "False" if len(bound) == 1 else f"({bound[0]} and {bound[1]})"
+    return emitter.chosen(
+        there,
+        lambda: Value(k.BOOL, otherwise),
+        lambda: equal(emitter, inner(left), inner(right)),
+    )
+
+
+def _ordered(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """How two tuples compare: by the first items that differ."""
+    if not left.items or not right.items:
+        _, function = _OPERATORS[type(operation)]
+        return constant(function(len(left.items), len(right.items)))
+    same = equal(emitter, left.items[0], right.items[0])
+    rest = [
+        Value(k.tuple_of(tuple(i.kind for i in side.items[1:])), items=side.items[1:])
+        for side in (left, right)
+    ]
+    strict = ast.Lt() if isinstance(operation, ast.Lt | ast.LtE) else ast.Gt()
+    return emitter.chosen(
+        emitter.numbers(same).code,
+        lambda: compared(emitter, operation, *rest),
+        lambda: compared(emitter, strict, left.items[0], right.items[0]),
+    )
+
+
+# Truth
+
+
+class Condition:
+    """A test.
+
+    Args:
+        code: Whether it holds.
+        holds: What is known of variables where it does.
+        fails: What is known of them where it does not.
+        constant: Whether it holds, if that is known when the function is compiled.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        holds: Mapping[str, Value] = {},  # noqa: B006  # never changed
+        fails: Mapping[str, Value] = {},  # noqa: B006
+        constant: bool | None = None,
+    ) -> None:
+        self.code = code
+        self.holds = dict(holds)
+        self.fails = dict(fails)
+        self.constant = constant
+
+
+def condition(emitter: Emitter, node: ast.expr) -> Condition:
+    """An expression as a test, and what it says of variables that may be None."""
+    outer, emitter.node = emitter.node, node
+    if isinstance(node, ast.BoolOp):
+        result = _all_or_any(emitter, node)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inside = condition(emitter, node.operand)
+        known = None if inside.constant is None else not inside.constant
+        result = Condition(f"(not {inside.code})", inside.fails, inside.holds, known)
+    elif isinstance(node, ast.Compare):
+        result = _comparison(emitter, node)
+    else:
+        result = _truth_of(emitter, node)
+    emitter.node = outer
+    return result
+
+
+def _of_value(value: Value) -> Condition:
+    if value.is_constant:
+        return Condition(str(bool(value.constant)), constant=bool(value.constant))
+    return Condition(value.code)
+
+
+def _truth_of(emitter: Emitter, node: ast.expr) -> Condition:
+    value = expression(emitter, node)
+    result = _of_value(truth(emitter, value))
+    name = node.target.id if isinstance(node, ast.NamedExpr) else getattr(node, "id", "")
+    known = emitter.env.get(name)
+    if known is not None and isinstance(known.kind, k.Optional):
+        result.holds[name] = inner(known)
+    return result
+
+
+def truth(emitter: Emitter, value: Value) -> Value:
+    """Whether a value counts as true."""
+    if value.is_constant:
+        return constant(bool(value.constant))
+    if isinstance(value.kind, k.Optional):
+        return emitter.chosen(
+            value.none,
+            lambda: constant(False),
+            lambda: truth(emitter, inner(value)),
+        )
+    if isinstance(value.kind, k.Tuple):
+        return constant(bool(value.items) or value.kind.form not in (tuple, dict))
+    if value.kind == k.BOOL:
+        return value
+    if value.kind.name in ("int", "float"):
+        return Value(k.BOOL, f"({value.code} != 0)")
+    if value.kind in (k.TEXT, k.BYTES):
+        return Value(k.BOOL, f"({value.code}.size != 0)")
+    if value.kind in (k.DATE, k.TIME, k.DATETIME):
+        return constant(True)
+    if isinstance(value.kind, k.Container):
+        length = call(emitter, "len", [value])
+        return Value(k.BOOL, f"({length.code} != 0)")
+    return call(emitter, "bool", [value])
+
+
+def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
+    operations = list(zip(node.ops, node.comparators, strict=True))
+    left = expression(emitter, node.left)
+    if len(operations) == 1:
+        operation, right_node = operations[0]
+        right = expression(emitter, right_node)
+        result = _of_value(compared(emitter, operation, left, right))
+        _note_none(emitter, result, operation, (node.left, left), (right_node, right))
+        return result
+
+    def chain(left: Value, rest: list[tuple[ast.cmpop, ast.expr]]) -> Value:
+        operation, right_node = rest[0]
+        right = expression(emitter, right_node)
+        value = compared(emitter, operation, left, right)
+        if len(rest) == 1:
+            return value
+        first = emitter.numbers(value).code
+        return _both(emitter, first, lambda: chain(right, rest[1:]))
+
+    return _of_value(chain(left, operations))
+
+
+def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
+    """Whether two tests hold; the second is made only where the first holds, if that can be told."""
+    before = dict(emitter.env)
+    soft = emitter.has_soft_checks
+    outer, emitter.block = emitter.block, Block()
+    value = emitter.numbers(second())
+    tried, emitter.block = emitter.block, outer
+    if not tried.lines and emitter.env == before:
+        return Value(k.BOOL, f"({first} & {value.code})")
+    emitter.env, emitter.has_soft_checks = before, soft
+    return emitter.chosen(first, second, lambda: constant(False))
+
+
+def _note_none(
+    emitter: Emitter, result: Condition, operation: ast.cmpop, *sides: tuple[ast.expr, Value]
+) -> None:
+    """Note what a comparison with None says of a variable."""
+    for (node, value), (_, other) in (sides, sides[::-1]):
+        name = node.target.id if isinstance(node, ast.NamedExpr) else getattr(node, "id", "")
+        known = emitter.env.get(name)
+        if known is None or not isinstance(value.kind, k.Optional) or known.unbound:
+            continue
+        there = inner(known) if isinstance(known.kind, k.Optional) else known
+        if other.kind == k.NONE and isinstance(operation, ast.Is | ast.Eq):
+            result.holds[name], result.fails[name] = NONE, there
+        elif other.kind == k.NONE and isinstance(operation, ast.IsNot | ast.NotEq):
+            result.holds[name], result.fails[name] = there, NONE
+        elif isinstance(operation, ast.Eq) and not isinstance(other.kind, k.Optional):
+            result.holds[name] = there
+
+
+def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
+    """`and` and `or` as tests: the later ones know what the earlier ones say."""
+    is_and = isinstance(node.op, ast.And)
+    first = condition(emitter, node.values[0])
+    if len(node.values) == 1:
+        return first
+    rest = ast.copy_location(ast.BoolOp(node.op, node.values[1:]), node) if len(node.values) > 2 else node.values[1]
+    if first.constant is not None:
+        return condition(emitter, rest) if first.constant == is_and else first
+    known = first.holds if is_and else first.fails
+    second: list[Condition] = []
+
+    def then() -> Value:
+        second.clear()
+        emitter.env.update(known)
+        second.append(condition(emitter, rest))
+        return Value(k.BOOL, second[0].code)
+
+    if is_and:
+        value = _both(emitter, first.code, then)
+    else:
+        value = _either(emitter, first.code, then)
+    both = {**first.holds, **second[0].holds} if is_and else {**first.fails, **second[0].fails}
+    return Condition(value.code, both if is_and else {}, {} if is_and else both)
+
+
+def _either(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
+    before = dict(emitter.env)
+    soft = emitter.has_soft_checks
+    outer, emitter.block = emitter.block, Block()
+    value = emitter.numbers(second())
+    tried, emitter.block = emitter.block, outer
+    emitter.env = before
+    if not tried.lines:
+        return Value(k.BOOL, f"({first} | {value.code})")
+    emitter.has_soft_checks = soft
+    return emitter.chosen(first, lambda: constant(True), second)
+
+
+def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
+    """`and` and `or` as values: the first that decides."""
+    is_and = isinstance(node.op, ast.And)
+
+    def rest(values: list[ast.expr]) -> Value:
+        left = expression(emitter, values[0])
+        if len(values) == 1:
+            return left
+        test = _of_value(truth(emitter, left))
+        if test.constant is not None:
+            return rest(values[1:]) if test.constant == is_and else left
+        name = getattr(values[0], "id", "")
+        kept = inner(left) if not is_and else left
+
+        def other() -> Value:
+            if is_and and name in emitter.env and isinstance(left.kind, k.Optional):
+                emitter.env[name] = inner(emitter.env[name])
+            return rest(values[1:])
+
+        if is_and:
+            return emitter.chosen(test.code, other, lambda: kept)
+        return emitter.chosen(test.code, lambda: kept, other)
+
+    return rest(node.values)
+
+
+def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
+    test = condition(emitter, node.test)
+    if test.constant is not None:
+        return expression(emitter, node.body if test.constant else node.orelse)
+
+    def side(known: dict[str, Value], branch: ast.expr) -> Callable[[], Value]:
+        def write() -> Value:
+            emitter.env.update(known)
+            return expression(emitter, branch)
+
+        return write
+
+    return emitter.chosen(test.code, side(test.holds, node.body), side(test.fails, node.orelse))
+
+
+# Parts
+
+
+def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
+    value = needed(emitter, node.value)
+    if value.is_constant and value.kind.name not in k.PLAIN:
+        if not hasattr(value.constant, node.attr):
+            emitter.refuse(f"{value.constant!r} has no {node.attr}")
+        return constant(getattr(value.constant, node.attr))
+    if isinstance(value.kind, k.Tuple) and node.attr in value.kind.names:
+        return value.items[value.kind.names.index(node.attr)]
+    return call(emitter, f"{value.kind.name}.{node.attr}", [value])
+
+
+def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
+    items = tuple(expression(emitter, item) for item in node.elts)
+    if items and all(item.is_constant for item in items):
+        return constant(tuple(item.constant for item in items))
+    items = tuple(emitter.numbers(item) for item in items)
+    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+
+
+def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
+    from colkern.rows.containers import item
+
+    value = needed(emitter, node.value)
+    if isinstance(node.slice, ast.Slice):
+        bounds = [
+            expression(emitter, bound) if bound is not None else NONE
+            for bound in (node.slice.lower, node.slice.upper, node.slice.step)
+        ]
+        if all(bound.is_constant for bound in bounds):
+            cut = slice(*(bound.constant for bound in bounds))
+            if value.is_constant and value.kind.name != "object":
+                return constant(value.constant[cut])
+            if isinstance(value.kind, k.Tuple):
+                items = value.items[cut]
+                return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
+        given = [bound for bound in bounds if bound.kind != k.NONE or bound is not bounds[2]]
+        return call(emitter, "[:]" if len(given) < 3 else "[::]", [value, *given])
+    return item(emitter, value, needed(emitter, node.slice))
+
+
+def _interpolated(emitter: Emitter, node: ast.JoinedStr) -> Value:
+    from colkern.rows.formatting import joined
+
+    return joined(emitter, node)
+
+
+def _call(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.invocations import invocation
+
+    return invocation(emitter, node)
+
+
+def _comprehension(emitter: Emitter, node: ast.expr) -> Value:
+    from colkern.rows.comprehensions import comprehension
+
+    return comprehension(emitter, node)
+
+
+def _display(emitter: Emitter, node: ast.expr) -> Value:
+    from colkern.rows.containers import display
+
+    return display(emitter, node)
+
+
+_EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.NamedExpr: _named,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _boolean,
+    ast.IfExp: _conditional,
+    ast.Attribute: _attribute,
+    ast.Tuple: _tuple,
+    ast.Subscript: _subscript,
+    ast.JoinedStr: _interpolated,
+    ast.Call: _call,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.List: _display,
+    ast.Set: _display,
+    ast.Dict: _display,
+}

@@ -1,0 +1,153 @@
+"""Functions that a row function calls: each becomes a generated function for the kinds of its arguments."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from colkern.rows import kinds as k
+from colkern.rows.emitter import RETURN, Emitter, Program, Wider
+from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.front import Definition, definition_of
+from colkern.rows.kinds import Kind
+from colkern.rows.statements import statements, stored_names
+from colkern.rows.values import NONE, Value, of_parts, zeros
+
+MOST_ATTEMPTS = 200
+
+
+def write_function(
+    program: Program, definition: Definition, arguments: dict[str, Value]
+) -> tuple[str, Kind, list[str]]:
+    """Write a function: its name in the generated source, the kind of its result, its parameters.
+
+    Args:
+        program: What it becomes part of.
+        definition: The user's function.
+        arguments: Its arguments: the kind of each, and its value if that is a constant.
+
+    Raises:
+        CompileError: If it has no compiled form; names the line.
+    """
+    widened: dict[Any, Kind] = {}
+    sites, pool = len(program.sites), len(program.pool)
+    for _ in range(MOST_ATTEMPTS):
+        del program.sites[sites:], program.pool[pool:]
+        stored = stored_names(definition.body)
+        emitter = Emitter(program, definition, widened, stored)
+        names: list[str] = []
+        for name, value in arguments.items():
+            if value.is_constant:
+                emitter.env[name] = value
+            else:
+                parts = [f"{name}_{part}" for part in range(len(zeros(value.kind)))]
+                emitter.env[name] = of_parts(value.kind, tuple(parts))
+                names += parts
+        try:
+            statements(emitter, definition.body)
+            if not emitter.dead:
+                emitter.leave(NONE)
+        except Wider:
+            continue
+        # A lambda's name is no identifier.
+        own = definition.function.__name__
+        name = f"{own if own.isidentifier() else 'function'}_{len(program.sources)}"
+        program.sources[name] = emitter.source(name, names)
+        return name, widened.get(RETURN, k.NONE), names
+    emitter.refuse("the kinds of its variables do not settle")
+
+
+def users_function(
+    emitter: Emitter,
+    function: types.FunctionType,
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> Value:
+    """A call of a plain function of the user's."""
+    definition = definition_of(function)
+    try:
+        bound = inspect.signature(function).bind(*arguments, **named)
+    except TypeError as error:
+        emitter.refuse(f"{function.__name__}: {error}")
+    bound.apply_defaults()
+    values = {
+        name: value if isinstance(value, Value) else constant(value)
+        for name, value in bound.arguments.items()
+    }
+    return _called(emitter, definition, values, function)
+
+
+def local_function(
+    emitter: Emitter,
+    node: ast.FunctionDef | ast.Lambda,
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> Value:
+    """A call of a function that is defined in the row function: it sees the variables as they are."""
+    parameters = [argument.arg for argument in node.args.args]
+    if named or len(arguments) != len(parameters) or node.args.defaults:
+        emitter.refuse("a function within a function takes positional arguments without defaults")
+    body = [ast.copy_location(ast.Return(node.body), node)] if isinstance(node, ast.Lambda) else node.body
+    used = {part.id for statement in body for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    around = {
+        name: emitter.read(name)
+        for name in sorted(used & emitter.env.keys() - set(parameters) - stored_names(body))
+    }
+    own = emitter.definition
+    function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
+    definition = Definition(function, tuple(parameters), body, own.names, own.path)
+    values = around | dict(zip(parameters, arguments, strict=True))
+    return _called(emitter, definition, values, node)
+
+
+def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
+    """What the function that an expression names gives for values."""
+    from colkern.rows.invocations import called
+
+    if isinstance(node, ast.Lambda):
+        return local_function(emitter, node, arguments, {})
+    function = needed(emitter, node).constant
+    names = []
+    for value in arguments:
+        name = emitter.fresh("argument")
+        emitter.env[name] = value
+        names.append(name)
+    call = ast.Call(node, [ast.Name(name, ast.Load()) for name in names], [])
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None:
+        method = ast.Attribute(call.args[0], function.__name__, ast.Load())
+        call = ast.Call(method, call.args[1:], [])
+        return expression(emitter, ast.fix_missing_locations(ast.copy_location(call, node)))
+    return called(emitter, ast.fix_missing_locations(ast.copy_location(call, node)), function)
+
+
+def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:
+    program = emitter.program
+    values = {
+        name: value if value.is_constant else emitter.numbers(value)
+        for name, value in values.items()
+    }
+    described = tuple(
+        (name, value.kind, repr(value.constant) if value.is_constant else "")
+        for name, value in values.items()
+    )
+    identity = id(key), described
+    if identity in program.stack:
+        emitter.refuse(f"{definition.function.__name__} calls itself")
+    if identity not in program.functions:
+        program.stack.append(identity)
+        program.functions[identity] = (*write_function(program, definition, values)[:2], key)
+        program.stack.pop()
+    name, kind, _ = program.functions[identity]
+    codes = [code for value in values.values() if not value.is_constant for code in value.parts]
+    status = emitter.fresh("status")
+    parts = tuple(emitter.fresh() for _ in zeros(kind))
+    text = f"{name}({', '.join(['arena', 'pool', *codes])})"
+    emitter.write(f"{', '.join((status, *parts))}{'' if parts else ','} = {text}")
+    with emitter.within(f"if {status} != 0:"):
+        emitter.reraise(status)
+    emitter.dead = False
+    return of_parts(kind, parts)

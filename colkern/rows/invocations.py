@@ -1,0 +1,276 @@
+"""Calls in a row function: of methods, of functions of the table, of classes, and of users' functions."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, has
+from colkern.rows.emitter import Emitter
+from colkern.rows.expressions import constant, expression, needed, truth
+from colkern.rows.values import NONE, Value
+
+
+def invocation(emitter: Emitter, node: ast.Call) -> Value:
+    """The value of a call."""
+    if any(isinstance(part, ast.Starred) for part in node.args) or any(
+        keyword.arg is None for keyword in node.keywords
+    ):
+        emitter.refuse("`*` and `**` in a call have no compiled form")
+    if isinstance(node.func, ast.Attribute):
+        owner = expression(emitter, node.func.value)
+        if not owner.is_constant or owner.kind.name in k.PLAIN:
+            return method(emitter, node, emitter.plain(owner), node.func.attr)
+        target = getattr(owner.constant, node.func.attr, None)
+        if isinstance(owner.constant, re.Pattern):
+            arguments, named = _arguments(emitter, node)
+            return call(emitter, f"re.Pattern.{node.func.attr}", [owner, *arguments], named)
+        if isinstance(owner.constant, dict) and node.func.attr == "get":
+            from colkern.rows.lookups import got
+
+            arguments, named = _arguments(emitter, node)
+            return got(emitter, owner.constant, arguments)
+        if target is None:
+            emitter.refuse(f"{owner.constant!r} has no {node.func.attr}")
+        return called(emitter, node, target)
+    function = expression(emitter, node.func)
+    if not function.is_constant:
+        emitter.refuse(f"a call of {function.kind} has no compiled form")
+    return called(emitter, node, function.constant)
+
+
+def _arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments of a call, by position and by name; none of them None where a value is needed."""
+    arguments = [needed(emitter, part) for part in node.args]
+    named = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+    return arguments, named
+
+
+def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """A method of a value."""
+    kind = owner.kind
+    if isinstance(kind, k.Container):
+        from colkern.rows.containers import add
+
+        if (kind.name, name) in (("list", "append"), ("set", "add")) and len(node.args) == 1:
+            add(emitter, owner, (expression(emitter, node.args[0]),))
+            return NONE
+        if name in ("items", "keys", "values"):
+            emitter.refuse(f"{name}() has a compiled form only in a loop")
+    if kind == k.TEXT and name == "join" and len(node.args) == 1:
+        from colkern.rows.comprehensions import as_list
+
+        return call(emitter, "str.join", [owner, as_list(emitter, node.args[0])])
+    if kind == k.TEXT and name == "format" and owner.is_constant:
+        from colkern.rows.formatting import formatted
+
+        arguments, named = _arguments_as_they_are(emitter, node)
+        return formatted(emitter, owner.constant, arguments, named)
+    if owner.is_constant:
+        folded = _folded(emitter, node, owner, name)
+        if folded is not None:
+            return folded
+    arguments, named = _arguments(emitter, node)
+    return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
+
+
+def _arguments_as_they_are(
+    emitter: Emitter, node: ast.Call
+) -> tuple[list[Value], dict[str, Value]]:
+    arguments = [expression(emitter, part) for part in node.args]
+    named = {word.arg: expression(emitter, word.value) for word in node.keywords if word.arg}
+    return arguments, named
+
+
+def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """A method of a constant with constant arguments."""
+    if not all(isinstance(part, ast.Constant) for part in node.args) or node.keywords:
+        return None
+    try:
+        value = getattr(owner.constant, name)(*(part.value for part in node.args))  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
+        return None
+    return constant(value) if type(value).__name__ in k.PLAIN or value is None else None
+
+
+def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
+    """A call of an object that is known when the function is compiled."""
+    if isinstance(function, ast.FunctionDef | ast.Lambda):
+        from colkern.rows.functions import local_function
+
+        return local_function(emitter, function, *_arguments_as_they_are(emitter, node))
+    try:
+        write = _FORMS.get(function)
+    except TypeError:
+        write = None
+    if write is not None:
+        return write(emitter, node)
+    if isinstance(function, types.FunctionType) and not _in_table(function):
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, function, *_arguments_as_they_are(emitter, node))
+    if isinstance(function, type) and _fields(function) is not None:
+        return _row(emitter, node, function)
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None and owner.__name__ in k.PLAIN and node.args:
+        # An unbound method: `str.upper(s)`.
+        arguments, named = _arguments(emitter, node)
+        return call(emitter, f"{owner.__name__}.{function.__name__}", arguments, named)
+    arguments, named = _arguments(emitter, node)
+    return call(emitter, table_name(function), arguments, named)
+
+
+def _in_table(function: Any) -> bool:
+    from colkern.rows.table import table
+
+    return table_name(function) in table()
+
+
+def table_name(function: Any) -> str:
+    """The name that the table has for a function of Python's."""
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__qualname__", type(function).__name__)
+    module = getattr(function, "__module__", None) or ""
+    if isinstance(owner, type):
+        module = owner.__module__
+    module = {"builtins": "", "_operator": "operator"}.get(module, module)
+    return f"{module}.{name}" if module else name
+
+
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The fields of a class of rows: a named tuple, a dataclass."""
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return tuple(kind._fields)
+    if dataclasses.is_dataclass(kind):
+        return tuple(field.name for field in dataclasses.fields(kind))
+    return None
+
+
+def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
+    arguments, named = _arguments_as_they_are(emitter, node)
+    try:
+        bound = inspect.signature(kind).bind(*arguments, **named)
+    except TypeError as error:
+        emitter.refuse(str(error))
+    bound.apply_defaults()
+    items = tuple(
+        emitter.numbers(value if isinstance(value, Value) else constant(value))
+        for value in bound.arguments.values()
+    )
+    kinds = tuple(item.kind for item in items)
+    return Value(k.tuple_of(kinds, tuple(bound.arguments), kind), items=items)
+
+
+# Built-in functions that are more than a row of the table
+
+
+def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
+    value = expression(emitter, node.args[0])
+    classes = needed(emitter, node.args[1]).constant
+    if isinstance(value.kind, k.Optional):
+        name = getattr(node.args[0], "id", "")
+        holds = _is_of(emitter, value.kind.of, classes)
+        if name and holds:
+            return Value(k.BOOL, f"(not {value.none})")
+        return constant(False) if not holds else Value(k.BOOL, f"(not {value.none})")
+    return constant(_is_of(emitter, value.kind, classes))
+
+
+def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
+    import datetime
+
+    if kind.loose:
+        emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
+    named = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
+    named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
+    named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
+    own = kind.form if isinstance(kind, k.Tuple) else named[kind.name]
+    return issubclass(own, classes)
+
+
+def _len(emitter: Emitter, node: ast.Call) -> Value:
+    value = needed(emitter, node.args[0])
+    if value.is_constant:
+        return constant(len(value.constant))
+    if isinstance(value.kind, k.Tuple):
+        return constant(len(value.items))
+    return call(emitter, "len", [value])
+
+
+def _bool(emitter: Emitter, node: ast.Call) -> Value:
+    return truth(emitter, expression(emitter, node.args[0])) if node.args else constant(False)
+
+
+def _str(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.formatting import text_of
+
+    return text_of(emitter, expression(emitter, node.args[0])) if node.args else constant("")
+
+
+def _format(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.formatting import with_specification
+
+    value = expression(emitter, node.args[0])
+    specification = needed(emitter, node.args[1]).constant if len(node.args) > 1 else ""
+    return with_specification(emitter, value, specification)
+
+
+def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
+    def write(emitter: Emitter, node: ast.Call) -> Value:
+        from colkern.rows.comprehensions import extreme
+
+        if len(node.args) == 1 or node.keywords:
+            return extreme(emitter, node, name)
+        values = [needed(emitter, part) for part in node.args]
+        result = values[0]
+        for value in values[1:]:
+            result = _chosen_of(emitter, name, result, value)
+        return result
+
+    return write
+
+
+def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
+    if left.is_constant and right.is_constant:
+        return constant((min if name == "min" else max)(left.constant, right.constant))
+    if left.kind == right.kind and has(name, [left, right]):
+        return call(emitter, name, [left, right])
+    left, right = emitter.numbers(left), emitter.numbers(right)
+    # Python keeps the first of equals.
+    test = call(emitter, "<" if name == "min" else ">", [right, left])
+    return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
+
+
+def _folding(name: str) -> Callable[[Emitter, ast.Call], Value]:
+    def write(emitter: Emitter, node: ast.Call) -> Value:
+        from colkern.rows import comprehensions
+
+        return getattr(comprehensions, name)(emitter, node)  # type: ignore[no-any-return]
+
+    return write
+
+
+_FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
+    isinstance: _isinstance,
+    len: _len,
+    bool: _bool,
+    str: _str,
+    format: _format,
+    min: _extreme("min"),
+    max: _extreme("max"),
+    sum: _folding("total"),
+    any: _folding("any_of"),
+    all: _folding("all_of"),
+    sorted: _folding("sorted_list"),
+    list: _folding("as_new_list"),
+    set: _folding("as_new_set"),
+    dict: _folding("as_new_dict"),
+    tuple: _folding("as_tuple"),
+}
+"""Functions that take what no row of the table can say: other kinds, or anything that can be iterated."""

@@ -1,0 +1,246 @@
+"""Loops over what Python can iterate: ranges, texts, tuples, containers, and pairs of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from colkern.kernels import row_ranges, text_characters
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, invoked
+from colkern.rows.emitter import Emitter
+from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.statements import repeated
+from colkern.rows.values import Value, of_parts
+
+
+@dataclass
+class Source:
+    """Where the items of a loop come from.
+
+    Args:
+        more: Code for whether there is another item.
+        item: Writes what reads it.
+        advance: The lines behind that.
+        before: Lines at the start of a round, in front of `more`.
+    """
+
+    more: str
+    item: Callable[[], Value]
+    advance: list[str] = field(default_factory=list)
+
+
+def each(
+    emitter: Emitter,
+    node: ast.AST,
+    iterable: ast.expr,
+    bind: Callable[[Value], None],
+    body: Callable[[], None],
+    names: set[str],
+    orelse: Sequence[ast.stmt] = (),
+    more: str = "True",
+) -> None:
+    """A loop over an iterable.
+
+    Args:
+        emitter: Where it is written.
+        node: What tells its variables apart.
+        iterable: What it goes over.
+        bind: Binds the loop's targets.
+        body: Writes one round.
+        names: The variables that it assigns to.
+        orelse: What follows if no `break` leaves it.
+        more: A further condition for another round.
+    """
+    source = source_of(emitter, iterable)
+
+    def round_() -> None:
+        test = source.more if more == "True" else f"({more} and {source.more})"
+        with emitter.within(f"if not {test}:"):
+            emitter.write("break")
+        value = source.item()
+        for line in source.advance:
+            emitter.write(line)
+        bind(value)
+        body()
+
+    repeated(emitter, node, names, round_, orelse)
+
+
+def source_of(emitter: Emitter, node: ast.expr) -> Source:
+    """The items of an expression."""
+    name = _builtin(emitter, node)
+    if name in _BUILTINS:
+        assert isinstance(node, ast.Call)
+        return _BUILTINS[name](emitter, node)
+    return source_of_value(emitter, needed(emitter, node))
+
+
+def _builtin(emitter: Emitter, node: ast.expr) -> str:
+    """The built-in function that a call names; empty for other expressions."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return ""
+    if node.func.id in emitter.env or node.func.id not in _MEANINGS:
+        return ""
+    meant = emitter.definition.names.get(node.func.id)
+    return node.func.id if meant is _MEANINGS[node.func.id] else ""
+
+
+_MEANINGS = {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed}
+
+
+def source_of_value(emitter: Emitter, value: Value) -> Source:
+    """The items of a value."""
+    if isinstance(value.constant, range):
+        bounds = value.constant
+        return _counted(emitter, *(str(n) for n in (bounds.start, bounds.stop, bounds.step)))
+    if isinstance(value.constant, tuple | list):
+        return _few(emitter, [constant(item) for item in value.constant])
+    if isinstance(value.kind, k.Tuple):
+        return _few(emitter, list(value.items))
+    value = emitter.numbers(value)
+    if value.kind == k.TEXT:
+        return _characters(emitter, value)
+    if isinstance(value.kind, k.Container):
+        from colkern.rows.containers import items_of
+
+        return items_of(emitter, value)
+    emitter.refuse(f"a loop over {value.kind} has no compiled form")
+
+
+def _characters(emitter: Emitter, text: Value) -> Source:
+    place = emitter.copy("0")
+
+    def item() -> Value:
+        character = Value(k.TEXT, emitter.bind(f"{character_at}({text.code}, {place})"))
+        emitter.write(f"{place} += {character.code}.size")
+        return character
+
+    character_at = emitter.use(text_characters.character_at)
+    return Source(f"{place} < {text.code}.size", item)
+
+
+def _few(emitter: Emitter, items: list[Value]) -> Source:
+    """The items of a tuple, all of one kind, chosen by their number."""
+    kind: k.Kind | None = k.NEVER
+    items = [emitter.numbers(item) for item in items]
+    for item in items:
+        kind = kind and k.joined(kind, item.kind)
+    if kind is None:
+        emitter.refuse("a loop over a tuple of values of several kinds has no compiled form")
+    if len(items) > MOST_CHOICES:
+        emitter.refuse(f"a loop over a constant of more than {MOST_CHOICES} items has no compiled form")
+    place = emitter.copy("0")
+    parts = [emitter.converted(item, kind).parts for item in items]
+
+    def item_() -> Value:
+        codes = []
+        for column in zip(*parts, strict=True):
+            code = column[-1]
+            for number in range(len(column) - 2, -1, -1):
+                code = f"{column[number]} if {place} == {number} else ({code})"
+            codes.append(f"({code})")
+        return of_parts(kind, tuple(emitter.copy(code) for code in codes))
+
+    return Source(f"{place} < {len(items)}", item_, [f"{place} += 1"])
+
+
+MOST_CHOICES = 32
+
+
+def _range(emitter: Emitter, node: ast.Call) -> Source:
+    bounds = [emitter.numbers(needed(emitter, part)) for part in node.args]
+    codes = []
+    for bound in bounds:
+        if bound.kind.name not in ("int", "bool"):
+            emitter.refuse(f"range() of {bound.kind}")
+        codes.append(emitter.converted(bound, k.INT).code)
+    if len(codes) == 1:
+        codes.insert(0, "0")
+    if len(codes) == 2:
+        codes.append("1")
+    return _counted(emitter, *codes)
+
+
+def _counted(emitter: Emitter, start: str, stop: str, step: str) -> Source:
+    if step == "1":
+        place = emitter.copy(start)
+        stop = emitter.copy(stop)
+        return Source(
+            f"{place} < {stop}", lambda: Value(k.INT, emitter.copy(place)), [f"{place} += 1"]
+        )
+    zero, step = emitter.copy("0"), emitter.copy(step)
+    start = emitter.copy(start)
+    count = range_size(emitter, start, stop, step)
+    return Source(
+        f"{zero} < {count.code}",
+        lambda: Value(k.INT, emitter.copy(f"{start} + {zero} * {step}")),
+        [f"{zero} += 1"],
+    )
+
+
+def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
+    """How many numbers a range has."""
+    bounds = [Value(k.INT, code) for code in (start, stop, step)]
+    return invoked(emitter, row_ranges.range_size, bounds, k.INT, "range")
+
+
+def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
+    first = node.args[1] if len(node.args) > 1 else None
+    for keyword in node.keywords:
+        first = keyword.value
+    start = emitter.numbers(needed(emitter, first)).code if first is not None else "0"
+    number = emitter.copy(start)
+    inside = source_of(emitter, node.args[0])
+
+    def item() -> Value:
+        value = emitter.numbers(inside.item())
+        count = Value(k.INT, emitter.copy(number))
+        return Value(k.tuple_of((k.INT, value.kind)), items=(count, value))
+
+    return Source(inside.more, item, [*inside.advance, f"{number} += 1"])
+
+
+def _zip(emitter: Emitter, node: ast.Call) -> Source:
+    if node.keywords:
+        emitter.refuse("zip(strict=) has no compiled form")
+    parts = [source_of(emitter, part) for part in node.args]
+
+    def item() -> Value:
+        items = tuple(emitter.numbers(part.item()) for part in parts)
+        return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
+
+    advance = [line for part in parts for line in part.advance]
+    return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+
+
+def _reversed(emitter: Emitter, node: ast.Call) -> Source:
+    if _builtin(emitter, node.args[0]) == "range":
+        inside = node.args[0]
+        assert isinstance(inside, ast.Call)
+        bounds = [emitter.numbers(needed(emitter, part)).code for part in inside.args]
+        start, stop, step = (["0", *bounds, "1"] if len(bounds) == 1 else [*bounds, "1"])[:3]
+        count = range_size(emitter, start, stop, step)
+        left = emitter.copy(count.code)
+        return Source(
+            f"{left} > 0",
+            lambda: Value(k.INT, emitter.copy(f"{start} + ({left} - 1) * {step}")),
+            [f"{left} -= 1"],
+        )
+    value = emitter.plain(expression(emitter, node.args[0]))
+    if isinstance(value.constant, str | tuple | list):
+        return source_of_value(emitter, constant(value.constant[::-1]))
+    if isinstance(value.kind, k.Tuple):
+        return _few(emitter, list(value.items[::-1]))
+    step_back = constant(-1)
+    none = constant(None)
+    return source_of_value(emitter, call(emitter, "[::]", [value, none, none, step_back]))
+
+
+_BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "reversed": _reversed,
+}

@@ -1,0 +1,279 @@
+"""Numbers and text as formatted text: `str`, `repr`, `format` with a constant specification.
+
+A specification is parsed when a function is compiled; the body that is made has the steps that it needs.
+Python says which specifications are wrong. What is rare (`#` for floats, upper-case exponents, fillings
+that are not ASCII, zeros with separators) leaves the row to Python.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from numpy import float64, int64
+
+from colkern.generated import function_of_text
+from colkern.kernels import number_formatting as texts
+from colkern.kernels.kernel import helper
+from colkern.kernels.row_values import DONE, LEFT, VALUE_ERROR, Arena, Code, Text
+from colkern.rows.methods import Method
+
+_SPECIFICATION = re.compile(
+    r"(?:(?P<fill>.)?(?P<align>[<>=^]))?(?P<sign>[-+ ])?(?P<z>z)?(?P<alt>#)?(?P<zero>0)?(?P<width>\d+)?"
+    r"(?P<grouping>[_,])?(?:\.(?P<precision>\d+))?(?P<type>[a-zA-Z%])?",
+    re.DOTALL | re.ASCII,
+)
+_BASES = {"b": (1, 87), "o": (3, 87), "x": (4, 87), "X": (4, 55)}
+"""Of integers: the bits of a digit, and what is added to those above 9."""
+
+_NAMESPACE: dict[str, object] = {
+    "int64": int64,
+    "float64": float64,
+    "Arena": Arena,
+    "Text": Text,
+    "Code": Code,
+    "DONE": DONE,
+    "str_of_integer": texts.str_of_integer,
+    "text_of_bits": texts.text_of_bits,
+    "str_of_float": texts.str_of_float,
+    "fixed_of_float": texts.fixed_of_float,
+    "scientific_of_float": texts.scientific_of_float,
+    "general_of_float": texts.general_of_float,
+    "with_plus": texts.with_plus,
+    "with_suffix": texts.with_suffix,
+    "with_separators": texts.with_separators,
+    "padded": texts.padded,
+    "first_characters": texts.first_characters,
+    "str_of_bool": texts.str_of_bool,
+}
+_TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
+
+
+@cache
+def _made(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
+    """The body that gives `text` by its steps, each an expression for a text and a code."""
+    lines = [f"def formatted(arena: Arena, value: {_TYPES[kind]}) -> tuple[Text, Code]:"]
+    for k, step in enumerate(steps):
+        if k:
+            lines += ["    if code != DONE:", "        return text, code"]
+        lines.append(f"    text, code = {step}")
+    lines.append("    return text, code")
+    source = "\n".join(lines) + "\n"
+    namespace = {"__name__": __name__, **_NAMESPACE}
+    return helper(function_of_text("formatted", source, namespace, "format"))
+
+
+def _failing(kind: type, code: int) -> Callable[..., Any]:
+    return _made(kind, (f"Text(int64(0), int64(0), True), {code}",))
+
+
+def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
+    """The body of `format(value, specification)`.
+
+    Args:
+        kind: `int`, `float`, `bool` or `str`.
+        specification: What stands behind the colon in an f-string.
+    """
+    try:
+        format(kind(), specification)
+    except (ValueError, OverflowError):
+        # What is wrong for one value may be right for another: a character of a number.
+        return _failing(kind, VALUE_ERROR)
+    if kind is bool and not specification:
+        return _made(bool, ("str_of_bool(arena, value)",))
+    found = _SPECIFICATION.fullmatch(specification)
+    steps = found and _steps(kind, found.groupdict())
+    return _made(kind, steps) if steps else _failing(kind, LEFT)
+
+
+def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
+    """The steps for the parts of a specification that Python takes; None if the row is left."""
+    if kind is str:
+        first = ("value, DONE",)
+        if parts["precision"]:
+            first = (f"first_characters(value, int64({parts['precision']})), DONE",)
+        return _with_padding(first, parts, "<", -1)
+    type_ = parts["type"] or ""
+    is_float = kind is float or (type_ != "" and type_ in "efgEFG%")
+    lead = 2 if parts["alt"] and not is_float and type_ in _BASES else 0
+    number = _float_steps(kind, type_, parts) if is_float else _integer_steps(type_, lead, parts)
+    if number is None or parts["z"]:
+        return None
+    if parts["sign"] in ("+", " "):
+        number += (f"with_plus(arena, text, int64({ord(parts['sign'])}))",)
+    if grouping := parts["grouping"]:
+        every = 4 if type_ in _BASES else 3
+        number += (
+            f"with_separators(arena, text, int64({lead}), int64({every}), int64({ord(grouping)}))",
+        )
+    return _with_padding(number, parts, ">", lead)
+
+
+def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple[str, ...] | None:
+    if type_ in ("", "d"):
+        return ("str_of_integer(arena, int64(value))",)
+    if type_ not in _BASES:
+        return None
+    bits, letters = _BASES[type_]
+    prefix = ord(type_) if lead else 0
+    return (f"text_of_bits(arena, int64(value), int64({bits}), int64({letters}), int64({prefix}))",)
+
+
+def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[str, ...] | None:
+    value = "value" if kind is float else "float64(value)"
+    given = parts["precision"]
+    precision = 6 if given is None else int(given)
+    if parts["alt"] or precision > 20:
+        return None
+    if type_ == "" and given is None:
+        return (f"str_of_float(arena, {value})",)
+    if type_ == "f":
+        return (f"fixed_of_float(arena, {value}, int64({precision}))",)
+    if type_ == "%":
+        number = f"fixed_of_float(arena, {value} * float64(100.0), int64({precision}))"
+        return (number, "with_suffix(arena, text, int64(37))")
+    if type_ == "e" and precision <= 16:
+        return (f"scientific_of_float(arena, {value}, int64({precision}))",)
+    if type_ in ("", "g") and precision <= 17:
+        dot = int(type_ == "")
+        return (f"general_of_float(arena, {value}, int64({max(precision, 1)}), int64({dot}))",)
+    return None
+
+
+def _with_padding(
+    steps: tuple[str, ...], parts: dict[str, str | None], default: str, lead: int
+) -> tuple[str, ...] | None:
+    fill, align = parts["fill"], parts["align"]
+    if parts["zero"]:
+        fill = fill or "0"
+        align = align or ("=" if default == ">" else default)
+    fill, align = fill or " ", align or default
+    width = int(parts["width"] or 0)
+    if width <= 1:
+        return steps
+    if not fill.isascii() or (parts["grouping"] and fill == "0" and align == "="):
+        return None
+    share = {"<": 0, "^": 1, ">": 2, "=": 2}[align]
+    behind = lead if align == "=" else -1
+    return (
+        *steps,
+        f"padded(arena, text, int64({width}), int64({share}), int64({behind}), int64({ord(fill)}))",
+    )
+
+
+class Piece(NamedTuple):
+    """A value in a template.
+
+    Args:
+        field: Which value: its name, or its number as text.
+        conversion: `str`, `repr`, `int` or `float`, which the value is put through before; empty for none.
+        specification: That of `format`.
+    """
+
+    field: str
+    conversion: str
+    specification: str
+
+
+_PERCENT = re.compile(
+    r"%(?:\((?P<key>[^()]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?"
+    r"(?P<type>[diufegxXosr%])",
+    re.DOTALL | re.ASCII,
+)
+
+
+def pieces_of_percent(template: str) -> list[str | Piece] | None:
+    """What `template % values` puts together; None if that is left to Python.
+
+    `%d` takes floats as `int` does, and `%x` takes integers only.
+    """
+    pieces: list[str | Piece] = []
+    place = count = 0
+    while (start := template.find("%", place)) >= 0:
+        pieces.append(template[place:start])
+        found = _PERCENT.match(template, start)
+        if found is None:
+            return None
+        place = found.end()
+        piece = _piece_of_percent(found, str(count))
+        if piece is None:
+            return None
+        pieces.append(piece)
+        count += isinstance(piece, Piece)
+    pieces.append(template[place:])
+    return [piece for piece in pieces if piece != ""]
+
+
+def _piece_of_percent(found: re.Match[str], field: str) -> str | Piece | None:
+    key, flags, width, precision, type_ = found.groups()
+    if type_ == "%":
+        return "%" if found.group() == "%%" else None
+    field = field if key is None else key
+    left = "-" in flags
+    if type_ in "sr":
+        cut = "" if precision is None else f".{precision or 0}"
+        aligned = ("<" if left else ">") + width if width else ""
+        return Piece(field, "str" if type_ == "s" else "repr", aligned + cut)
+    is_integer = type_ in "diuxXo"
+    if is_integer and precision is not None:
+        return None
+    zero = "0" in flags and not left
+    specification = "<" if left else "" if zero else ">"
+    specification += "+" if "+" in flags else " " if " " in flags else ""
+    specification += "#" if "#" in flags and (type_ in "xXo" or not is_integer) else ""
+    specification += "0" if zero else ""
+    specification += width
+    specification += "" if precision is None else f".{precision or 0}"
+    conversion = "int" if type_ in "diu" else "" if is_integer else "float"
+    return Piece(field, conversion, specification + ("d" if type_ in "iu" else type_))
+
+
+def pieces_of_format(template: str) -> list[str | Piece] | None:
+    """What `template.format(...)` puts together; None if that is left to Python.
+
+    Raises:
+        ValueError: As `format` does, if the template is wrong.
+    """
+    pieces: list[str | Piece] = []
+    count = 0
+    for text, field, specification, conversion in string.Formatter().parse(template):
+        if text:
+            pieces.append(text)
+        if field is None:
+            continue
+        if "{" in (specification or "") or conversion == "a" or re.search(r"[.\[]", field):
+            return None
+        if field == "":
+            field, count = str(count), count + 1
+        word = {"s": "str", "r": "repr"}.get(conversion or "", "")
+        pieces.append(Piece(field, word, specification or ""))
+    return pieces
+
+
+METHODS = [
+    Method("str", "(bool) -> str", texts.str_of_bool),
+    Method("str", "(int) -> str", texts.str_of_integer),
+    Method("str", "(float) -> str", texts.str_of_float),
+    Method("repr", "(bool) -> str", texts.str_of_bool),
+    Method("repr", "(int) -> str", texts.str_of_integer),
+    Method("repr", "(float) -> str", texts.str_of_float),
+    Method("hex", "(int) -> str", texts.hex_of_integer),
+    Method("oct", "(int) -> str", texts.oct_of_integer),
+    Method("bin", "(int) -> str", texts.bin_of_integer),
+    Method("format", "(bool) -> str", texts.str_of_bool),
+    Method("format", "(int) -> str", texts.str_of_integer),
+    Method("format", "(float) -> str", texts.str_of_float),
+    Method("format", "(str) -> str", "{0}"),
+    *(
+        Method(
+            "format",
+            f"({kind.__name__}, const) -> str",
+            lambda specification, kind=kind: body_of_format(kind, specification),
+            made=True,
+        )
+        for kind in (bool, int, float, str)
+    ),
+]

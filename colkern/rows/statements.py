@@ -1,0 +1,533 @@
+"""Statements of a row function."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.emitter import Attempt, Emitter
+from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
+from colkern.rows.values import NONE, Value
+
+
+@dataclass
+class Loop:
+    """A loop that the source stands in.
+
+    Args:
+        attempts: How many `try` statements it stands in.
+        broken: The variable that says whether it was left by `break`; empty if nobody asks.
+        is_left: Whether a `break` leaves it.
+    """
+
+    attempts: int
+    broken: str = ""
+    is_left: bool = False
+
+
+def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
+    """Write statements, as far as control comes."""
+    for node in body:
+        if emitter.dead:
+            return
+        write = _STATEMENTS.get(type(node))
+        outer, emitter.node = emitter.node, node
+        if write is None:
+            emitter.refuse(f"{type(node).__name__} has no compiled form")
+        write(emitter, node)
+        emitter.node = outer
+
+
+def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
+    """The variables that statements assign to, those of comprehensions apart."""
+    found: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+            found.add(node.name)
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+# Assignments
+
+
+def _assign(emitter: Emitter, node: ast.Assign) -> None:
+    value = expression(emitter, node.value)
+    for target in node.targets:
+        bind_target(emitter, target, value)
+
+
+def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
+    """Bind what stands on the left of an assignment."""
+    if isinstance(target, ast.Name):
+        emitter.assign(target.id, value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(emitter, target.elts, value)
+    elif isinstance(target, ast.Subscript):
+        from colkern.rows.containers import set_item
+
+        container = needed(emitter, target.value)
+        set_item(emitter, container, needed(emitter, target.slice), value)
+    else:
+        emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
+
+
+def _unpack(emitter: Emitter, targets: list[ast.expr], value: Value) -> None:
+    from colkern.rows.containers import unpacked
+
+    if any(isinstance(target, ast.Starred) for target in targets):
+        emitter.refuse("a starred target has no compiled form")
+    for target, item in zip(targets, unpacked(emitter, value, len(targets)), strict=True):
+        bind_target(emitter, target, item)
+
+
+def _annotated(emitter: Emitter, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        bind_target(emitter, node.target, expression(emitter, node.value))
+
+
+def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
+    if isinstance(node.target, ast.Subscript):
+        from colkern.rows.containers import item, set_item
+
+        container = needed(emitter, node.target.value)
+        place = needed(emitter, node.target.slice)
+        left = emitter.plain(item(emitter, container, place))
+        right = needed(emitter, node.value)
+        set_item(emitter, container, place, operated(emitter, node.op, left, right))
+        return
+    if not isinstance(node.target, ast.Name):
+        emitter.refuse(f"an assignment to {ast.unparse(node.target)} has no compiled form")
+    load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+    left = needed(emitter, load)
+    right = needed(emitter, node.value)
+    if isinstance(left.kind, k.Container):
+        from colkern.rows.containers import extended
+
+        if extended(emitter, node.op, left, right):
+            return
+    emitter.assign(node.target.id, operated(emitter, node.op, left, right))
+
+
+# Branches
+
+
+def _if(emitter: Emitter, node: ast.If) -> None:
+    test = condition(emitter, node.test)
+    branches(emitter, test, node.body, node.orelse)
+
+
+def branches(
+    emitter: Emitter, test: Condition, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
+) -> None:
+    """An `if` statement, whose branches know what the test says of variables."""
+    if test.constant is not None:
+        emitter.env.update(test.holds if test.constant else test.fails)
+        statements(emitter, body if test.constant else orelse)
+        return
+
+    def side(known: dict[str, Value], nodes: Sequence[ast.stmt]) -> Callable[[], None]:
+        def write() -> None:
+            emitter.env.update(known)
+            statements(emitter, nodes)
+
+        return write
+
+    emitter.branch(test.code, side(test.holds, body), side(test.fails, orelse))
+
+
+# Loops
+
+
+def _while(emitter: Emitter, node: ast.While) -> None:
+    names = stored_names([node])
+
+    def body() -> None:
+        test = condition(emitter, node.test)
+        if test.constant is None:
+            with emitter.within(f"if not {test.code}:"):
+                emitter.write("break")
+        elif not test.constant:
+            emitter.write("break")
+        emitter.env.update(test.holds)
+        statements(emitter, node.body)
+
+    repeated(emitter, node, names, body, node.orelse, endless=_is_true(node.test))
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def repeated(
+    emitter: Emitter,
+    node: ast.AST,
+    names: set[str],
+    body: Callable[[], None],
+    orelse: Sequence[ast.stmt] = (),
+    *,
+    endless: bool = False,
+) -> None:
+    """A loop that its body leaves by a line `break`.
+
+    Args:
+        emitter: Where it is written.
+        node: What tells its variables apart.
+        names: The variables that it assigns to.
+        body: Writes one round.
+        orelse: What follows if no `break` of the user's leaves it.
+        endless: Whether it ends by a `break` of the user's alone.
+    """
+    with emitter.in_cells(node, names):
+        emitter.require_sound()
+        loop = Loop(len(emitter.attempts), emitter.fresh("broken") if orelse else "")
+        if loop.broken:
+            emitter.write(f"{loop.broken} = False")
+        known = dict(emitter.env)
+        emitter.loops.append(loop)
+        with emitter.within("while True:"):
+            emitter.require_sound()
+            body()
+        emitter.loops.pop()
+        emitter.dead = False
+        emitter.env = known
+        _pass_on(emitter)
+    if endless and not loop.is_left:
+        emitter.dead = True
+    elif orelse:
+        emitter.branch(loop.broken, lambda: None, lambda: statements(emitter, orelse))
+
+
+def _pass_on(emitter: Emitter) -> None:
+    """Behind a loop within a `try`: go on to its end if something was raised in the loop."""
+    if emitter.attempts:
+        with emitter.within(f"if {emitter.attempts[-1].code} != 0:"):
+            emitter.write("break")
+
+
+def _for(emitter: Emitter, node: ast.For) -> None:
+    from colkern.rows.iteration import each
+
+    each(
+        emitter,
+        node,
+        node.iter,
+        lambda value: bind_target(emitter, node.target, value),
+        lambda: statements(emitter, node.body),
+        stored_names([node.target, *node.body]),
+        node.orelse,
+    )
+
+
+def _break(emitter: Emitter, node: ast.Break) -> None:
+    _leave_loop(emitter, 1)
+
+
+def _continue(emitter: Emitter, node: ast.Continue) -> None:
+    _leave_loop(emitter, 2)
+
+
+def _leave_loop(emitter: Emitter, flow: int) -> None:
+    loop: Loop = emitter.loops[-1]
+    loop.is_left |= flow == 1
+    if flow == 1 and loop.broken and len(emitter.attempts) == loop.attempts:
+        emitter.write(f"{loop.broken} = True")
+    if len(emitter.attempts) > loop.attempts:
+        attempt = emitter.attempts[-1]
+        attempt.uses_flow = True
+        emitter.write(f"{attempt.flow} = {flow}")
+        emitter.write("break")
+    else:
+        emitter.write("break" if flow == 1 else "continue")
+    emitter.dead = True
+
+
+# Leaving the function
+
+
+def _return(emitter: Emitter, node: ast.Return) -> None:
+    emitter.leave(NONE if node.value is None else expression(emitter, node.value))
+
+
+def _raise(emitter: Emitter, node: ast.Raise) -> None:
+    code = row_values.OTHER_ERROR
+    if node.exc is not None:
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        name = raised.id if isinstance(raised, ast.Name) else ""
+        code = CODES.get(emitter.definition.names.get(name), row_values.LEFT)
+    else:
+        code = row_values.LEFT
+    emitter.fail(code, "an exception is raised")
+
+
+def _assert(emitter: Emitter, node: ast.Assert) -> None:
+    test = condition(emitter, node.test)
+    if test.constant is None:
+        emitter.fail_if(f"not {test.code}", row_values.ASSERTION_ERROR, "an assertion fails")
+    elif not test.constant:
+        emitter.fail(row_values.ASSERTION_ERROR, "an assertion fails")
+    emitter.env.update(test.holds)
+
+
+CODES: dict[Any, int] = {
+    getattr(builtins, name): getattr(row_values, constant_name)
+    for name, constant_name in (
+        ("ArithmeticError", "ARITHMETIC_ERROR"),
+        ("OverflowError", "OVERFLOW_ERROR"),
+        ("ZeroDivisionError", "ZERO_DIVISION_ERROR"),
+        ("AssertionError", "ASSERTION_ERROR"),
+        ("AttributeError", "ATTRIBUTE_ERROR"),
+        ("LookupError", "LOOKUP_ERROR"),
+        ("IndexError", "INDEX_ERROR"),
+        ("KeyError", "KEY_ERROR"),
+        ("StopIteration", "STOP_ITERATION"),
+        ("TypeError", "TYPE_ERROR"),
+        ("ValueError", "VALUE_ERROR"),
+        ("UnicodeDecodeError", "UNICODE_DECODE_ERROR"),
+        ("UnicodeEncodeError", "UNICODE_ENCODE_ERROR"),
+    )
+}
+"""The codes of exceptions that compiled code knows by name."""
+
+
+def _try(emitter: Emitter, node: ast.Try) -> None:
+    if node.finalbody:
+        emitter.refuse("`finally` has no compiled form")
+    names = stored_names([*node.body, *node.orelse, *node.handlers])
+    caught = [_caught(emitter, handler) for handler in node.handlers]
+    attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
+    with emitter.in_cells(node, names):
+        head = len(emitter.block.lines)
+        emitter.write(f"{attempt.code} = 0")
+        emitter.attempts.append(attempt)
+        before = dict(emitter.env)
+        with emitter.within("while True:"):
+            statements(emitter, node.body)
+            ended, after = emitter.dead, dict(emitter.env)
+            emitter.write("break")
+        emitter.attempts.pop()
+        emitter.dead = False
+        if attempt.uses_flow:
+            emitter.block.lines.insert(head, f"{attempt.flow} = 0")
+            _follow(emitter, attempt)
+        emitter.dead = False
+
+        def fine() -> None:
+            emitter.env = after
+            emitter.dead = ended
+            statements(emitter, node.orelse)
+
+        def handle(rest: list[tuple[ast.ExceptHandler, tuple[int, ...] | None]]) -> None:
+            emitter.env = dict(before)
+            emitter.forget(names)
+            if not rest:
+                emitter.reraise(attempt.code)
+                return
+            handler, codes = rest[0]
+            emitter.branch(
+                _is_one_of(attempt.code, codes),
+                lambda: _handler(emitter, handler),
+                lambda: handle(rest[1:]),
+            )
+
+        emitter.branch(
+            f"{attempt.code} == 0",
+            fine,
+            lambda: handle(list(zip(node.handlers, caught, strict=True))),
+        )
+
+
+def _follow(emitter: Emitter, attempt: Attempt) -> None:
+    """The `break` or `continue` that left a `try`."""
+    for flow in (1, 2):
+        with emitter.within(f"if {attempt.flow} == {flow}:"):
+            emitter.dead = False
+            _leave_loop(emitter, flow)
+        emitter.dead = False
+
+
+def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:
+    if handler.name and _is_used(handler.name, handler.body):
+        emitter.fail(row_values.LEFT, "an exception is looked at")
+        return
+    statements(emitter, handler.body)
+
+
+def _is_used(name: str, body: list[ast.stmt]) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name for part in body for node in ast.walk(part)
+    )
+
+
+def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
+    """The codes that a handler takes; None for all."""
+    if handler.type is None:
+        return None
+    emitter.node = handler
+    value = expression(emitter, handler.type)
+    if not value.is_constant:
+        emitter.refuse("the exceptions of a handler must be known when the function is compiled")
+    classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
+    if any(kind in (Exception, BaseException) for kind in classes):
+        return None
+    return tuple(sorted({code for kind, code in CODES.items() if issubclass(kind, classes)}))
+
+
+def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:
+    if codes is None:
+        return f"({status} & 255) > {row_values.NO_ROOM}"
+    tests = [f"({status} & 255) == {code}" for code in codes]
+    return f"({' | '.join(f'({test})' for test in tests)})" if tests else "False"
+
+
+# The rest
+
+
+def _expression(emitter: Emitter, node: ast.Expr) -> None:
+    if not isinstance(node.value, ast.Constant):
+        expression(emitter, node.value)
+
+
+def _pass(emitter: Emitter, node: ast.stmt) -> None:
+    pass
+
+
+def _function(emitter: Emitter, node: ast.FunctionDef) -> None:
+    emitter.env[node.name] = Value(k.Kind("function", 0), constant=node)
+
+
+def _import(emitter: Emitter, node: ast.Import) -> None:
+    for alias in node.names:
+        module = importlib.import_module(alias.name)
+        whole = module if alias.asname else importlib.import_module(alias.name.partition(".")[0])
+        emitter.env[alias.asname or alias.name.partition(".")[0]] = constant(whole)
+
+
+def _import_from(emitter: Emitter, node: ast.ImportFrom) -> None:
+    if node.module is None or node.level:
+        emitter.refuse("a relative import has no compiled form")
+    module = importlib.import_module(node.module)
+    for alias in node.names:
+        emitter.env[alias.asname or alias.name] = constant(getattr(module, alias.name))
+
+
+def _delete(emitter: Emitter, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Subscript):
+            from colkern.rows.containers import delete_item
+
+            container = needed(emitter, target.value)
+            delete_item(emitter, container, needed(emitter, target.slice))
+        elif isinstance(target, ast.Name):
+            emitter.env.pop(target.id, None)
+        else:
+            emitter.refuse(f"`del {ast.unparse(target)}` has no compiled form")
+
+
+# match
+
+
+def _match(emitter: Emitter, node: ast.Match) -> None:
+    subject = expression(emitter, node.subject)
+    name = emitter.fresh("subject")
+    emitter.env[name] = subject
+    load = ast.copy_location(ast.Name(name, ast.Load()), node.subject)
+
+    def cases(rest: list[ast.match_case]) -> None:
+        if not rest or emitter.dead:
+            return
+        case = rest[0]
+        emitter.node = case.pattern
+
+        def then() -> None:
+            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
+                emitter.assign(case.pattern.name, emitter.env[name])
+            if case.guard is None:
+                statements(emitter, case.body)
+                return
+            guard = condition(emitter, case.guard)
+            emitter.branch(
+                guard.code, lambda: statements(emitter, case.body), lambda: cases(rest[1:])
+            )
+
+        test = _pattern(emitter, case.pattern, load)
+        if test is None:
+            then()
+            return
+        result = condition(emitter, ast.fix_missing_locations(ast.copy_location(test, node)))
+        if result.constant is not None:
+            then() if result.constant else cases(rest[1:])
+            return
+
+        def holds() -> None:
+            emitter.env.update(result.holds)
+            then()
+
+        emitter.branch(result.code, holds, lambda: cases(rest[1:]))
+
+    cases(node.cases)
+
+
+def _pattern(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
+    """A pattern as a test of the subject; None if it takes everything."""
+    if isinstance(pattern, ast.MatchValue):
+        return ast.Compare(subject, [ast.Eq()], [pattern.value])
+    if isinstance(pattern, ast.MatchSingleton):
+        return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
+    if isinstance(pattern, ast.MatchOr):
+        tests = [_pattern(emitter, part, subject) for part in pattern.patterns]
+        plain = [test for test in tests if test is not None]
+        return ast.BoolOp(ast.Or(), plain) if len(plain) == len(tests) else None
+    if isinstance(pattern, ast.MatchAs):
+        return None if pattern.pattern is None else _pattern(emitter, pattern.pattern, subject)
+    if isinstance(pattern, ast.MatchSequence):
+        tests = []
+        for position, part in enumerate(pattern.patterns):
+            place = ast.Subscript(subject, ast.Constant(position), ast.Load())
+            test = _pattern(emitter, part, place)
+            if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
+                emitter.refuse("a name within a pattern has no compiled form")
+            if test is not None:
+                tests.append(test)
+        return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
+    emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
+
+
+_STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.While: _while,
+    ast.For: _for,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Try: _try,
+    ast.Expr: _expression,
+    ast.Pass: _pass,
+    ast.FunctionDef: _function,
+    ast.Delete: _delete,
+    ast.Match: _match,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+}

@@ -1,0 +1,162 @@
+"""Values in the source that is generated: a kind, and the code of each part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from colkern.rows import kinds as k
+from colkern.rows.kinds import Kind
+
+UNKNOWN = object()
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an expression is.
+
+    Args:
+        kind: Its kind.
+        code: A name or a number of the generated source; empty for None and tuples.
+        none: For a value that may be None: the code of whether it is.
+        items: The items of a tuple.
+        constant: The Python object, if it is known when the function is compiled.
+        unbound: The code of whether a variable has no value yet; empty if it has one.
+    """
+
+    kind: Kind
+    code: str = ""
+    none: str = ""
+    items: tuple[Value, ...] = ()
+    constant: Any = UNKNOWN
+    unbound: str = ""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the value is known when the function is compiled."""
+        return self.constant is not UNKNOWN
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The code of each number, text or handle that it is made of."""
+        if isinstance(self.kind, k.Optional):
+            return (self.none, *_inner(self).parts)
+        if isinstance(self.kind, k.Tuple):
+            return tuple(part for item in self.items for part in item.parts)
+        return (self.code,) if self.kind not in (k.NONE, k.NEVER) else ()
+
+
+NONE = Value(k.NONE, constant=None)
+
+
+def _inner(value: Value) -> Value:
+    """The value of one that may be None, where it is not."""
+    assert isinstance(value.kind, k.Optional)
+    return Value(value.kind.of, value.code, items=value.items)
+
+
+def inner(value: Value) -> Value:
+    """A value without the case that it is None."""
+    return _inner(value) if isinstance(value.kind, k.Optional) else value
+
+
+def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
+    """A value of a kind, from the code of its parts."""
+    if isinstance(kind, k.Optional):
+        of = of_parts(kind.of, parts[1:])
+        return Value(kind, of.code, parts[0], of.items)
+    if isinstance(kind, k.Tuple):
+        items, at = [], 0
+        for item in kind.items:
+            count = len(zeros(item))
+            items.append(of_parts(item, parts[at : at + count]))
+            at += count
+        return Value(kind, items=tuple(items))
+    return Value(kind, parts[0]) if parts else Value(kind, constant=None)
+
+
+_ZEROS = {
+    "int": "0",
+    "float": "0.0",
+    "bool": "False",
+    "str": "Text(0, 0, True)",
+    "bytes": "Bytes(0, 0)",
+}
+
+
+def zeros(kind: Kind) -> tuple[str, ...]:
+    """Code for the parts of a value that is never looked at."""
+    if isinstance(kind, k.Optional):
+        return ("True", *zeros(kind.of))
+    if isinstance(kind, k.Tuple):
+        return tuple(zero for item in kind.items for zero in zeros(item))
+    return (_ZEROS.get(kind.name, "0"),) if kind not in (k.NONE, k.NEVER) else ()
+
+
+def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
+    """Statements that write a value as an item, from word `offset` of a place on."""
+    at = f"{place} + {8 * offset}" if offset else place
+    if isinstance(kind, k.Optional):
+        return [
+            f"set_word({at}, 1 if {value.none} else 0)",
+            *stored(kind.of, place, _inner(value), offset + 1),
+        ]
+    if isinstance(kind, k.Tuple):
+        lines = []
+        for item in value.items:
+            lines += stored(item.kind, place, item, offset)
+            offset += item.kind.words
+        return lines
+    if kind == k.TEXT:
+        return [f"set_text({at}, {value.code})"]
+    if kind == k.BYTES:
+        return [f"set_bytes({at}, {value.code})"]
+    if kind.name == "float":
+        return [f"set_word({at}, bits_of_float({value.code}))"]
+    if kind == k.BOOL:
+        return [f"set_word({at}, 1 if {value.code} else 0)"]
+    return [f"set_word({at}, {value.code})"] if kind.words else []
+
+
+def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
+    """Code for the parts of an item that `stored` wrote."""
+    at = f"{place} + {8 * offset}" if offset else place
+    if isinstance(kind, k.Optional):
+        return (f"get_word({at}) != 0", *loaded(kind.of, place, offset + 1))
+    if isinstance(kind, k.Tuple):
+        parts: tuple[str, ...] = ()
+        for item in kind.items:
+            parts += loaded(item, place, offset)
+            offset += item.words
+        return parts
+    if kind == k.TEXT:
+        return (f"get_text({at})",)
+    if kind == k.BYTES:
+        return (f"get_bytes({at})",)
+    if kind.name == "float":
+        return (f"float_of_bits(get_word({at}))",)
+    if kind == k.BOOL:
+        return (f"get_word({at}) != 0",)
+    return (f"get_word({at})",) if kind.words else ()
+
+
+_NUMBER, _FLOAT, _TEXT, _BYTES, _OPTIONAL, _HANDLE = range(1, 7)
+
+
+def layout_of(kind: Kind) -> int:
+    """What the words of an item are, as a layout of `colkern.kernels.row_items`."""
+    code = 0
+    for place, part in enumerate(_layout(kind)):
+        code |= part << 4 * place
+    return code
+
+
+def _layout(kind: Kind) -> list[int]:
+    if isinstance(kind, k.Optional):
+        return [_OPTIONAL, *_layout(kind.of)]
+    if isinstance(kind, k.Tuple):
+        return [part for item in kind.items for part in _layout(item)]
+    if isinstance(kind, k.Container):
+        return [_HANDLE]
+    named = {"float": _FLOAT, "str": _TEXT, "bytes": _BYTES}
+    return [named.get(kind.name, _NUMBER)] if kind.words else []

@@ -1,0 +1,117 @@
+"""Lists, dictionaries and sets of row functions beside Python's own, for tests of their bodies."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colkern.kernels import row_dicts, row_lists, row_values
+from colkern.kernels.primitives import get_word, set_word
+from colkern.rows import kinds as k
+from colkern.rows.constants import constant_block, layout_of
+from colkern.rows.kinds import Kind
+from tests.rows.bodies import EXCEPTIONS, LEFT, Memory, _compiled
+
+
+class Containers:
+    """Bodies of containers of one kind, called with what follows from the kind.
+
+    Args:
+        by: "plain" for plain Python, "compiled" for the CPU.
+        item: The kind of items, or of keys.
+        value: That of the values of dictionaries.
+    """
+
+    def __init__(self, by: str, item: Kind, value: Kind = k.NONE, room: int = 1 << 18) -> None:
+        self._by = by
+        self._memory = Memory(room)
+        self.item, self.value = item, value
+        self._given = {
+            "arena": self._memory.arena,
+            "item_words": item.words,
+            "key_words": item.words,
+            "value_words": value.words,
+            "item_layout": layout_of(item),
+            "key_layout": layout_of(item),
+            "value_layout": layout_of(value),
+        }
+
+    def call(self, body: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
+        """What a body gives, or the class of the exception, or `LEFT`."""
+        signature = inspect.signature(body)
+        first = [
+            given.get(name, self._given[name])
+            for name in signature.parameters
+            if name in self._given and (len(arguments) < len(signature.parameters) or name in given)
+        ]
+        # What `list_of_entries` takes of an item is an argument like others.
+        first = first[: len(signature.parameters) - len(arguments)]
+        function = body if self._by == "plain" else _compiled(body)
+        with np.errstate(over="ignore"):
+            returned = function(*first, *arguments)
+        if "Code" in str(signature.return_annotation):
+            returned, code = returned
+            if code:
+                return LEFT if code == row_values.LEFT else EXCEPTIONS.get(int(code), int(code))
+        return returned.item() if isinstance(returned, np.generic) else returned
+
+    def place(self, value: Any, kind: Kind) -> int:
+        """The address of a value's words."""
+        block = constant_block(value, kind)
+        words = self._memory._keep(np.zeros(len(block.words) // 8, np.int64))
+        address: int = words.ctypes.data
+        words[:] = np.frombuffer(block.at(address), np.int64)
+        return address
+
+    def read(self, place: int, kind: Kind) -> Any:
+        """The value whose words are at an address."""
+        if isinstance(kind, k.Optional):
+            return None if get_word(place) else self.read(place + 8, kind.of)
+        if isinstance(kind, k.Tuple):
+            items = []
+            for item in kind.items:
+                items.append(self.read(place, item))
+                place += 8 * item.words
+            return tuple(items)
+        if isinstance(kind, k.Container):
+            return self._read_container(int(get_word(place)), kind)
+        if kind == k.TEXT:
+            return self._memory.result(row_values.get_text(place))
+        if kind == k.BYTES:
+            return self._memory.result(row_values.get_bytes(place))
+        if kind == k.NONE:
+            return None
+        word = get_word(place)
+        return {"float": lambda: word.view(np.float64).item(), "bool": lambda: bool(word)}.get(
+            kind.name, lambda: int(word)
+        )()
+
+    def _read_container(self, header: int, kind: k.Container) -> Any:
+        if kind.name == "list":
+            return [
+                self.read(row_lists.item_place(kind.items[0].words, header, n), kind.items[0])
+                for n in range(row_lists.list_size(header))
+            ]
+        key, value = (*kind.items, k.NONE)[:2]
+        found, place = {}, 0
+        while place := int(row_dicts.next_item(key.words, value.words, header, place)):
+            found[self.read(place, key)] = self.read(place + 8 * key.words, value)
+        assert len(found) == row_dicts.dict_size(header)
+        return found if kind.name == "dict" else set(found)
+
+    def list(self, values: Any) -> int:
+        """A list, by its handle."""
+        return int(get_word(self.place(list(values), k.list_of(self.item))))
+
+    def values(self, header: int, kind: Kind | None = None) -> Any:
+        """A container of the kind, a list if none is given, as Python's."""
+        return self._read_container(int(header), kind or k.list_of(self.item))  # type: ignore[arg-type]
+
+    def put(self, place: int, value: Any, kind: Kind) -> None:
+        """Write a value's words."""
+        source = self.place(value, kind)
+        for n in range(kind.words):
+            set_word(place + 8 * n, get_word(source + 8 * n))

@@ -23,6 +23,9 @@ class _NoEngine:
 class _EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function, for other libraries to link."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
     def _optimize_final_module(self) -> None:
         """Left to the callers."""
 

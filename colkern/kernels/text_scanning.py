@@ -12,7 +12,7 @@ from typing import NamedTuple
 from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_unaligned, trailing_zeros, wrapped
+from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, trailing_zeros, wrapped
 from colkern.kernels.row_values import Text
 
 ONES = 0x0101010101010101
@@ -221,3 +221,24 @@ def character_index(text: Text, offset: int64) -> int64:
     for k in range(offset):
         count += int64(get_byte(text.address + k) & 192 != 128)
     return count
+
+
+@helper
+def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64) -> int64:
+    """Copy a part of a text to `target`: the end of the copy; 0 if it is beyond `limit`, or `target` is 0."""
+    if target == 0 or target + (stop - start) > limit:
+        return int64(0)
+    for k in range(stop - start):
+        set_byte(target + k, get_byte(base + start + k))
+    return target + (stop - start)
+
+
+@helper
+def put_piece(target: int64, limit: int64, of: Piece) -> int64:
+    """As `put_part`, of up to eight bytes."""
+    size, word, _mask = of
+    if target == 0 or target + size > limit:
+        return int64(0)
+    for k in range(size):
+        set_byte(target + k, word >> (k * 8))
+    return target + size

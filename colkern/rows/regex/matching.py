@@ -170,9 +170,7 @@ class _Writer:
         count = 2 * self.pattern.groups + 3
         nothing = (0, *(-1 for _ in range(count - 1)))
         parameters = "text: Text, start: int64" + (", barred: int64" if self.again else "")
-        source = "\n".join(
-            [f"def matcher({parameters}) -> tuple[Spans, Code]:", *self.lines, ""]
-        )
+        source = "\n".join([f"def matcher({parameters}) -> tuple[Spans, Code]:", *self.lines, ""])
         namespace: dict[str, object] = {
             "__name__": __name__,
             "Text": Text,
@@ -488,7 +486,6 @@ class _Writer:
         """A repetition of which more and more rounds are tried."""
         names = self.kept(k, groups_in(node.body), spans)
         spans = spans | names
-        stop = (Stop(opening(chain_of(node.body, None)) | opening(rest), True), None)
         self.write(f"p{k} = {at}", f"n{k} = -1")
         with self.block(f"while left != {UNKNOWN}:"):
             self.write(f"n{k} += 1")
@@ -496,7 +493,7 @@ class _Writer:
                 if node.most is not None:
                     self.when(f"n{k} > {node.most}", ("break",))
                 behind, found = self.chain(
-                    chain_of(node.body, stop), _Spot(f"p{k}"), spans, ("break",)
+                    around(node, rest, self.again), _Spot(f"p{k}"), spans, ("break",)
                 )
                 self.keep(names, found)
                 self.write(f"p{k} = {behind}")

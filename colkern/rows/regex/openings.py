@@ -164,8 +164,8 @@ def are_settled(branches: tuple[Nodes, ...], rest: Chain, at_end: bool) -> bool:
 def around(node: Repeat, rest: Chain, at_end: bool) -> Chain:
     """The body of a repetition, followed by itself or the rest."""
     again = opening(chain_of(node.body, None)) | opening(rest)
-    # What must come a number of times can fail, whatever follows.
-    bound = node.least > 0 or can_fail(rest, at_end)
+    # After the first of several rounds that must come, the next can fail, whatever follows.
+    bound = node.least > 1 or can_fail(rest, at_end)
     return chain_of(node.body, (Stop(again, bound), None))
 
 

@@ -142,7 +142,9 @@ def _parsed(pattern: str, flags: int) -> Pattern:
     flags = reference.flags
     if flags & re.LOCALE:
         raise _unsupported("the flag LOCALE")
-    tree = parser.parse(pattern, flags & ~(re.DEBUG | re.TEMPLATE if hasattr(re, "TEMPLATE") else 0))
+    tree = parser.parse(
+        pattern, flags & ~(re.DEBUG | re.TEMPLATE if hasattr(re, "TEMPLATE") else 0)
+    )
     nodes = tuple(_merged(_nodes(tree, flags)))
     always = frozenset(_certain(nodes))
     return Pattern(

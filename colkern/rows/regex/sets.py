@@ -80,7 +80,9 @@ class Characters:
                 ranges.append([c, c])
         if len(ranges) > 2:
             low, high = signed(self.ascii), signed(self.ascii >> 64)
-            return f"({name} < 128) & ((({low} if {name} < 64 else {high}) >> ({name} & 63)) & 1 != 0)"
+            return (
+                f"({name} < 128) & ((({low} if {name} < 64 else {high}) >> ({name} & 63)) & 1 != 0)"
+            )
         tests = (
             f"({name} == {a})" if a == b else f"(({name} >= {a}) & ({name} <= {b}))"
             for a, b in ranges
@@ -163,9 +165,7 @@ def _asked(key: str, items: tuple[Any, ...], flags: int) -> Characters:
 
 def _ask(items: tuple[Any, ...], flags: int) -> Characters:
     def compiled(data: list[Any]) -> re.Pattern[str]:
-        pattern: re.Pattern[str] = _compiler.compile(
-            parser.SubPattern(parser.State(), data), flags
-        )
+        pattern: re.Pattern[str] = _compiler.compile(parser.SubPattern(parser.State(), data), flags)
         return pattern
 
     one = compiled(list(items))

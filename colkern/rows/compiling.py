@@ -21,7 +21,18 @@ from colkern.cpu.primitives import (
 from colkern.generated import function_of_text
 from colkern.kernels import row_results, row_values
 from colkern.rows.emitter import Program
-from colkern.rows.slots import bit_at, is_valid, valid_bits, valid_until, viewed_bytes, viewed_text
+from colkern.rows.slots import (
+    bit_at,
+    has_null,
+    is_valid,
+    list_of_byte_strings,
+    list_of_texts,
+    list_of_words,
+    valid_bits,
+    valid_until,
+    viewed_bytes,
+    viewed_text,
+)
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -43,7 +54,11 @@ _PRIMITIVES = {
         sum_overflows,
         trailing_zeros,
         bit_at,
+        has_null,
         is_valid,
+        list_of_byte_strings,
+        list_of_texts,
+        list_of_words,
         valid_bits,
         valid_until,
         viewed_bytes,

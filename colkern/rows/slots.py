@@ -8,12 +8,13 @@ from numba.extending import register_jitable
 from numpy import int64, uint8, uint64
 
 from colkern.cpu.compiler import compiled
-from colkern.cpu.primitives import load_word
-from colkern.kernels import row_values
+from colkern.cpu.primitives import get_word, load_word, set_word
+from colkern.kernels import row_lists, row_values
 from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES
 
 is_ascii = compiled(row_values.is_ascii)
+new_list = compiled(row_lists.new_list)
 
 
 @register_jitable
@@ -83,3 +84,60 @@ def viewed_bytes(views: Any, base: Any, table: Any, i: Any) -> Any:
     """The bytes of view `i`; `views` stand at `base`, data buffers at the addresses in `table`."""
     address = _viewed_address(views, base, table, i)
     return Bytes(address, int64(views[i << uint64(2)]))
+
+
+@register_jitable
+def has_null(bitmap: Any, offset: Any, first: Any, count: Any) -> Any:
+    """Whether an item of a list is null."""
+    if len(bitmap) == 0:
+        return False
+    for item in range(uint64(first), uint64(first + count)):
+        if not bit_at(bitmap, offset + uint64(item)):
+            return True
+    return False
+
+
+@register_jitable
+def list_of_words(arena: Any, words: Any, first: Any, count: Any) -> Any:
+    """A list of items of one word; 0 if the arena has no room."""
+    header = new_list(arena, 1, count)
+    if header != 0:
+        place = get_word(header)
+        for number in range(count):
+            set_word(place + number * 8, words[uint64(first + number)])
+        set_word(header + 8, count)
+    return header
+
+
+@register_jitable
+def list_of_texts(
+    arena: Any, positions: Any, sizes: Any, all_ascii: Any, first: Any, count: Any
+) -> Any:
+    """A list of texts; 0 if the arena has no room."""
+    header = new_list(arena, 2, count)
+    if header != 0:
+        place = get_word(header)
+        for number in range(count):
+            item = uint64(first + number)
+            address, size = positions[item], sizes[item]
+            set_word(place + number * 16, address)
+            plain = all_ascii != 0 or is_ascii(address, size)
+            set_word(place + number * 16 + 8, size * 2 + int64(plain))
+        set_word(header + 8, count)
+    return header
+
+
+@register_jitable
+def list_of_byte_strings(
+    arena: Any, positions: Any, sizes: Any, all_ascii: Any, first: Any, count: Any
+) -> Any:
+    """A list of byte strings; 0 if the arena has no room."""
+    header = new_list(arena, 2, count)
+    if header != 0:
+        place = get_word(header)
+        for number in range(count):
+            item = uint64(first + number)
+            set_word(place + number * 16, positions[item])
+            set_word(place + number * 16 + 8, sizes[item])
+        set_word(header + 8, count)
+    return header

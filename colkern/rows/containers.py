@@ -13,11 +13,14 @@ from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, equal, expression
 from colkern.rows.iteration import Source
 from colkern.rows.kinds import Container
+from colkern.rows.matches import Match, group
 from colkern.rows.values import Value, loaded, stored
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
     """`container[place]`."""
+    if isinstance(container.kind, Match):
+        return group(emitter, container, place)
     if isinstance(container.kind, k.Tuple) and not container.is_constant:
         return _tuple_item(emitter, container, place)
     if container.is_constant and place.is_constant:

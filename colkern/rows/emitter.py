@@ -313,6 +313,9 @@ class Emitter:
 
     def numbers(self, value: Value) -> Value:
         """A constant as code; other values as they are."""
+        if isinstance(value.kind, k.Tuple):
+            items = tuple(self.numbers(item) for item in value.items)
+            return replace(value, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
             return value
         return literal(self, value.constant)
@@ -494,17 +497,20 @@ class Emitter:
 
     def chosen(self, test: str, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
         """The value of an expression with two branches."""
-        values: list[Value] = []
         name = self.fresh("chosen")
-        self.branch(
-            test,
-            lambda: self.env.update({name: self.numbers(then())}),
-            lambda: self.env.update({name: self.numbers(otherwise())}),
-        )
-        values.append(self.env.pop(name))
-        if " or " in values[0].kind.name and not isinstance(values[0].kind, k.Optional):
-            self.refuse(f"an expression is {values[0].kind}")
-        return values[0]
+
+        def side(write: Callable[[], Value]) -> Callable[[], None]:
+            def bind() -> None:
+                value = self.numbers(write())
+                self.env[name] = value
+
+            return bind
+
+        self.branch(test, side(then), side(otherwise))
+        value = self.env.pop(name)
+        if value.kind.words == 0 and value.kind != k.NONE and not isinstance(value.kind, k.Tuple):
+            self.refuse(f"an expression is {value.kind}")
+        return value
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, constant_kind
 from colkern.rows.emitter import Block, Emitter
@@ -60,6 +59,9 @@ def needed(emitter: Emitter, node: ast.expr) -> Value:
 
 def constant(value: Any) -> Value:
     """A Python object that is known when the function is compiled."""
+    if isinstance(value, tuple):
+        items = tuple(constant(item) for item in value)
+        return Value(constant_kind(value), items=items, constant=value)
     return NONE if value is None else Value(constant_kind(value), constant=value)
 
 
@@ -273,8 +275,8 @@ class Condition:
     def __init__(
         self,
         code: str,
-        holds: Mapping[str, Value] = {},  # noqa: B006  # never changed
-        fails: Mapping[str, Value] = {},  # noqa: B006
+        holds: Mapping[str, Value] = {},  # never changed
+        fails: Mapping[str, Value] = {},
         constant: bool | None = None,
     ) -> None:
         self.code = code

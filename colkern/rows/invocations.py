@@ -16,8 +16,8 @@ from colkern.rows.calls import call, has
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter
 from colkern.rows.expressions import constant, expression, needed, truth
+from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value
-
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 """Methods of containers that change nothing."""
@@ -36,7 +36,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, re.Pattern):
             arguments, named = _arguments(emitter, node)
-            return call(emitter, f"re.Pattern.{node.func.attr}", [owner, *arguments], named)
+            return method_of_pattern(emitter, owner.constant, node.func.attr, arguments, named)
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
             if node.func.attr not in _READING:
                 emitter.refuse("a constant that changes has no compiled form")
@@ -68,6 +68,9 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
             return NONE
         if name in ("items", "keys", "values"):
             emitter.refuse(f"{name}() has a compiled form only in a loop")
+    if isinstance(kind, Match):
+        arguments, _ = _arguments(emitter, node)
+        return method_of_match(emitter, owner, name, arguments)
     if kind == k.TEXT and name == "join" and len(node.args) == 1:
         from colkern.rows.comprehensions import as_list
 
@@ -116,6 +119,11 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         write = None
     if write is not None:
         return write(emitter, node)
+    if getattr(function, "__module__", "") == "re":
+        arguments, named = _arguments(emitter, node)
+        found = function_of_re(emitter, function, arguments, named)
+        if found is not None:
+            return found
     if isinstance(function, types.FunctionType) and not _in_table(function):
         from colkern.rows.functions import users_function
 

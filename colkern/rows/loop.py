@@ -193,7 +193,7 @@ def compiled_loop(source: Source, title: str) -> Any:
 
 def _digest(program: Program) -> str:
     """What the compiled code depends on beside its text: the bodies, by what they do."""
-    from colkern.cpu.content import content_hash
     from colkern.cpu.compiler import compiled
+    from colkern.cpu.content import content_hash
 
     return "".join(content_hash(compiled(body)) for body in program.bodies.values())

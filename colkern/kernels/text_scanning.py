@@ -1,8 +1,11 @@
 """Runs of characters in texts: what generated matchers of regular expressions call.
 
-Places are addresses. A set of characters is four words: `low` and `high` have a bit for each ASCII
-character, `yes` and `no` one for each first byte of others, from 192 on: whether all characters that begin
-with it are in the set, or none. If neither, what the set says about such a character is left to Python.
+Places are bytes of a text, from 0. A set of characters is four words: `low` and `high` have a bit for each
+ASCII character, `yes` and `no` one for each first byte of others, from 192 on: whether all characters that
+begin with it are in the set, or none. If neither, such a character is left to Python.
+
+What is known when a matcher is generated comes as one named tuple: a call is then quick to compile, and
+serves all such tuples, where Numba would compile a helper anew for each literal number.
 """
 
 from __future__ import annotations
@@ -19,14 +22,22 @@ ONES = 0x0101010101010101
 HIGHS = -0x7F7F7F7F7F7F7F80
 
 UNKNOWN = -1
-"""In place of an address: a character that is left to Python."""
+"""In place of a place: a character that is left to Python."""
 
 TOO_FEW = -2
-"""In place of an address: fewer characters than there must be."""
+"""In place of a place: fewer characters than there must be, or not the byte that must follow."""
 
 
 class Run(NamedTuple):
-    """Characters of a set, and how many of it there must and may be."""
+    """Characters of a set.
+
+    Args:
+        low, high, yes, no: The set.
+        least: How many there must be.
+        most: How many there may be.
+        behind: How many bytes behind a place they begin.
+        following: The byte that must follow; -1 for any.
+    """
 
     low: int64
     high: int64
@@ -34,13 +45,20 @@ class Run(NamedTuple):
     no: int64
     least: int64
     most: int64
+    behind: int64
+    following: int64
 
 
 class LongRun(NamedTuple):
-    """Characters of a set of nearly all ASCII characters.
+    """Any number of characters of a set of nearly all ASCII characters.
 
-    It lacks two bytes, and some below a bound, these three eight times in a word each. If the bound is 0, all
-    characters that are not ASCII are in the set.
+    Args:
+        low, high, yes, no: The set.
+        first, second: Two bytes that it may lack, eight times each.
+        bound: A byte below which it may lack others, eight times. If 0, all characters that are not ASCII
+            are in the set.
+        least: 0, or 1 if there must be a character.
+        behind, following: As in `Run`.
     """
 
     low: int64
@@ -50,14 +68,25 @@ class LongRun(NamedTuple):
     first: int64
     second: int64
     bound: int64
+    least: int64
+    behind: int64
+    following: int64
 
 
 class Piece(NamedTuple):
-    """Up to eight bytes of a literal: how many, a word that begins with them, and one with all their bits."""
+    """Up to eight bytes of a literal.
+
+    Args:
+        size: How many.
+        word: A word that begins with them.
+        mask: A word with all bits of so many bytes.
+        behind: How many bytes behind a place they are.
+    """
 
     size: int64
     word: int64
     mask: int64
+    behind: int64
 
 
 class Byte(NamedTuple):
@@ -67,45 +96,32 @@ class Byte(NamedTuple):
 
 
 @helper
-def find_byte(place: int64, end: int64, of: Byte) -> int64:
-    """Where the first byte of a value is, or the end."""
-    repeated = of.word
-    while place + 8 <= end:
-        other = get_unaligned(place) ^ repeated
-        hits = wrapped(other - ONES) & ~other & HIGHS
-        if hits != 0:
-            return place + (int64(trailing_zeros(uint64(hits))) >> 3)
-        place += 8
-    byte = repeated & 255
-    while place < end and get_byte(place) != byte:
-        place += 1
-    return place
+def byte_at(text: Text, place: int64) -> int64:
+    """The byte at a place, or 256 at the end."""
+    return get_byte(text.address + place) if place < text.size else int64(256)
 
 
 @helper
-def byte_at(place: int64, end: int64) -> int64:
-    """The byte at an address, or 256 at the end."""
-    return get_byte(place) if place < end else int64(256)
-
-
-@helper
-def has(place: int64, end: int64, of: Piece) -> bool:
-    """Whether there are certain bytes, up to eight."""
-    size, word, mask = of
-    if place + 8 <= end:
-        return (get_unaligned(place) ^ word) & mask == 0
-    if place + size > end:
+def has(text: Text, place: int64, of: Piece) -> bool:
+    """Whether there are the bytes of a literal."""
+    size, word, mask, behind = of
+    place += behind
+    if place + 8 <= text.size:
+        return (get_unaligned(text.address + place) ^ word) & mask == 0
+    if place + size > text.size:
         return False
+    different = int64(0)
     for k in range(size):
-        if get_byte(place + k) != (word >> (k * 8)) & 255:
-            return False
-    return True
+        different |= get_byte(text.address + place + k) ^ ((word >> (k * 8)) & 255)
+    return different == 0
 
 
 @helper
-def skip_run(place: int64, end: int64, of: Run) -> int64:
-    """The end of a run of up to `most` characters; `TOO_FEW` if fewer than `least`; or `UNKNOWN`."""
-    low, high, yes, no, least, most = of
+def skip_run(text: Text, place: int64, of: Run) -> int64:
+    """The end of a run of characters; `TOO_FEW`; or `UNKNOWN`."""
+    low, high, yes, no, least, most, behind, following = of
+    place += text.address + behind
+    end = text.address + text.size
     count = int64(0)
     while count < most and place < end:
         byte = get_byte(place)
@@ -120,14 +136,19 @@ def skip_run(place: int64, end: int64, of: Run) -> int64:
             return int64(UNKNOWN)
         place += 1
         count += 1
-    return place if count >= least else int64(TOO_FEW)
+    if count < least or (following >= 0 and (place >= end or get_byte(place) != following)):
+        return int64(TOO_FEW)
+    return place - text.address
 
 
 @helper
-def skip_most(place: int64, end: int64, of: LongRun) -> int64:
-    """The end of a run of a set that lacks few ASCII characters, or `UNKNOWN`."""
-    low, high, yes, no, first, second, bound = of
+def skip_most(text: Text, place: int64, of: LongRun) -> int64:
+    """The end of a long run; `TOO_FEW`; or `UNKNOWN`."""
+    low, high, yes, no, first, second, bound, least, behind, following = of
     beyond = HIGHS if bound != 0 else 0
+    place += text.address + behind
+    least += place
+    end = text.address + text.size
     while place < end:
         if place + 8 <= end:
             word = get_unaligned(place)
@@ -144,64 +165,126 @@ def skip_most(place: int64, end: int64, of: LongRun) -> int64:
         byte = get_byte(place)
         if byte < 128:
             if ((low if byte < 64 else high) >> (byte & 63)) & 1 == 0:
-                return place
+                break
         elif byte >= 192:
             if (yes >> (byte & 63)) & 1 == 0:
-                return place if (no >> (byte & 63)) & 1 != 0 else int64(UNKNOWN)
+                if (no >> (byte & 63)) & 1 == 0:
+                    return int64(UNKNOWN)
+                break
             place += 1 + (byte >= 224) + (byte >= 240)
         place += 1
-    return place
+    if place < least or (following >= 0 and (place >= end or get_byte(place) != following)):
+        return int64(TOO_FEW)
+    return place - text.address
 
 
 @helper
-def find_opening(place: int64, end: int64, of: Run) -> int64:
-    """Where the first character begins that may be of a set, or the end."""
-    low, high, _yes, no, _least, _most = of
-    while place < end:
-        byte = get_byte(place)
-        if byte < 128:
-            if ((low if byte < 64 else high) >> (byte & 63)) & 1 != 0:
-                return place
-        elif byte >= 192 and (no >> (byte & 63)) & 1 == 0:
-            return place
-        place += 1
-    return place
-
-
-@helper
-def character_before(place: int64) -> int64:
-    """Where the character begins that ends at an address."""
+def step_back(text: Text, place: int64, first: int64) -> int64:
+    """Where the character begins that ends at a place; of `first`, the byte before."""
     place -= 1
-    while get_byte(place) & 192 == 128:
+    while place >= first and get_byte(text.address + place) & 192 == 128:
         place -= 1
     return place
 
 
-@helper
-def step_back(place: int64, first: int64) -> int64:
-    """Where the character begins that ends at an address; of `first`, the byte before."""
-    return character_before(place) if place > first else place - int64(1)
+# Where a match may begin, at a place or behind it.
 
 
 @helper
-def is_boundary(place: int64, begin: int64, end: int64, of: Run) -> int64:
+def find_byte(text: Text, place: int64, of: Byte) -> int64:
+    """Where the first byte of a value is, or the end."""
+    repeated = of.word
+    place += text.address
+    end = text.address + text.size
+    while place + 8 <= end:
+        other = get_unaligned(place) ^ repeated
+        hits = wrapped(other - ONES) & ~other & HIGHS
+        if hits != 0:
+            return place + (int64(trailing_zeros(uint64(hits))) >> 3) - text.address
+        place += 8
+    byte = repeated & 255
+    while place < end and get_byte(place) != byte:
+        place += 1
+    return place - text.address
+
+
+@helper
+def find_opening(text: Text, place: int64, of: Run) -> int64:
+    """Where the first character begins that may be of a set, or the end."""
+    place += text.address
+    end = text.address + text.size
+    while place < end:
+        byte = get_byte(place)
+        if byte < 128:
+            if ((of.low if byte < 64 else of.high) >> (byte & 63)) & 1 != 0:
+                break
+        elif byte >= 192 and (of.no >> (byte & 63)) & 1 == 0:
+            break
+        place += 1
+    return place - text.address
+
+
+@helper
+def find_character(text: Text, place: int64) -> int64:
+    """Where a character begins, or the end."""
+    while place < text.size and get_byte(text.address + place) & 192 == 128:
+        place += 1
+    return place
+
+
+@helper
+def find_line(text: Text, place: int64) -> int64:
+    """Where a line begins; behind the end if there is none."""
+    while not begins_line(text, place):
+        place += 1
+    return place
+
+
+# Conditions on a place.
+
+
+@helper
+def begins_line(text: Text, place: int64) -> bool:
+    """Whether a line begins, or the place is behind the end."""
+    if place == 0 or place > text.size:
+        return True
+    return get_byte(text.address + place - 1) == 10
+
+
+@helper
+def ends_line(text: Text, place: int64) -> bool:
+    """Whether a line ends."""
+    return place == text.size or get_byte(text.address + place) == 10
+
+
+@helper
+def ends_last_line(text: Text, place: int64) -> bool:
+    """Whether the text ends, but for the end of a line."""
+    return place >= text.size - 1 and ends_line(text, place)
+
+
+@helper
+def is_boundary(text: Text, place: int64, of: Run) -> int64:
     """Whether one of the characters before and behind a place is in a set: 1, 0 or `UNKNOWN`.
 
     `of` is a run of at most one.
     """
     inside = int64(0)
-    if place > begin:
-        before = character_before(place)
-        after = skip_run(before, place, of)
+    if place > 0:
+        before = step_back(text, place, int64(0))
+        after = skip_run(text, before, of)
         if after < 0:
             return int64(UNKNOWN)
         inside = int64(after > before)
-    if place < end:
-        after = skip_run(place, end, of)
+    if place < text.size:
+        after = skip_run(text, place, of)
         if after < 0:
             return int64(UNKNOWN)
         inside ^= int64(after > place)
     return inside
+
+
+# What is done with matches.
 
 
 @helper
@@ -236,7 +319,7 @@ def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64
 @helper
 def put_piece(target: int64, limit: int64, of: Piece) -> int64:
     """As `put_part`, of up to eight bytes."""
-    size, word, _mask = of
+    size, word, _mask, _behind = of
     if target == 0 or target + size > limit:
         return int64(0)
     for k in range(size):

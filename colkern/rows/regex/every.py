@@ -19,9 +19,9 @@ from colkern.kernels import row_lists, row_values, text_scanning
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
-from colkern.rows.regex.matching import matcher, needs_barring
+from colkern.rows.regex.matching import matcher, needs_barring, piece_of
 from colkern.rows.regex.parsing import Pattern, parse
-from colkern.rows.regex.sets import parser
+from colkern.rows.regex.sets import parser, signed
 
 _NAMESPACE: dict[str, object] = {
     "Arena": Arena,
@@ -200,10 +200,7 @@ def _sub(pattern: str | re.Pattern[str], repl: str, count: int, flags: int) -> C
             for begin in range(0, len(data), 8):
                 some = data[begin : begin + 8]
                 name = f"piece_{k}_{begin}"
-                word = int.from_bytes(some, "little", signed=len(some) == 8)
-                namespace[name] = text_scanning.Piece(
-                    len(some), word, (1 << 8 * len(some)) - 1 if len(some) < 8 else -1
-                )  # type: ignore[arg-type]
+                namespace[name] = text_scanning.Piece(*map(int64, map(signed, piece_of(some))))
                 each += f"\ntarget = put_piece(target, limit, {name})"
     after = f"""\
 if count == 0:

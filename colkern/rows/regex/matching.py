@@ -19,7 +19,6 @@ from colkern.errors import CompileError
 from colkern.generated import function_of_text
 from colkern.kernels import text_scanning
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte
 from colkern.kernels.row_values import DONE, LEFT, Code, Text
 from colkern.kernels.text_scanning import ONES, UNKNOWN
 from colkern.rows.regex.openings import (
@@ -101,7 +100,7 @@ _Spans: TypeAlias = dict[int, tuple[_Spot, _Spot]]
 _Fail: TypeAlias = tuple[str, ...]
 """What to do where there is no match: the last line jumps."""
 
-_NOWHERE = _Spot("base", -1)
+_NOWHERE = _Spot("-1")
 
 
 class _Writer:
@@ -158,9 +157,9 @@ class _Writer:
         if self.how == "fullmatch":
             nodes = (*nodes, Place("END"))
         chain = chain_of(nodes, None)
-        self.write("base = text.address", "end = base + text.size", "left = 0")
+        self.write("left = 0")
         if self.how != "search" or _first_place(nodes) == "BEGINNING":
-            self.write("s = base + start")
+            self.write("s = start")
             with self.block("while True:"):
                 self.chain(chain, _Spot("s"), {}, ("break",))
         else:
@@ -177,7 +176,6 @@ class _Writer:
             "Code": Code,
             "Spans": tuple[(int64,) * count],
             "int64": int64,
-            "get_byte": get_byte,
             "FAILED": (nothing, DONE),
             "LEAVE": (nothing, LEFT),
             **_SCANNING,
@@ -188,21 +186,17 @@ class _Writer:
     def search(self, chain: Chain, nodes: Nodes) -> None:
         """The first place where there is a match."""
         first = opening(chain)
-        self.write("s = base + start - 1")
-        with self.block(f"while (s < end) & (left != {UNKNOWN}):"):
-            self.write("s += 1")
+        self.write("s = start - 1")
+        with self.block(f"while (s < text.size) & (left != {UNKNOWN}):"):
             if _first_place(nodes) == "LINE_START":
-                with self.block("if s > base and s <= end and get_byte(s - 1) != 10:"):
-                    line = self.constant("Byte", 10 * ONES)
-                    self.write(f"s = find_byte(s, end, {line}) + 1")
-                self.when("s > end", ("break",))
+                self.write("s = find_line(text, s + 1)")
+                self.when("s > text.size", ("break",))
             elif first.any or first.characters.ascii == ASCII:
-                with self.block("while s < end and get_byte(s) & 192 == 128:"):
-                    self.write("s += 1")
+                self.write("s = find_character(text, s + 1)")
             else:
                 self.find(first.characters)
                 if not first.end:
-                    self.when("s >= end", ("break",))
+                    self.when("s >= text.size", ("break",))
             self.chain(chain, _Spot("s"), {}, ("continue",))
 
     def find(self, characters: Characters) -> None:
@@ -210,19 +204,18 @@ class _Writer:
         members = characters.members()
         if len(members) == 1 and not characters.leads:
             byte = self.constant("Byte", members[0] * ONES)
-            self.write(f"s = find_byte(s, end, {byte})")
+            self.write(f"s = find_byte(text, s + 1, {byte})")
         else:
-            run = self.constant("Run", *characters.words, 0, 0)
-            self.write(f"s = find_opening(s, end, {run})")
+            run = self.constant("Run", *characters.words, 0, 0, 0, -1)
+            self.write(f"s = find_opening(text, s + 1, {run})")
 
     def succeed(self, at: _Spot, spans: _Spans, fail: _Fail) -> None:
         """The end of the pattern."""
         if self.again:
-            self.when(f"({at} == s) & (s - base == barred)", fail)
-        values = ["1", "s - base", f"{at} - base"]
+            self.when(f"({at} == s) & (s == barred)", fail)
+        values = ["1", "s", str(at)]
         for group in range(1, self.pattern.groups + 1):
-            for spot in spans.get(group, (_NOWHERE, _NOWHERE)):
-                values.append("-1" if spot == _NOWHERE else f"{spot} - base")
+            values.extend(map(str, spans.get(group, (_NOWHERE, _NOWHERE))))
         self.write(f"return ({', '.join(values)}), 0")
 
     # Nodes.
@@ -232,13 +225,14 @@ class _Writer:
 
         A chain that ends with a `Stop` does not return: where it then is, and its groups.
         """
+        matched: Chain = None
         while chain is not None:
             node, rest = chain
             match node:
                 case Stop():
                     return at, spans
                 case Literal(data):
-                    at = self.literal(data, at, fail)
+                    at = at.behind(1) if chain is matched else self.literal(data, at, fail)
                 case Open(group):
                     # In `spans` until it is closed, as what is between may be a chain of its own.
                     spans = spans | {-group: (at, at)}
@@ -247,7 +241,8 @@ class _Writer:
                 case Place(name, flags):
                     self.place(name, flags, at, fail)
                 case Run() if is_settled_run(node, rest, self.again):
-                    at = self.settled_run(node, rest, at, fail)
+                    matched = _byte_behind(rest)
+                    at = self.settled_run(node, rest, at, fail, matched)
                 case Run():
                     self.run(node, rest, at, spans, fail)
                     return at, spans
@@ -275,71 +270,54 @@ class _Writer:
 
     def literal(self, data: bytes, at: _Spot, fail: _Fail) -> _Spot:
         """Match bytes."""
-        if len(data) == 1:
-            self.when(f"byte_at({at}, end) != {data[0]}", fail)
-            return at.behind(1)
         for k in range(0, len(data), 8):
-            size = len(data[k : k + 8])
-            word = int.from_bytes(data[k : k + 8], "little")
-            expected = self.constant("Piece", size, word, (1 << 8 * size) - 1)
-            self.when(f"not has({at.behind(k)}, end, {expected})", fail)
+            piece = self.constant("Piece", *piece_of(data[k : k + 8], at.more + k))
+            self.when(f"not has(text, {at.name}, {piece})", fail)
         return at.behind(len(data))
 
-    def leave(self, condition: str, variable: str, fail: _Fail, unknown: bool) -> None:
-        """Fail on a condition; if `unknown`, the variable may say that the row is left."""
-        self.when(condition, (f"left = {variable}", *fail) if unknown else fail)
-
-    def skip(self, target: str, at: _Spot, node: Run, fail: _Fail, pattern_end: int | None) -> None:
-        """`target` = the end of a run from a place on, of at least `node.least` characters.
+    def skip(
+        self, at: _Spot, node: Run, most: int | None, fail: _Fail, following: Chain = None
+    ) -> str:
+        """A variable that is the end of a run from a place on, of at least `node.least` characters.
 
         Args:
-            target: A variable.
             at: The place.
             node: What is run through.
+            most: At most how many characters; None for any number.
             fail: What to do if there are fewer.
-            pattern_end: At most how many characters; None for any number.
+            following: Begins with the byte that must follow, if any.
         """
-        characters, least, most = node.characters, node.least, pattern_end
-        unknown = not characters.known
+        characters, least = node.characters, node.least
+        variable = f"q{self.number()}"
+        byte = following[0].bytes[0] if following and isinstance(following[0], Literal) else -1
         limits = _limits(characters) if most is None and least < 2 else None
         if limits is None:
             most = 1 << 62 if most is None else most
-            run = self.constant("Run", *characters.words, least, most)
-            self.write(f"{target} = skip_run({at}, end, {run})")
-            if least > 0 or unknown:
-                self.leave(f"{target} < 0", target, fail, unknown)
-            return
-        run = self.constant("LongRun", *characters.words, *limits)
-        self.write(f"{target} = skip_most({at}, end, {run})")
-        if least == 1:
-            self.leave(f"{target} <= {at}", target, fail, unknown)
-        elif unknown:
-            self.leave(f"{target} < 0", target, fail, unknown)
+            run = self.constant("Run", *characters.words, least, most, at.more, byte)
+            self.write(f"{variable} = skip_run(text, {at.name}, {run})")
+        else:
+            run = self.constant("LongRun", *characters.words, *limits, least, at.more, byte)
+            self.write(f"{variable} = skip_most(text, {at.name}, {run})")
+        if not characters.known:
+            self.when(f"{variable} < 0", (f"left = {variable}", *fail))
+        elif least > 0 or byte >= 0:
+            self.when(f"{variable} < 0", fail)
+        return variable
 
-    def settled_run(self, node: Run, rest: Chain, at: _Spot, fail: _Fail) -> _Spot:
+    def settled_run(
+        self, node: Run, rest: Chain, at: _Spot, fail: _Fail, following: Chain = None
+    ) -> _Spot:
         """A run of which one length is tried."""
-        characters, most = node.characters, node.most
+        most = node.most
         # Only a run that takes as few as it may stops before it has to.
         if not node.greedy and not can_fail(rest, self.again):
             most = node.least
-        if most == 0:
-            return at
-        if node.least == most == 1 and characters.no == LEADS:
-            k = self.number()
-            if len(characters.members()) == 1:
-                self.when(f"byte_at({at}, end) != {characters.members()[0]}", fail)
-            else:
-                self.write(f"c{k} = byte_at({at}, end)")
-                self.when(f"not ({characters.test(f'c{k}')})", fail)
-            return at.behind(1)
-        q = f"q{self.number()}"
-        self.skip(q, at, node, fail, most)
-        return _Spot(q)
+        return _Spot(self.skip(at, node, most, fail, following))
 
     def run(self, node: Run, rest: Chain, at: _Spot, spans: _Spans, fail: _Fail) -> None:
         """A run of which several lengths are tried."""
         k = self.number()
-        few, more = at, f"h{k}"
+        few = at
         if node.least > 0:
             least = Run(node.characters, node.least, node.least)
             few = self.settled_run(least, rest, at, fail)
@@ -347,9 +325,9 @@ class _Writer:
             self.lazy_run(node, k, rest, few, spans, fail)
             return
         most = None if node.most is None else node.most - node.least
-        self.skip(more, few, Run(node.characters, 0, most), fail, most)
+        more = self.skip(few, Run(node.characters, 0, most), most, fail)
         with self.block(f"while ({more} >= {few}) & (left != {UNKNOWN}):"):
-            back = f"step_back({more}, {few})" if node.characters.leads else f"{more} - 1"
+            back = f"step_back(text, {more}, {few})" if node.characters.leads else f"{more} - 1"
             self.write(f"p{k} = {more}", f"{more} = {back}")
             self.chain(rest, _Spot(f"p{k}"), spans, ("continue",))
         self.write(*fail)
@@ -393,7 +371,7 @@ class _Writer:
     ) -> tuple[_Spot, _Spans]:
         """A choice that the next character makes: the last branch, if it is none of the others'."""
         k = self.number()
-        self.write(f"c{k} = byte_at({at}, end)")
+        self.write(f"c{k} = byte_at(text, {at})")
         names = self.kept(k, frozenset().union(*map(groups_in, branches)), spans)
         tests = [_begins(opening(chain_of(branch, rest)), f"c{k}") for branch in branches]
         return self.branches(branches, rest, tests, k, at, spans | names, names, fail)
@@ -504,24 +482,41 @@ class _Writer:
 
     def place(self, name: str, flags: int, at: _Spot, fail: _Fail) -> None:
         """A condition on an address."""
-        failing = {
-            "BEGINNING": f"{at} != base",
-            "LINE_START": f"{at} != base and get_byte({at} - 1) != 10",
-            "END": f"{at} != end",
-            "LINE_END": f"{at} != end and get_byte({at}) != 10",
-            "LAST_LINE": f"{at} != end and ({at} + 1 != end or get_byte({at}) != 10)",
-        }.get(name)
-        if failing:
-            self.when(failing, fail)
+        if name in _CONDITIONS:
+            self.when(_CONDITIONS[name].format(at), fail)
             return
         word = word_characters(flags & re.ASCII)
         w = f"w{self.number()}"
-        run = self.constant("Run", *word.words, 0, 1)
-        self.write(f"{w} = is_boundary({at}, base, end, {run})")
+        run = self.constant("Run", *word.words, 0, 1, 0, -1)
+        self.write(f"{w} = is_boundary(text, {at}, {run})")
         wrong = f"{w} <= 0" if name == "BOUNDARY" else f"{w} != 0"
         if name != "BOUNDARY" and not EMPTY_HAS_INSIDE:
-            wrong = f"({wrong}) | (base == end)"
-        self.leave(wrong, w, fail, not word.known)
+            wrong = f"({wrong}) | (text.size == 0)"
+        self.when(wrong, fail if word.known else (f"left = {w}", *fail))
+
+
+_CONDITIONS = {
+    "BEGINNING": "{} != 0",
+    "LINE_START": "not begins_line(text, {})",
+    "END": "{} != text.size",
+    "LINE_END": "not ends_line(text, {})",
+    "LAST_LINE": "not ends_last_line(text, {})",
+}
+
+
+def _byte_behind(chain: Chain) -> Chain:
+    """The chain from a literal of one byte on, if that is next but for where groups begin and end."""
+    while chain is not None and isinstance(chain[0], Open | Close):
+        chain = chain[1]
+    if chain is not None and isinstance(chain[0], Literal) and len(chain[0].bytes) == 1:
+        return chain
+    return None
+
+
+def piece_of(data: bytes, behind: int = 0) -> tuple[int, int, int, int]:
+    """What `Piece` has of up to eight bytes."""
+    size = len(data)
+    return size, int.from_bytes(data, "little"), (1 << 8 * size) - 1, behind
 
 
 def _limits(characters: Characters) -> tuple[int, int, int] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -255,6 +256,19 @@ RISKS: tuple[tuple[str, str, str], ...] = (
     ("math.log({float})", "float", "ValueError"),
     ("chr({int})", "str", "(ValueError, OverflowError)"),
 )
+MARKS = {
+    "re": "re.",
+    "generators": " for ",
+    "percent": "' % ",
+    "format": ".format(",
+    "strftime": "strftime",
+    "sorted": "sorted",
+    "lookups": "{{",
+    "reversed": "::-",
+    "math": "math.",
+}
+"""What can be left out of programs besides kinds and statements, and what it looks like in a template."""
+
 SPECIFICATIONS = {
     "int": ("", ":d", ":5d", ":<6", ":+d", ":,", ":03d", ":x", ":b", "!r"),
     "float": ("", ":.2f", ":.0f", ":8.3f", ":e", ":g", ":,.1f", ":+.1f", ":.1%", "!r"),
@@ -289,11 +303,20 @@ class Expressions:
     Args:
         random: Chooses.
         scope: The variables that can be read; the owner changes it.
+        without: Kinds, and keys of `MARKS`, that they do not use.
     """
 
-    def __init__(self, random: Random, scope: list[Variable]) -> None:
+    def __init__(
+        self, random: Random, scope: list[Variable], without: Set[str] = frozenset()
+    ) -> None:
         self._random = random
         self._scope = scope
+        self._without = without
+        self._templates = {
+            kind: [template for template in templates if self._allowed(template)]
+            for kind, templates in TEMPLATES.items()
+        }
+        self._risks = [risk for risk in RISKS if risk[1] not in without and self._allowed(risk[0])]
         self._sums = False
         self._special: dict[str, Callable[[int], str]] = {
             "nonzero": lambda depth: self._random.choice(NON_ZERO),
@@ -301,6 +324,15 @@ class Expressions:
             "text": lambda depth: self._random.choice(LITERALS["str"][1:]),
             "f-string": self._f_string,
         }
+
+    def _allowed(self, template: str) -> bool:
+        used = re.findall(r"{([^?{}]+)}", template)
+        marks = (mark for name, mark in MARKS.items() if name in self._without)
+        return self._without.isdisjoint(used) and not any(mark in template for mark in marks)
+
+    def kind(self, *choices: str) -> str:
+        """One of some kinds that can be used."""
+        return self._random.choice([kind for kind in choices if kind not in self._without])
 
     @contextmanager
     def reading_sums(self) -> Iterator[None]:
@@ -315,11 +347,11 @@ class Expressions:
             return self._special[kind](depth)
         if depth <= 0 or self._random.random() < 0.25:
             return self._leaf(kind)
-        return self._filled(self._random.choice(TEMPLATES[kind]), depth - 1)
+        return self._filled(self._random.choice(self._templates[kind]), depth - 1)
 
     def risky(self) -> tuple[str, str, str]:
         """An expression that may raise, the kind of its value, and what it raises."""
-        template, kind, error = self._random.choice(RISKS)
+        template, kind, error = self._random.choice(self._risks)
         return self._filled(template, 1), kind, error
 
     def _leaf(self, kind: str) -> str:
@@ -342,13 +374,14 @@ class Expressions:
     def _without_variable(self, kind: str) -> str:
         """A literal or, better, something of a variable of another kind."""
         if kind == "bool" and self._random.random() < 0.9:
-            other = self._random.choice(("int", "int", "str", "float"))
+            other = self.kind("int", "int", "str", "float")
             return f"({self._leaf(other)} {self._random.choice(COMPARISONS)} {self._leaf(other)})"
         bridges = [
             bridge.format(variable.name)
             for variable in self._scope
             if not variable.optional and not variable.sums
             for bridge in BRIDGES.get((variable.kind, kind), ())
+            if self._allowed(bridge)
         ]
         if bridges and self._random.random() < 0.7:
             return self._random.choice(bridges)

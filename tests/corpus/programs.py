@@ -19,7 +19,7 @@ import linecache
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -53,17 +53,10 @@ PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "list[int]": (values.number_lists,),
     "list[str]": (values.word_lists,),
 }
-RESULTS = (
-    "int",
-    "float",
-    "bool",
-    "str",
-    "str",
-    "date",
-    "list[int]",
-    "list[str]",
-    "tuple[int, str]",
-)
+RESULTS = ("int", "float", "bool", "str", "str", "date", "list[int]", "list[str]")
+WEIGHTED = [
+    kind for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1)) for _ in range(weight)
+]
 INDENT = "    "
 
 
@@ -94,41 +87,41 @@ def function_of(source: str, name: str) -> Callable[..., Any]:
     return function
 
 
-def generated(seed: int, size: int = 6) -> Program:
+def generated(seed: int, size: int = 6, without: Set[str] = frozenset()) -> Program:
     """The program of a seed.
 
     Args:
         seed: Chooses the program.
         size: How many statements it has at its top, at most.
+        without: What it does not use: kinds but `int`, keys of `expressions.MARKS`, `f-string`, `optional`,
+            names of statements. A compiler that lacks something is tested without it.
     """
-    return _Writer(seed, size).program()
+    return _Writer(seed, size, without).program()
 
 
 class _Writer:
     """Writes one program."""
 
-    def __init__(self, seed: int, size: int) -> None:
+    def __init__(self, seed: int, size: int, without: Set[str]) -> None:
         self.random = Random(f"program {seed}")
-        self.seed, self.size = seed, size
+        self.seed, self.size, self.without = seed, size, without
         self.lines: list[str] = []
         self.indent = 1
         self.scope: list[Variable] = []
-        self.expressions = Expressions(self.random, self.scope)
+        self.expressions = Expressions(self.random, self.scope, without)
         self.in_loop = False
-        self.result = self.random.choice(RESULTS)
-        self.optional_result = self.random.random() < 0.25
+        self.result = self.kind(*RESULTS, *([] if "str" in without else ["tuple[int, str]"]))
+        self.optional_result = "optional" not in without and self.random.random() < 0.25
         self.count = 0
 
     def program(self) -> Program:
         """The whole program."""
-        kinds = self.random.choices(
-            list(PARAMETERS), weights=(5, 4, 1, 6, 2, 1, 1, 1), k=self.random.randint(1, 3)
-        )
+        kinds = [self.kind(*WEIGHTED) for _ in range(self.random.randint(1, 3))]
         hinted = self.random.random() < 0.9
         columns, heads = [], []
         for place, kind in enumerate(kinds):
             name = "abc"[place]
-            optional = hinted and self.random.random() < 0.3
+            optional = hinted and "optional" not in self.without and self.random.random() < 0.3
             columns.append(self.random.choice(PARAMETERS[kind])(self.seed * 10 + place))
             hint = f"{kind} | None" if optional else kind
             heads.append(f"{name}: {hint}" if hinted else name)
@@ -143,6 +136,9 @@ class _Writer:
 
     def line(self, text: str) -> None:
         self.lines.append(INDENT * self.indent + text)
+
+    def kind(self, *choices: str) -> str:
+        return self.expressions.kind(*choices)
 
     def fresh(self, prefix: str = "v") -> str:
         self.count += 1
@@ -178,16 +174,19 @@ class _Writer:
             choices += [self.over_range, self.over_items, self.while_]
         if depth == 0:
             choices += [self.narrow, self.narrow, self.early, self.unpack, self.build, self.helper]
-        self.random.choice(choices)(depth)
+        if "str" in self.without:
+            choices = [choice for choice in choices if choice not in (self.unpack, self.build)]
+        if self.without >= {"str", "list[int]", "list[str]"}:
+            choices = [choice for choice in choices if choice != self.over_items]
+        allowed = [choice for choice in choices if choice.__name__ not in self.without]
+        self.random.choice(allowed)(depth)
 
     def body(self, depth: int) -> None:
         for _ in range(self.random.randint(1, 2)):
             self.statement(depth + 1)
 
     def assign(self, depth: int) -> None:
-        kind = self.random.choice(
-            ("int", "int", "float", "bool", "str", "str", "list[int]", "list[str]")
-        )
+        kind = self.kind("int", "int", "float", "bool", "str", "str", "list[int]", "list[str]")
         text = self.expression(kind)
         name = self.fresh()
         self.line(f"{name} = {text}")
@@ -232,7 +231,7 @@ class _Writer:
 
     def walrus(self, depth: int) -> None:
         """A branch on what its condition assigns."""
-        name, kind = self.fresh(), self.random.choice(("int", "str"))
+        name, kind = self.fresh(), self.kind("int", "str")
         text = self.expression(kind, 2)
         test = f"({name} := {text})"
         if kind == "int":
@@ -242,7 +241,7 @@ class _Writer:
             self.body(depth)
 
     def match(self, depth: int) -> None:
-        if self.random.random() < 0.5:
+        if "str" in self.without or self.random.random() < 0.5:
             subject = f"{self.expression('int', 1)} % 4"
             patterns = ["0", "1 | 2", f"n if {self.expression('bool', 1)}"]
         else:
@@ -334,8 +333,8 @@ class _Writer:
         """A nested function and its use."""
         name, argument, used = self.fresh("helper"), self.fresh("x"), self.fresh()
         given, gives = (
-            self.random.choice(("int", "str")),
-            self.random.choice(("int", "str", "bool")),
+            self.kind("int", "str"),
+            self.kind("int", "str", "bool"),
         )
         with self.block(f"def {name}({argument}: {given}) -> {gives}:"):
             self.scope.append(Variable(argument, given))
@@ -363,7 +362,7 @@ class _Writer:
         for _ in range(self.random.randint(1, 2)):
             name, kind = (
                 self.fresh("sum"),
-                self.random.choice(("int", "int", "float", "str", "bool")),
+                self.kind("int", "int", "float", "str", "bool"),
             )
             start = {"int": "0", "float": "0.0", "str": "''", "bool": "False"}[kind]
             self.line(f"{name} = {start}")
@@ -392,13 +391,9 @@ class _Writer:
     def over_items(self, depth: int) -> None:
         self.sums()
         place, name = self.fresh("i"), self.fresh("item")
-        kind, items = self.random.choice(
-            (
-                ("str", f"{self.expression('str', 1)}[:15]"),
-                ("str", f"{self.expression('list[str]', 1)}[:5]"),
-                ("int", f"{self.expression('list[int]', 1)}[:5]"),
-            )
-        )
+        over = self.kind("str", "list[str]", "list[int]")
+        kind, most = ("int" if over == "list[int]" else "str"), (15 if over == "str" else 5)
+        items = f"{self.expression(over, 1)}[:{most}]"
         if self.random.random() < 0.3:
             head = f"for {place}, {name} in enumerate({items}):"
         else:
@@ -500,12 +495,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("stop", type=int, nargs="?", default=100)
     parser.add_argument("--engine", choices=ENGINES, default="colkern")
     parser.add_argument("--size", type=int, default=6)
+    parser.add_argument("--without", default="", help="what not to use, with commas between")
     parser.add_argument("--show", action="store_true", help="print every program, and run none")
     chosen = parser.parse_args(arguments)
     run = ENGINES[chosen.engine]
+    without = frozenset(filter(None, chosen.without.split(",")))
     comparisons: list[Comparison] = []
     for seed in range(chosen.start, chosen.stop):
-        program = generated(seed, chosen.size)
+        program = generated(seed, chosen.size, without)
         if chosen.show:
             print(program.source)
             continue

@@ -2,6 +2,7 @@
 
     python -m tests.corpus.runner                 # counts, for colkern as it is here
     python -m tests.corpus.runner patterns -v     # cases with `patterns` in their name, and why they fail
+    python -m tests.corpus.runner --layout views  # over columns of another layout
     python -m tests.corpus.runner --engine python
 
 An engine is a function `run(function, columns)` that gives the results as a list, and how many rows it
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import inspect
 import math
 import re
@@ -232,24 +234,58 @@ def run_python(function: Callable[..., Any], columns: Sequence[Column]) -> tuple
     return results, {}
 
 
-def run_colkern(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:
+def plain(column: Column) -> ck.Array:
+    """The usual layout."""
+    return ck.array(column.values, column.type)
+
+
+def sliced(column: Column) -> ck.Array:
+    """The middle of a longer array, whose bits and offsets do not begin at 0."""
+    return ck.array([*column.values[:3], *column.values, None], column.type)[3:-1]
+
+
+def views(column: Column) -> ck.Array:
+    """Text as views, lists as views."""
+    if column.type == ck.utf8():
+        return ck.array(column.values, ck.utf8_view())
+    array = plain(column)
+    has_lists = any(isinstance(value, list) for value in column.values)
+    return ck.list_to_list_view(array) if has_lists else array
+
+
+def large(column: Column) -> ck.Array:
+    """Text with offsets of 64 bits."""
+    return ck.array(column.values, ck.large_utf8()) if column.type == ck.utf8() else plain(column)
+
+
+def encoded(column: Column) -> ck.Array:
+    """Text as a dictionary."""
+    return ck.dictionary_encode(plain(column)) if column.type == ck.utf8() else plain(column)
+
+
+LAYOUTS = {layout.__name__: layout for layout in (plain, sliced, views, large, encoded)}
+
+
+def run_colkern(
+    function: Callable[..., Any],
+    columns: Sequence[Column],
+    layout: Callable[[Column], ck.Array] = plain,
+) -> tuple[list[Any], Left]:
     """The engine `ck.udf`, which says in `report` what it left to Python."""
-    arrays = [ck.array(column.values, column.type) for column in columns]
+    made = _compiled(function)
     try:
-        made = _compiled(function)
-        result = made(*arrays)
+        result = made(*map(layout, columns))
     except (ck.CompileError, ck.UnsupportedError) as error:
         raise Refused(str(error).split("\n")[0]) from error
     return result.to_pylist(), _left_rows(made)
 
 
-_MADE: dict[Callable[..., Any], Any] = {}
-
-
+@functools.cache
 def _compiled(function: Callable[..., Any]) -> Any:
-    if function not in _MADE:
-        _MADE[function] = ck.udf(function)
-    return _MADE[function]
+    try:
+        return ck.udf(function)
+    except Exception as error:
+        raise Refused(str(error).split("\n")[0]) from error
 
 
 def _left_rows(made: Any) -> Left:
@@ -280,13 +316,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="The corpus of row functions against Python.")
     parser.add_argument("pattern", nargs="?", default="", help="a part of cases' names")
     parser.add_argument("--engine", choices=ENGINES, default="colkern")
+    parser.add_argument("--layout", choices=LAYOUTS, default="plain", help="of colkern's columns")
     parser.add_argument("-v", "--verbose", action="store_true", help="say why, case by case")
     chosen = parser.parse_args(arguments)
+    run = ENGINES[chosen.engine]
+    if run is run_colkern:
+        run = functools.partial(run_colkern, layout=LAYOUTS[chosen.layout])
     comparisons = []
     for case in CASES.values():
         if not re.search(chosen.pattern, case.name):
             continue
-        comparison = compare(case, ENGINES[chosen.engine])
+        comparison = compare(case, run)
         comparisons.append(comparison)
         if chosen.verbose and (comparison.why or any(comparison.left_on_ascii.values())):
             print(

@@ -42,6 +42,12 @@ def test_columns_hold_the_values(case: Case) -> None:
         assert all(map(same, column.values, held))
 
 
+@pytest.mark.parametrize("layout", runner.LAYOUTS.values(), ids=runner.LAYOUTS)
+def test_layouts_hold_the_values(layout: Any) -> None:
+    for column in (values.words(1), values.number_lists(1), values.floats(1)):
+        assert all(map(same, column.values, layout(column).to_pylist()))
+
+
 @EACH
 def test_most_rows_give_results(case: Case) -> None:
     results = expected(case)

@@ -120,9 +120,7 @@ _OF_CONSTANTS: dict[type, Kind] = {
 }
 
 
-def _called(
-    emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]
-) -> Value:
+def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
     body: Any = method.body
     if method.made:

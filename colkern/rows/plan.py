@@ -60,9 +60,7 @@ class Plan:
         program = Program()
         definition = definition_of(function)
         arguments = {}
-        for name, reader, may in zip(
-            definition.parameters, self._readers, nullable, strict=True
-        ):
+        for name, reader, may in zip(definition.parameters, self._readers, nullable, strict=True):
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         name, self.kind, _ = write_function(program, definition, arguments)
@@ -71,9 +69,7 @@ class Plan:
         def site(reason: str) -> Site:
             return Site(function.__name__, definition.path, line, reason)
 
-        self.source: Source = loop_source(
-            program, name, self.kind, self._readers, nullable, site
-        )
+        self.source: Source = loop_source(program, name, self.kind, self._readers, nullable, site)
         self.natural = type_of(self.kind)
         self.returns = returns or self.natural
         self._loop = compiled_loop(self.source, function.__name__)

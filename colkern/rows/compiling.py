@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -73,6 +74,7 @@ NAMES: dict[str, Any] = {
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,
+    "math": math,
 }
 """What all generated source may name."""
 

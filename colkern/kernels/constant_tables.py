@@ -19,21 +19,21 @@ from colkern.kernels.row_values import Bytes, Text
 def find_bytes(
     shift: int64, value_words: int64, header: int64, address: int64, size: int64
 ) -> Place:
-    """The value of a key of bytes, whose size an entry has `shift` bits further left; 0 if there is none."""
-    size_of_entry = (int64(3) + value_words) * int64(8)
+    """The value of a key of bytes, whose size stands `shift` bits further left in an entry; 0 if none."""
+    size_of_entry = (3 + value_words) * 8
     entries = get_word(header) - size_of_entry
     slots = get_word(header + SLOTS)
     mask = get_word(header + MASK)
-    key_hash = hash_bytes(int64(0), address, size) | int64(1)
+    key_hash = hash_bytes(int64(0), address, size) | 1
     slot = (key_hash >> 1) & mask
-    number = get_word(slots + slot * int64(8))
+    number = get_word(slots + slot * 8)
     while number != 0:
         entry = entries + number * size_of_entry
-        is_same = get_word(entry) == key_hash and get_word(entry + int64(16)) >> shift == size
-        if is_same and same_bytes(get_word(entry + int64(8)), address, size):
-            return entry + int64(24)
-        slot = (slot + int64(1)) & mask
-        number = get_word(slots + slot * int64(8))
+        is_same = get_word(entry) == key_hash and get_word(entry + 16) >> shift == size
+        if is_same and same_bytes(get_word(entry + 8), address, size):
+            return entry + 24
+        slot = (slot + 1) & mask
+        number = get_word(slots + slot * 8)
     return int64(0)
 
 
@@ -52,17 +52,17 @@ def find_byte_string(value_words: int64, header: int64, key: Bytes) -> Place:
 @helper
 def find_number(value_words: int64, header: int64, key: int64) -> Place:
     """The value of a key that is a word by itself (an int, a bool, a date); 0 if it is not there."""
-    size_of_entry = (int64(2) + value_words) * int64(8)
+    size_of_entry = (2 + value_words) * 8
     entries = get_word(header) - size_of_entry
     slots = get_word(header + SLOTS)
     mask = get_word(header + MASK)
     slot = (mix(int64(0), int64(key)) >> 1) & mask
-    number = get_word(slots + slot * int64(8))
+    number = get_word(slots + slot * 8)
     while number != 0:
         entry = entries + number * size_of_entry
         # A deleted entry keeps the words of its key.
-        if get_word(entry + int64(8)) == key and get_word(entry) != 0:
-            return entry + int64(16)
-        slot = (slot + int64(1)) & mask
-        number = get_word(slots + slot * int64(8))
+        if get_word(entry + 8) == key and get_word(entry) != 0:
+            return entry + 16
+        slot = (slot + 1) & mask
+        number = get_word(slots + slot * 8)
     return int64(0)

@@ -1,8 +1,8 @@
 """Decimal digits of floats, by exact arithmetic on integers of 128 bits.
 
-A float is `fraction * 2**exponent`. Times a power of ten of up to 27 digits, `fraction * 5**places` has less
-than 128 bits, so that nothing is rounded before the end. Floats that are too small or large for that are
-left to Python.
+A float is `fraction * 2**exponent`. Times a power of ten of up to 27 digits, `fraction * 5**places` has
+less than 128 bits, so that nothing is rounded before the end. Floats that are too small or large for that
+are left to Python.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from numpy import float64, int64, uint64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     bits_of_float,
-    float_of_bits,
     high_product,
     shifted_right,
     wrapped,
@@ -34,13 +33,13 @@ def power_of_five(exponent: int64) -> int64:
     """Of an exponent from 0 to 27."""
     power = int64(5) if exponent & 1 else int64(1)
     if exponent & 2:
-        power = power * int64(25)
+        power = power * 25
     if exponent & 4:
-        power = power * int64(625)
+        power = power * 625
     if exponent & 8:
-        power = power * int64(390625)
+        power = power * 390625
     if exponent & 16:
-        power = power * int64(152587890625)
+        power = power * 152587890625
     return power
 
 
@@ -55,25 +54,25 @@ def float_power_of_ten(exponent: int64) -> float64:
     """Of an exponent from 0 to 22: the floats that are exact."""
     power = float64(10.0) if exponent & 1 else float64(1.0)
     if exponent & 2:
-        power = power * float64(100.0)
+        power = power * 100.0
     if exponent & 4:
-        power = power * float64(1e4)
+        power = power * 1e4
     if exponent & 8:
-        power = power * float64(1e8)
+        power = power * 1e8
     if exponent & 16:
-        power = power * float64(1e16)
+        power = power * 1e16
     return power
 
 
 @helper
 def fraction_and_exponent(value: float64) -> tuple[int64, int64]:
     """The integers that a finite float's absolute value is: the first times two to the second."""
-    bits = bits_of_float(value) & int64(_WITHOUT_SIGN)
+    bits = bits_of_float(value) & _WITHOUT_SIGN
     exponent = bits >> 52
-    fraction = bits & int64(_HIDDEN - 1)
+    fraction = bits & (_HIDDEN - 1)
     if exponent == 0:
         return fraction, int64(-1074)
-    return fraction | int64(_HIDDEN), exponent - int64(1075)
+    return fraction | _HIDDEN, exponent - 1075
 
 
 @helper
@@ -83,20 +82,23 @@ def nearest_quotient(number: int64, divisor: int64) -> int64:
     rest = number - quotient * divisor
     beyond = divisor - rest
     if rest > beyond or (rest == beyond and quotient & 1 != 0):
-        quotient = quotient + int64(1)
+        quotient = quotient + 1
     return quotient
 
 
 @helper
-def units_of_tens(fraction: int64, exponent: int64, tens: int64) -> tuple[int64, Code]:
-    """The integer nearest to a float over ten to `tens`, which is from 1 to 27."""
+def units_of_tens(value: float64, tens: int64) -> tuple[int64, Code]:
+    """The integer nearest to the absolute value of a float over ten to `tens`, which is positive."""
+    if tens > MOST_PLACES:
+        return int64(0), LEFT
+    fraction, exponent = fraction_and_exponent(value)
     divisor = power_of_five(tens)
     exponent = exponent - tens
     if exponent >= 0:
         if exponent > 10:
             return int64(0), LEFT
         return nearest_quotient(fraction << exponent, divisor), DONE
-    if exponent < -62 or divisor > int64(1 << 62) >> -exponent:
+    if exponent < -62 or divisor > (1 << 62) >> -exponent:
         # The divisor is more than 2**62, and the fraction less than 2**53.
         return int64(0), DONE
     return nearest_quotient(fraction, divisor << -exponent), DONE
@@ -106,21 +108,18 @@ def units_of_tens(fraction: int64, exponent: int64, tens: int64) -> tuple[int64,
 def units(value: float64, places: int64) -> tuple[int64, Code]:
     """The integer nearest to the absolute value of a finite float times ten to `places`.
 
-    Exact: of two that are as near, the even one. `places` is up to 27; results of more than 63 bits are left.
+    Exact: of two that are as near, the even one. Where `places` is not from 0 to 27, or the result has more
+    than 63 bits, it is left to Python.
     """
     fraction, exponent = fraction_and_exponent(value)
-    if places < 0:
-        if places < -MOST_PLACES:
-            return int64(0), LEFT
-        return units_of_tens(fraction, exponent, -places)
-    if places > MOST_PLACES:
+    if places > MOST_PLACES or places < 0:
         return int64(0), LEFT
     five = power_of_five(places)
     low = wrapped(fraction * five)
     high = int64(high_product(uint64(fraction), uint64(five)))
     shift = -(exponent + places)
     if shift < 1:
-        if shift < -62 or high != 0 or shifted_right(low, int64(63) + shift) != 0:
+        if shift < -62 or high != 0 or shifted_right(low, 63 + shift) != 0:
             return int64(0), (LEFT if fraction != 0 else DONE)
         return low << -shift, DONE
     if shift > 117:
@@ -130,16 +129,22 @@ def units(value: float64, places: int64) -> tuple[int64, Code]:
         sticky = wrapped(low << 1) != 0
         low = wrapped(high << 1) | shifted_right(low, int64(63))
         high = int64(0)
-        shift = shift - int64(63)
-    if high >> (shift - int64(1)) != 0:
+        shift = shift - 63
+    if high >> (shift - 1) != 0:
         return int64(0), LEFT
-    whole = wrapped(high << (int64(64) - shift)) | shifted_right(low, shift)
-    rest = wrapped(low << (int64(64) - shift))
+    whole = wrapped(high << (64 - shift)) | shifted_right(low, shift)
+    rest = wrapped(low << (64 - shift))
     if whole == _WITHOUT_SIGN:
         return int64(0), LEFT
     if rest < 0 and (rest != _LEAST or sticky or whole & 1 != 0):
-        whole = whole + int64(1)
+        whole = whole + 1
     return whole, DONE
+
+
+@helper
+def units_at(value: float64, places: int64) -> tuple[int64, Code]:
+    """`units`, also of negative places."""
+    return units(value, places) if places >= 0 else units_of_tens(value, -places)
 
 
 @helper
@@ -151,7 +156,7 @@ def round_float(value: float64, digits: int64) -> tuple[float64, Code]:
         return value, DONE
     if digits > 22 or digits < -22:
         return float64(0.0), LEFT
-    whole, code = units(value, digits)
+    whole, code = units_at(value, digits)
     if code != DONE or whole > 2 * _HIDDEN:
         return float64(0.0), LEFT
     if digits < 0:
@@ -164,9 +169,9 @@ def round_float(value: float64, digits: int64) -> tuple[float64, Code]:
 @helper
 def least_magnitude(value: float64) -> int64:
     """The place of the first digit of a normal float (0 of ones, -1 of tenths), or the place below it."""
-    exponent = ((bits_of_float(value) & int64(_WITHOUT_SIGN)) >> 52) - int64(1023)
+    exponent = ((bits_of_float(value) & _WITHOUT_SIGN) >> 52) - 1023
     # 315653 / 2**20 is the logarithm of 2 to the base 10, closely enough for these exponents.
-    return (exponent * int64(315653)) >> 20
+    return (exponent * 315653) >> 20
 
 
 @helper
@@ -181,18 +186,20 @@ def significant(value: float64, count: int64) -> tuple[int64, int64, Code]:
         return int64(0), int64(0), DONE
     place = least_magnitude(value)
     limit = power_of_ten(count)
-    digits, code = units(value, count - int64(1) - place)
+    digits, code = units_at(value, count - 1 - place)
     if code == DONE and digits >= limit:
-        place = place + int64(1)
-        digits, code = units(value, count - int64(1) - place)
+        place = place + 1
+        digits, code = units_at(value, count - 1 - place)
         # What rounds down to too few digits was rounded up to the limit before.
-        if digits * int64(10) < limit:
-            digits = limit // int64(10)
+        if digits * 10 < limit:
+            digits = limit // 10
     return digits, place, code
 
 
 @helper
-def decimal_between(first: int64, last: int64, whole: int64, up: bool, inexact: bool) -> tuple[int64, int64]:
+def decimal_between(
+    first: int64, last: int64, whole: int64, up: bool, inexact: bool
+) -> tuple[int64, int64]:
     """`(digits, zeros)`: of the integers from `first` to `last`, the one that ends in most zeros.
 
     Of several, the one next to a number: `whole` and a rest, which is 0 if not `inexact`, and which `up`
@@ -200,22 +207,22 @@ def decimal_between(first: int64, last: int64, whole: int64, up: bool, inexact: 
     """
     zeros = int64(0)
     low, high = first, last
-    upper = high // int64(100000000)
-    if upper * int64(100000000) >= low:
-        low = (low + int64(99999999)) // int64(100000000)
+    upper = high // 100000000
+    if upper * 100000000 >= low:
+        low = (low + 99999999) // 100000000
         high = upper
-        zeros = zeros + int64(8)
-    upper = high // int64(10000)
-    if upper * int64(10000) >= low:
-        low = (low + int64(9999)) // int64(10000)
+        zeros = zeros + 8
+    upper = high // 10000
+    if upper * 10000 >= low:
+        low = (low + 9999) // 10000
         high = upper
-        zeros = zeros + int64(4)
-    upper = high // int64(10)
-    while upper * int64(10) >= low:
-        low = (low + int64(9)) // int64(10)
+        zeros = zeros + 4
+    upper = high // 10
+    while upper * 10 >= low:
+        low = (low + 9) // 10
         high = upper
-        zeros = zeros + int64(1)
-        upper = high // int64(10)
+        zeros = zeros + 1
+        upper = high // 10
     if low == high:
         return low, zeros
     if zeros == 0:
@@ -224,7 +231,7 @@ def decimal_between(first: int64, last: int64, whole: int64, up: bool, inexact: 
     digits = whole // unit
     twice = (whole - digits * unit) << 1
     if twice > unit or (twice == unit and (inexact or digits & 1 != 0)):
-        digits = digits + int64(1)
+        digits = digits + 1
     return min(max(digits, low), high), zeros
 
 
@@ -239,13 +246,13 @@ def shortest(value: float64) -> tuple[int64, int64, Code]:
     fraction, exponent = fraction_and_exponent(value)
     # Times ten to `places`, the float has 17 or 18 digits before the point, and some integer is nearer to
     # it than to any other float. In quarters of its last bit, the halves towards those are integers.
-    places = int64(16) - least_magnitude(value)
+    places = 16 - least_magnitude(value)
     five = power_of_five(places)
     low = wrapped((fraction << 2) * five)
     high = int64(high_product(uint64(fraction << 2), uint64(five)))
-    shift = int64(2) - exponent - places
-    mask = shifted_right(int64(-1), int64(64) - shift)
-    whole = wrapped(high << (int64(64) - shift)) | shifted_right(low, shift)
+    shift = 2 - exponent - places
+    mask = shifted_right(int64(-1), 64 - shift)
+    whole = wrapped(high << (64 - shift)) | shifted_right(low, shift)
     rest = low & mask
     above = wrapped(five << 1)
     below = five if fraction == _HIDDEN else above
@@ -254,12 +261,12 @@ def shortest(value: float64) -> tuple[int64, int64, Code]:
     beyond = wrapped(rest + (above & mask))
     last = whole + shifted_right(above, shift) + shifted_right(beyond, shift)
     if beyond & mask == 0 and not inclusive:
-        last = last - int64(1)
+        last = last - 1
     short = rest - (below & mask)
     first = whole - shifted_right(below, shift)
     if short > 0 or (short == 0 and not inclusive):
-        first = first + int64(1)
-    half = int64(1) << (shift - int64(1))
+        first = first + 1
+    half = 1 << (shift - 1)
     up = rest > half or (rest == half and whole & 1 != 0)
     digits, zeros = decimal_between(first, last, whole, up, rest != 0)
     return digits, zeros - places, DONE

@@ -1,7 +1,7 @@
 """Numbers as text: `str`, `hex`, and the pieces that format specifications are made of.
 
 Digits are written eight at a time, as words, up to a place that all digits before a point end at; what
-stands in front is written backwards from there. `plus` is the byte in front of what is not negative, or 0.
+stands in front is written backwards from there.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from colkern.kernels.primitives import (
 )
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate, copy
 
+NO_TEXT = Text(int64(0), int64(0), True)
+
 _LEAST = -(1 << 63)
 _LARGEST = 1.7976931348623157e308
 _EIGHT = 100000000
@@ -34,18 +36,18 @@ _POINT = 46
 @helper
 def eight_digits(number: int64) -> int64:
     """The digits of a number below 10**8 as the bytes of a word, the first one the lowest."""
-    upper = number // int64(10000)
-    pairs = upper | ((number - upper * int64(10000)) << 32)
-    upper = ((pairs * int64(10486)) >> 20) & int64(0x7F0000007F)
-    pairs = upper | ((pairs - upper * int64(100)) << 16)
-    upper = ((pairs * int64(103)) >> 10) & int64(0x000F000F000F000F)
-    return (upper | ((pairs - upper * int64(10)) << 8)) + int64(_ZEROS)
+    upper = number // 10000
+    pairs = upper | ((number - upper * 10000) << 32)
+    upper = ((pairs * 10486) >> 20) & 0x7F0000007F
+    pairs = upper | ((pairs - upper * 100) << 16)
+    upper = ((pairs * 103) >> 10) & 0x000F000F000F000F
+    return (upper | ((pairs - upper * 10) << 8)) + _ZEROS
 
 
 @helper
 def leading_zero_digits(word: int64) -> int64:
     """How many of the eight digits in a word are 0 before the first other one."""
-    return int64(trailing_zeros(uint64(word ^ int64(_ZEROS)))) >> 3
+    return int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3
 
 
 @helper
@@ -54,58 +56,47 @@ def write_digits(end: int64, number: int64) -> int64:
 
     It has 24 bytes in front of `end`, a multiple of 8. Zeros stand before the digits.
     """
-    rest = number // int64(_EIGHT)
-    word = eight_digits(number - rest * int64(_EIGHT))
-    set_word(end - int64(8), word)
+    rest = number // _EIGHT
+    word = eight_digits(number - rest * _EIGHT)
+    set_word(end - 8, word)
     if rest == 0:
-        return end - max(int64(8) - leading_zero_digits(word), int64(1))
-    upper = rest // int64(_EIGHT)
-    word = eight_digits(rest - upper * int64(_EIGHT))
-    set_word(end - int64(16), word)
+        return end - max(8 - leading_zero_digits(word), int64(1))
+    upper = rest // _EIGHT
+    word = eight_digits(rest - upper * _EIGHT)
+    set_word(end - 16, word)
     if upper == 0:
-        return end - int64(16) + leading_zero_digits(word)
+        return end - 16 + leading_zero_digits(word)
     word = eight_digits(upper)
-    set_word(end - int64(24), word)
-    return end - int64(24) + leading_zero_digits(word)
+    set_word(end - 24, word)
+    return end - 24 + leading_zero_digits(word)
 
 
 @helper
-def write_sign(start: int64, negative: bool, plus: int64) -> int64:
-    """Write a sign in front of an address, where there is one; the address of what then is first."""
-    if negative:
-        set_byte(start - int64(1), int64(_MINUS))
-        return start - int64(1)
-    if plus != 0:
-        set_byte(start - int64(1), plus)
-        return start - int64(1)
-    return start
+def with_sign(start: int64, negative: bool) -> int64:
+    """Write a minus in front of an address, and say where the number begins: there if it is negative."""
+    set_byte(start - 1, int64(_MINUS))
+    return start - int64(negative)
 
 
 # Integers
 
 
 @helper
-def text_of_integer(arena: Arena, value: int64, plus: int64) -> tuple[Text, Code]:
+def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`str(value)`."""
     if value == _LEAST:
-        return Text(int64(0), int64(0), True), LEFT
+        return NO_TEXT, LEFT
     place = allocate(arena, int64(32))
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
-    end = place + int64(32)
-    start = write_sign(write_digits(end, abs(value)), value < 0, plus)
+        return NO_TEXT, NO_ROOM
+    end = place + 32
+    start = with_sign(write_digits(end, abs(value)), value < 0)
     return Text(start, end - start, True), DONE
 
 
 @helper
-def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
-    """`str(value)`."""
-    return text_of_integer(arena, value, int64(0))
-
-
-@helper
 def text_of_bits(
-    arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64, plus: int64
+    arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64
 ) -> tuple[Text, Code]:
     """An integer in the base of two to `bits`.
 
@@ -115,47 +106,46 @@ def text_of_bits(
         bits: 1, 3 or 4.
         letters: What is added to digits above 9: up to "a" or "A", less 10.
         prefix: The byte behind a zero in front of the digits; 0 for no prefix.
-        plus: The byte in front of what is not negative; 0 for none.
     """
     place = allocate(arena, int64(72))
     if value == _LEAST:
-        return Text(int64(0), int64(0), True), LEFT
+        return NO_TEXT, LEFT
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
-    start = place + int64(72)
+        return NO_TEXT, NO_ROOM
+    start = place + 72
     rest = abs(value)
-    mask = (int64(1) << bits) - int64(1)
+    mask = (1 << bits) - 1
     more = True
     while more:
         digit = rest & mask
-        start = start - int64(1)
+        start = start - 1
         set_byte(start, digit + (int64(48) if digit < 10 else letters))
         rest = rest >> bits
         more = rest != 0
     if prefix != 0:
-        start = start - int64(2)
+        start = start - 2
         set_byte(start, int64(48))
-        set_byte(start + int64(1), prefix)
-    start = write_sign(start, value < 0, plus)
-    return Text(start, place + int64(72) - start, True), DONE
+        set_byte(start + 1, prefix)
+    start = with_sign(start, value < 0)
+    return Text(start, place + 72 - start, True), DONE
 
 
 @helper
 def hex_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`hex(value)`."""
-    return text_of_bits(arena, value, int64(4), int64(87), int64(120), int64(0))
+    return text_of_bits(arena, value, int64(4), int64(87), int64(120))
 
 
 @helper
 def oct_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`oct(value)`."""
-    return text_of_bits(arena, value, int64(3), int64(87), int64(111), int64(0))
+    return text_of_bits(arena, value, int64(3), int64(87), int64(111))
 
 
 @helper
 def bin_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`bin(value)`."""
-    return text_of_bits(arena, value, int64(1), int64(87), int64(98), int64(0))
+    return text_of_bits(arena, value, int64(1), int64(87), int64(98))
 
 
 @helper
@@ -163,7 +153,7 @@ def str_of_bool(arena: Arena, value: bool) -> tuple[Text, Code]:
     """`str(value)`."""
     place = allocate(arena, int64(8))
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
+        return NO_TEXT, NO_ROOM
     # "True" and "False", the first letter the lowest byte.
     set_word(place, int64(0x65757254) if value else int64(0x65736C6146))
     return Text(place, int64(4) if value else int64(5), True), DONE
@@ -179,64 +169,64 @@ def is_negative(value: float64) -> bool:
 
 
 @helper
-def text_of_special(arena: Arena, value: float64, plus: int64) -> tuple[Text, Code]:
+def text_of_special(arena: Arena, value: float64) -> tuple[Text, Code]:
     """An infinity or NaN."""
     place = allocate(arena, int64(16))
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
+        return NO_TEXT, NO_ROOM
     is_nan = value != value
-    set_word(place + int64(8), int64(0x6E616E) if is_nan else int64(0x666E69))
-    start = write_sign(place + int64(8), value < 0.0, plus)
-    return Text(start, place + int64(11) - start, True), DONE
+    set_word(place + 8, int64(0x6E616E) if is_nan else int64(0x666E69))
+    start = with_sign(place + 8, value < 0.0)
+    return Text(start, place + 11 - start, True), DONE
 
 
 @helper
 def write_fraction(end: int64, fraction: int64, places: int64) -> None:
     """Write a point and `places` digits, from 1 to 16, behind `end`, which has 24 bytes behind it."""
-    fraction = fraction * power_of_ten(int64(16) - places)
-    upper = fraction // int64(_EIGHT)
+    fraction = fraction * power_of_ten(16 - places)
+    upper = fraction // _EIGHT
     word = eight_digits(upper)
-    set_word(end, wrapped(word << 8) | int64(_POINT))
+    set_word(end, wrapped(word << 8) | _POINT)
     low = shifted_right(word, int64(56))
     if places > 7:
-        word = eight_digits(fraction - upper * int64(_EIGHT))
-        set_word(end + int64(8), low | wrapped(word << 8))
-        set_word(end + int64(16), shifted_right(word, int64(56)))
+        word = eight_digits(fraction - upper * _EIGHT)
+        set_word(end + 8, low | wrapped(word << 8))
+        set_word(end + 16, shifted_right(word, int64(56)))
 
 
 @helper
 def text_of_decimal(
-    arena: Arena, number: int64, places: int64, negative: bool, plus: int64
+    arena: Arena, number: int64, places: int64, negative: bool
 ) -> tuple[Text, Code]:
     """A number over ten to `places`, with as many digits behind the point."""
     place = allocate(arena, int64(64))
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
-    end = place + int64(32)
+        return NO_TEXT, NO_ROOM
+    end = place + 32
     if places <= 0:
-        start = write_sign(write_digits(end, number), negative, plus)
+        start = with_sign(write_digits(end, number), negative)
         return Text(start, end - start, True), DONE
     if places <= 16:
         unit = power_of_ten(places)
         whole = number // unit
-        start = write_sign(write_digits(end, whole), negative, plus)
+        start = with_sign(write_digits(end, whole), negative)
         write_fraction(end, number - whole * unit, places)
-        return Text(start, end + int64(1) + places - start, True), DONE
+        return Text(start, end + 1 + places - start, True), DONE
     if places > 24 or (places < 19 and number >= power_of_ten(min(places, int64(18)))):
-        return Text(int64(0), int64(0), True), LEFT
-    set_word(end - int64(24), int64(_ZEROS))
-    set_word(end - int64(16), int64(_ZEROS))
+        return NO_TEXT, LEFT
+    set_word(end - 24, int64(_ZEROS))
+    set_word(end - 16, int64(_ZEROS))
     write_digits(end, number)
-    start = end - places - int64(2)
+    start = end - places - 2
     set_byte(start, int64(48))
-    set_byte(start + int64(1), int64(_POINT))
-    start = write_sign(start, negative, plus)
+    set_byte(start + 1, int64(_POINT))
+    start = with_sign(start, negative)
     return Text(start, end - start, True), DONE
 
 
 @helper
 def text_with_exponent(
-    arena: Arena, number: int64, exponent: int64, count: int64, negative: bool, plus: int64
+    arena: Arena, number: int64, exponent: int64, count: int64, negative: bool
 ) -> tuple[Text, Code]:
     """`d.dde+dd`: a number's digits, and the exponent of the first.
 
@@ -246,135 +236,121 @@ def text_with_exponent(
         exponent: That of the first digit, from -99 to 99.
         count: How many digits the number has; 0 is of one.
         negative: Whether it has a minus.
-        plus: The byte in front of what is not negative; 0 for none.
     """
     place = allocate(arena, int64(40))
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
+        return NO_TEXT, NO_ROOM
     if exponent < -99 or exponent > 99:
-        return Text(int64(0), int64(0), True), LEFT
-    end = place + int64(32)
-    set_word(end - int64(24), int64(_ZEROS))
-    set_word(end - int64(16), int64(_ZEROS))
+        return NO_TEXT, LEFT
+    end = place + 32
+    set_word(end - 24, int64(_ZEROS))
+    set_word(end - 16, int64(_ZEROS))
     write_digits(end, number)
     start = end - count
     if count > 1:
-        set_byte(start - int64(1), get_byte(start))
+        set_byte(start - 1, get_byte(start))
         set_byte(start, int64(_POINT))
-        start = start - int64(1)
-    tens = abs(exponent) // int64(10)
-    ones = abs(exponent) - tens * int64(10)
+        start = start - 1
+    tens = abs(exponent) // 10
+    ones = abs(exponent) - tens * 10
     sign = int64(_MINUS) if exponent < 0 else int64(43)
-    set_word(end, int64(101) | sign << 8 | (tens + int64(48)) << 16 | (ones + int64(48)) << 24)
-    start = write_sign(start, negative, plus)
-    return Text(start, end + int64(4) - start, True), DONE
-
-
-@helper
-def digit_count(number: int64) -> int64:
-    """How many digits a positive number has."""
-    count = int64(1)
-    limit = int64(10)
-    while count < 19 and number >= limit:
-        count = count + int64(1)
-        if count < 19:
-            limit = limit * int64(10)
-    return count
-
-
-@helper
-def text_of_float(arena: Arena, value: float64, plus: int64) -> tuple[Text, Code]:
-    """`str(value)`: the shortest digits that are read as the same float."""
-    if not abs(value) <= _LARGEST:
-        return text_of_special(arena, value, plus)
-    digits, exponent, code = shortest(value)
-    if code != DONE:
-        return Text(int64(0), int64(0), True), code
-    negative = is_negative(value)
-    if abs(value) < 1e-4 and digits != 0:
-        count = digit_count(digits)
-        first = exponent + count - int64(1)
-        return text_with_exponent(arena, digits, first, count, negative, plus)
-    if exponent > -1:
-        # There is at least one digit behind the point.
-        digits = digits * power_of_ten(exponent + int64(1))
-        exponent = int64(-1)
-    return text_of_decimal(arena, digits, -exponent, negative, plus)
+    set_word(end, 101 | sign << 8 | (tens + 48) << 16 | (ones + 48) << 24)
+    start = with_sign(start, negative)
+    return Text(start, end + 4 - start, True), DONE
 
 
 @helper
 def str_of_float(arena: Arena, value: float64) -> tuple[Text, Code]:
-    """`str(value)`."""
-    return text_of_float(arena, value, int64(0))
+    """`str(value)`: the shortest digits that are read as the same float.
+
+    Those that have an exponent are left to Python.
+    """
+    if 0.0 < abs(value) < 1e-4:
+        return NO_TEXT, LEFT
+    if not abs(value) <= _LARGEST:
+        return text_of_special(arena, value)
+    digits, exponent, code = shortest(value)
+    if code != DONE:
+        return NO_TEXT, code
+    if exponent > -1:
+        # There is at least one digit behind the point.
+        digits = digits * power_of_ten(exponent + 1)
+        exponent = int64(-1)
+    return text_of_decimal(arena, digits, -exponent, is_negative(value))
 
 
 @helper
-def fixed_of_float(
-    arena: Arena, value: float64, places: int64, plus: int64
-) -> tuple[Text, Code]:
+def fixed_of_float(arena: Arena, value: float64, places: int64) -> tuple[Text, Code]:
     """A float with `places` digits behind the point (`.2f`), of the exact value."""
     if not abs(value) <= _LARGEST:
-        return text_of_special(arena, value, plus)
+        return text_of_special(arena, value)
     number, code = units(value, places)
     if code != DONE:
-        return Text(int64(0), int64(0), True), code
-    return text_of_decimal(arena, number, places, is_negative(value), plus)
+        return NO_TEXT, code
+    return text_of_decimal(arena, number, places, is_negative(value))
 
 
 @helper
-def scientific_of_float(
-    arena: Arena, value: float64, places: int64, plus: int64
-) -> tuple[Text, Code]:
+def scientific_of_float(arena: Arena, value: float64, places: int64) -> tuple[Text, Code]:
     """A float with one digit before the point, `places` behind it, and an exponent (`.3e`)."""
     if not abs(value) <= _LARGEST:
-        return text_of_special(arena, value, plus)
-    number, exponent, code = significant(value, places + int64(1))
+        return text_of_special(arena, value)
+    number, exponent, code = significant(value, places + 1)
     if code != DONE:
-        return Text(int64(0), int64(0), True), code
-    return text_with_exponent(
-        arena, number, exponent, places + int64(1), is_negative(value), plus
-    )
+        return NO_TEXT, code
+    return text_with_exponent(arena, number, exponent, places + 1, is_negative(value))
 
 
 @helper
-def general_of_float(
-    arena: Arena, value: float64, count: int64, dot: int64, plus: int64
-) -> tuple[Text, Code]:
+def general_of_float(arena: Arena, value: float64, count: int64, dot: int64) -> tuple[Text, Code]:
     """A float with up to `count` digits, with an exponent if it is small or large (`.3g`).
 
     With `dot`, which is 0 or 1, it has at least one digit behind a point (`.3`), or an exponent.
     """
     if not abs(value) <= _LARGEST:
-        return text_of_special(arena, value, plus)
+        return text_of_special(arena, value)
     number, exponent, code = significant(value, count)
     if code != DONE:
-        return Text(int64(0), int64(0), True), code
+        return NO_TEXT, code
     zeros = int64(0)
-    while zeros < count - int64(1) and number % int64(10) == 0:
-        number = number // int64(10)
-        zeros = zeros + int64(1)
+    while zeros < count - 1 and number % 10 == 0:
+        number = number // 10
+        zeros = zeros + 1
     digits = count - zeros
     if exponent < -4 or exponent >= count - dot:
-        return text_with_exponent(arena, number, exponent, digits, is_negative(value), plus)
-    places = digits - int64(1) - exponent
+        return text_with_exponent(arena, number, exponent, digits, is_negative(value))
+    places = digits - 1 - exponent
     if places < dot:
         number = number * power_of_ten(dot - places)
         places = dot
-    return text_of_decimal(arena, number, places, is_negative(value), plus)
+    return text_of_decimal(arena, number, places, is_negative(value))
 
 
 # Separators, signs and padding
 
 
 @helper
+def with_plus(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
+    """A number with a byte in front of it, if it has no minus."""
+    if get_byte(text.address) == _MINUS:
+        return text, DONE
+    place = allocate(arena, text.size + 1)
+    if place == 0:
+        return NO_TEXT, NO_ROOM
+    copy(text.address, place + 1, text.size)
+    set_byte(place, byte)
+    return Text(place, text.size + 1, text.ascii), DONE
+
+
+@helper
 def with_suffix(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
     """A text and one more byte."""
-    place = allocate(arena, text.size + int64(1))
+    place = allocate(arena, text.size + 1)
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
+        return NO_TEXT, NO_ROOM
     copy(text.address, place, text.size)
     set_byte(place + text.size, byte)
-    return Text(place, text.size + int64(1), text.ascii), DONE
+    return Text(place, text.size + 1, text.ascii), DONE
 
 
 @helper
@@ -393,29 +369,29 @@ def with_separators(
     first = lead
     byte = get_byte(text.address)
     if byte == 45 or byte == 43 or byte == 32:
-        first = first + int64(1)
+        first = first + 1
     end = first
     while end < text.size:
         byte = get_byte(text.address + end)
         if byte < 48 or (byte > 57 and every == 3):
             break
-        end = end + int64(1)
-    more = max(end - first - int64(1), int64(0)) // every
+        end = end + 1
+    more = max(end - first - 1, int64(0)) // every
     place = allocate(arena, text.size + more)
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
+        return NO_TEXT, NO_ROOM
     copy(text.address, place, first)
     target = place + first
     left = end - first
     k = first
     while k < text.size:
         set_byte(target, get_byte(text.address + k))
-        target = target + int64(1)
-        left = left - int64(1)
+        target = target + 1
+        left = left - 1
         if left > 0 and left % every == 0:
             set_byte(target, separator)
-            target = target + int64(1)
-        k = k + int64(1)
+            target = target + 1
+        k = k + 1
     return Text(place, text.size + more, True), DONE
 
 
@@ -427,7 +403,7 @@ def characters(text: Text) -> int64:
     count = int64(0)
     for k in range(text.size):
         if get_byte(text.address + k) & 0xC0 != 0x80:
-            count = count + int64(1)
+            count = count + 1
     return count
 
 
@@ -451,15 +427,15 @@ def padded(
     size = text.size + missing
     place = allocate(arena, size)
     if place == 0:
-        return Text(int64(0), int64(0), True), NO_ROOM
+        return NO_TEXT, NO_ROOM
     first = int64(0)
     if lead >= 0:
         byte = get_byte(text.address)
         first = lead
         if byte == 45 or byte == 43 or byte == 32:
-            first = first + int64(1)
+            first = first + 1
         copy(text.address, place, first)
-    before = missing * share // int64(2)
+    before = missing * share // 2
     for k in range(before):
         set_byte(place + first + k, fill)
     copy(text.address + first, place + first + before, text.size - first)
@@ -480,5 +456,5 @@ def first_characters(text: Text, count: int64) -> Text:
         if get_byte(text.address + k) & 0xC0 != 0x80:
             if left == 0:
                 return Text(text.address, int64(k), False)
-            left = left - int64(1)
+            left = left - 1
     return text

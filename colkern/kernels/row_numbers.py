@@ -32,6 +32,9 @@ _EXACT = 1 << 53
 """Up to here, floats are all the integers."""
 
 _FRACTION = (1 << 52) - 1
+_WHOLE = 4503599627370496.0
+"""From 2**52 on, all floats are integers."""
+
 _LARGEST = 1.7976931348623157e308
 
 # Integers
@@ -120,7 +123,7 @@ def shift_right(value: int64, places: int64) -> tuple[int64, Code]:
 def magnitude_of_integer(value: int64) -> uint64:
     """The absolute value, which the least integer has none of as an int64."""
     if value < 0:
-        return uint64(-(value + int64(1))) + uint64(1)
+        return uint64(-(value + 1)) + uint64(1)
     return uint64(value)
 
 
@@ -135,7 +138,7 @@ def bit_length(value: int64) -> int64:
     """`value.bit_length()`."""
     if value == 0:
         return int64(0)
-    return int64(64) - int64(leading_zeros(magnitude_of_integer(value)))
+    return 64 - int64(leading_zeros(magnitude_of_integer(value)))
 
 
 @helper
@@ -148,12 +151,12 @@ def round_integer(value: int64, digits: int64) -> tuple[int64, Code]:
         return int64(0), LEFT
     unit = int64(1)
     for _ in range(-digits):
-        unit = unit * int64(10)
+        unit = unit * 10
     rest = value % unit
     down = value // unit
-    half = unit // int64(2)
+    half = unit // 2
     if rest > half or (rest == half and down & 1 != 0):
-        down = down + int64(1)
+        down = down + 1
     if product_overflows(down, unit):
         return int64(0), LEFT
     return down * unit, DONE
@@ -191,7 +194,7 @@ def factorial(n: int64) -> tuple[int64, Code]:
         return int64(0), LEFT
     result = int64(1)
     for k in range(n):
-        result = result * (int64(k) + int64(1))
+        result = result * (int64(k) + 1)
     return result, DONE
 
 
@@ -208,8 +211,8 @@ def comb(n: int64, k: int64) -> tuple[int64, Code]:
     while done < k:
         if product_overflows(result, n - done):
             return int64(0), LEFT
-        result = result * (n - done) // (done + int64(1))
-        done = done + int64(1)
+        result = result * (n - done) // (done + 1)
+        done = done + 1
     return result, DONE
 
 
@@ -226,7 +229,7 @@ def perm(n: int64, k: int64) -> tuple[int64, Code]:
         if product_overflows(result, n - done):
             return int64(0), LEFT
         result = result * (n - done)
-        done = done + int64(1)
+        done = done + 1
     return result, DONE
 
 
@@ -237,9 +240,9 @@ def isqrt(n: int64) -> tuple[int64, Code]:
         return int64(0), VALUE_ERROR
     root = min(int64(math.sqrt(float64(n))), int64(3037000499))
     if root * root > n:
-        root = root - int64(1)
-    elif root < 3037000499 and (root + int64(1)) * (root + int64(1)) <= n:
-        root = root + int64(1)
+        root = root - 1
+    elif root < 3037000499 and (root + 1) * (root + 1) <= n:
+        root = root + 1
     return root, DONE
 
 
@@ -257,8 +260,8 @@ def divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
 @helper
 def fraction_of(bits: int64) -> int64:
     """The significand of a finite float, from its bits without the sign."""
-    fraction = bits & int64(_FRACTION)
-    return fraction if bits >> 52 == 0 else fraction | int64(_FRACTION + 1)
+    fraction = bits & _FRACTION
+    return fraction if bits >> 52 == 0 else fraction | (_FRACTION + 1)
 
 
 @helper
@@ -279,8 +282,8 @@ def modulus_of_bits(left: int64, right: int64) -> int64:
         return int64(0)
     while rest <= _FRACTION and lower > 1:
         rest = rest << 1
-        lower = lower - int64(1)
-    return rest if rest <= _FRACTION else (lower << 52) | (rest & int64(_FRACTION))
+        lower = lower - 1
+    return rest if rest <= _FRACTION else (lower << 52) | (rest & _FRACTION)
 
 
 @helper
@@ -327,16 +330,16 @@ def floor_divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
     rest = float_modulus(left, right)
     quotient = (left - rest) / right
     if rest != 0.0 and (right < 0.0) != (rest < 0.0):
-        quotient = quotient - float64(1.0)
+        quotient = quotient - 1.0
     if quotient == 0.0:
         return math.copysign(float64(0.0), left / right), DONE
-    if not abs(quotient) < 4503599627370496.0:
+    if not abs(quotient) < _WHOLE:
         return quotient, DONE
     whole = float64(int64(quotient))
     if whole > quotient:
-        whole = whole - float64(1.0)
+        whole = whole - 1.0
     if quotient - whole > 0.5:
-        whole = whole + float64(1.0)
+        whole = whole + 1.0
     return math.copysign(whole, quotient), DONE
 
 
@@ -361,7 +364,7 @@ def c_power(base: float64, exponent: float64) -> float64:
 @helper
 def is_whole(value: float64) -> bool:
     """`value.is_integer()`."""
-    if not abs(value) < 4503599627370496.0:
+    if not abs(value) < _WHOLE:
         return abs(value) <= _LARGEST
     return float64(int64(value)) == value
 
@@ -375,8 +378,33 @@ def is_odd(value: float64) -> bool:
 
 
 @helper
+def square(value: float64) -> tuple[float64, float64]:
+    """A square as the sum of two floats (Dekker's product), of a value far from where floats end."""
+    product = value * value
+    upper = value * 134217729.0
+    upper = upper - (upper - value)
+    lower = value - upper
+    return product, ((upper * upper - product) + 2.0 * upper * lower) + lower * lower
+
+
+@helper
+def last_place(value: float64) -> float64:
+    """What the last bit of a positive float counts, far from where floats end."""
+    return float_of_bits((bits_of_float(value) & (0x7FF << 52)) - (52 << 52))
+
+
+@helper
 def power_of_floats(base: float64, exponent: float64) -> tuple[float64, Code]:
-    """`base ** exponent`; infinities and complex results are left to Python."""
+    """`base ** exponent`; infinities and complex results are left to Python.
+
+    Python calls C's `pow`, which errs by up to 0.54 units of the last place. A product errs by 0.5, so it is
+    the square but near the middle of two floats.
+    """
+    if exponent == 2.0 and 1e-140 < abs(base) < 1e140:
+        result, rest = square(base)
+        is_power_of_two = bits_of_float(result) & _FRACTION == 0
+        if abs(rest) < 0.44 * last_place(result) and not is_power_of_two:
+            return result, DONE
     if exponent == 0.0:
         return float64(1.0), DONE
     if base != base:
@@ -398,23 +426,26 @@ def power_of_floats(base: float64, exponent: float64) -> tuple[float64, Code]:
 
 
 @helper
-def square(base: float64) -> tuple[float64, Code]:
-    """`base ** 2`, for which Python calls `pow`: it errs by up to 0.54 units of the last place.
+def hypot(x: float64, y: float64) -> tuple[float64, Code]:
+    """`math.hypot(x, y)`, which is the nearest float but where it is near the middle of two.
 
-    So the product, which errs by 0.5, is the same but near the middle of two floats.
+    Those rows are left to Python, as are very small and large numbers.
     """
-    result = base * base
-    if not 1e-140 < abs(base) < 1e140:
-        return power_of_floats(base, float64(2.0))
-    # Dekker's product: `result + rest` is the square.
-    upper = base * float64(134217729.0)
-    upper = upper - (upper - base)
-    lower = base - upper
-    rest = ((upper * upper - result) + float64(2.0) * upper * lower) + lower * lower
-    ulp = float_of_bits((bits_of_float(result) & int64(0x7FF << 52)) - int64(52 << 52))
-    if abs(rest) > 0.44 * ulp or bits_of_float(result) & int64(_FRACTION) == 0:
-        return power_of_floats(base, float64(2.0))
-    return result, DONE
+    large = max(abs(x), abs(y))
+    if not 1e-140 < large < 1e140:
+        return float64(0.0), (DONE if x == 0.0 and y == 0.0 else LEFT)
+    upper, rest = square(large)
+    other, other_rest = square(min(abs(x), abs(y)))
+    total = upper + other
+    rest = ((upper - total) + other) + (rest + other_rest)
+    root = math.sqrt(total)
+    product, product_rest = square(root)
+    more = (((total - product) - product_rest) + rest) / (2.0 * root)
+    result = root + more
+    if abs((root - result) + more) > 0.499 * last_place(result):
+        return float64(0.0), LEFT
+    # Below a power of two, floats stand closer.
+    return result, (LEFT if bits_of_float(result) & _FRACTION == 0 and more != 0.0 else DONE)
 
 
 @helper
@@ -428,6 +459,16 @@ def math_pow(base: float64, exponent: float64) -> tuple[float64, Code]:
     if abs(result) > _LARGEST:
         return float64(0.0), (VALUE_ERROR if base == 0.0 else OVERFLOW_ERROR)
     return result, DONE
+
+
+@helper
+def modf(value: float64) -> tuple[tuple[float64, float64], Code]:
+    """`math.modf(value)`; infinities are left to Python."""
+    if abs(value) > _LARGEST:
+        return (value, value), LEFT
+    whole = value if not abs(value) < _WHOLE else math.copysign(float64(int64(value)), value)
+    rest = value - whole
+    return (rest if rest != rest else math.copysign(rest, value), whole), DONE
 
 
 @helper

@@ -12,7 +12,6 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_dicts import (
     COUNT,
-    copy_dict,
     find_place,
     insert_place,
     new_dict,
@@ -28,15 +27,15 @@ def set_of_list(
     arena: Arena, key_layout: Layout, key_words: int64, header: int64
 ) -> tuple[int64, Code]:
     """`set(list)`."""
-    made = new_dict(arena, key_words, int64(0))
+    made = new_dict(arena, key_words)
     if made == 0:
         return made, NO_ROOM
     key = get_word(header)
-    for _ in range(get_word(header + int64(8))):
+    for _ in range(get_word(header + 8)):
         _place, code = insert_place(arena, key_layout, key_words, int64(0), made, key)
         if code != DONE:
             return made, code
-        key += key_words * int64(8)
+        key += key_words * 8
     return made, DONE
 
 
@@ -45,10 +44,15 @@ def union(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left | right`."""
-    made, code = copy_dict(arena, key_layout, key_words, int64(0), left)
-    if code != DONE:
-        return made, code
-    return update(arena, key_layout, key_words, int64(0), made, right)
+    made = new_dict(arena, key_words)
+    code = int64(NO_ROOM if made == 0 else DONE)
+    source = left
+    # Twice around, as each call would be compiled by itself.
+    for _ in range(2):
+        if code == DONE:
+            made, code = update(arena, key_layout, key_words, int64(0), made, source)
+            source = right
+    return made, code
 
 
 @helper
@@ -78,7 +82,7 @@ def intersection(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left & right`: the elements of the smaller one, or of the right."""
-    made = new_dict(arena, key_words, int64(0))
+    made = new_dict(arena, key_words)
     if made == 0:
         return made, NO_ROOM
     swapped = get_word(right + COUNT) > get_word(left + COUNT)
@@ -92,7 +96,7 @@ def difference(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left - right`."""
-    made = new_dict(arena, key_words, int64(0))
+    made = new_dict(arena, key_words)
     if made == 0:
         return made, NO_ROOM
     return made, add_selected(arena, key_layout, key_words, made, left, right, False)
@@ -103,10 +107,13 @@ def symmetric_difference(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left ^ right`."""
-    made, code = difference(arena, key_layout, key_words, left, right)
-    if code != DONE:
-        return made, code
-    return made, add_selected(arena, key_layout, key_words, made, right, left, False)
+    made = new_dict(arena, key_words)
+    code = int64(NO_ROOM if made == 0 else DONE)
+    for _ in range(2):
+        if code == DONE:
+            code = add_selected(arena, key_layout, key_words, made, left, right, False)
+            left, right = right, left
+    return made, code
 
 
 @helper

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, constant_kind
 from colkern.rows.emitter import Block, Emitter
@@ -60,6 +59,9 @@ def needed(emitter: Emitter, node: ast.expr) -> Value:
 
 def constant(value: Any) -> Value:
     """A Python object that is known when the function is compiled."""
+    if isinstance(value, tuple):
+        items = tuple(constant(item) for item in value)
+        return Value(constant_kind(value), items=items, constant=value)
     return NONE if value is None else Value(constant_kind(value), constant=value)
 
 
@@ -273,8 +275,8 @@ class Condition:
     def __init__(
         self,
         code: str,
-        holds: Mapping[str, Value] = {},  # noqa: B006  # never changed
-        fails: Mapping[str, Value] = {},  # noqa: B006
+        holds: Mapping[str, Value] = {},  # never changed
+        fails: Mapping[str, Value] = {},
         constant: bool | None = None,
     ) -> None:
         self.code = code
@@ -498,7 +500,7 @@ def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
 
 
 def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
-    from colkern.rows.containers import item
+    from colkern.rows.containers import item, readable
 
     value = needed(emitter, node.value)
     if isinstance(node.slice, ast.Slice):
@@ -513,9 +515,14 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
             if isinstance(value.kind, k.Tuple):
                 items = value.items[cut]
                 return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
-        given = [bound for bound in bounds if bound.kind != k.NONE or bound is not bounds[2]]
-        return call(emitter, "[:]" if len(given) < 3 else "[::]", [value, *given])
+        bounds = [emitter.plain(bound) for bound in bounds]
+        name, given = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
+        return call(emitter, name, [readable(emitter, value), *given])
     return item(emitter, value, needed(emitter, node.slice))
+
+
+def _lambda(emitter: Emitter, node: ast.Lambda) -> Value:
+    return Value(k.Kind("function", 0), constant=node)
 
 
 def _interpolated(emitter: Emitter, node: ast.JoinedStr) -> Value:
@@ -556,6 +563,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
     ast.Subscript: _subscript,
     ast.JoinedStr: _interpolated,
     ast.Call: _call,
+    ast.Lambda: _lambda,
     ast.ListComp: _comprehension,
     ast.SetComp: _comprehension,
     ast.DictComp: _comprehension,

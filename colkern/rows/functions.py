@@ -36,6 +36,7 @@ def write_function(
     sites, pool = len(program.sites), len(program.pool)
     for _ in range(MOST_ATTEMPTS):
         del program.sites[sites:], program.pool[pool:]
+        program.blocks = {place: block for place, block in program.blocks.items() if place < pool}
         stored = stored_names(definition.body)
         emitter = Emitter(program, definition, widened, stored)
         names: list[str] = []

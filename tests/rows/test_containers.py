@@ -22,6 +22,7 @@ from colkern.kernels import (
     row_sorting,
 )
 from colkern.kernels.primitives import get_word, set_word
+from colkern.kernels.row_values import NO_ROOM
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, hash_of, kind_of, layout_of, sequence_kind
 from colkern.rows.kinds import Kind
@@ -339,15 +340,17 @@ def test_a_dictionary_grows_and_forgets_its_deleted_keys(by: str) -> None:
 
 @pytest.mark.parametrize("by", BY)
 def test_a_full_arena_is_said(by: str) -> None:
-    c = Containers(by, k.INT, room=200)
+    c = Containers(by, k.INT, room=400)
     handle = c.list([])
-    for n in range(6):
-        c.put(c.call(row_lists.append_place, handle), n, k.INT)
-    while row_lists.list_size(handle) < get_word(handle + 16):
-        c.put(c.call(row_lists.append_place, handle), 1, k.INT)
-    assert c.call(row_lists.append_place, handle) == 0
-    assert c.call(row_dicts.new_dict) == 0
-    assert c.call(row_lists.concatenate, handle, handle) == 2
+    first = c.call(row_dicts.new_dict)
+    while place := c.call(row_lists.append_place, handle):
+        c.put(place, 5, k.INT)
+    assert c.values(handle) == [5] * row_lists.list_size(handle)
+    while c.call(row_dicts.new_dict):
+        pass
+    assert c.call(row_lists.concatenate, handle, handle) == NO_ROOM
+    assert c.call(row_dicts.insert_place, first, c.place(1, k.INT)) == NO_ROOM
+    assert row_dicts.dict_size(first) == 0
 
 
 # Sets.
@@ -459,6 +462,6 @@ def test_a_constant_of_several_kinds_is_refused(value: Any) -> None:
 
 
 def test_a_block_is_the_same_in_every_process() -> None:
-    names = {f"name {number}" for number in range(50)}
-    other = set([*names][::-1])
-    assert constant_block(names, kind_of(names)) == constant_block(other, kind_of(other))
+    names = [f"name {number}" for number in range(50)]
+    kind = k.set_of(k.TEXT)
+    assert constant_block({*names}, kind) == constant_block(names[::-1], kind)

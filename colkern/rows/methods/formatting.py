@@ -8,10 +8,9 @@ that are not ASCII, zeros with separators) leaves the row to Python.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy import float64, int64
 
@@ -36,12 +35,13 @@ _NAMESPACE: dict[str, object] = {
     "Text": Text,
     "Code": Code,
     "DONE": DONE,
-    "text_of_integer": texts.text_of_integer,
+    "str_of_integer": texts.str_of_integer,
     "text_of_bits": texts.text_of_bits,
-    "text_of_float": texts.text_of_float,
+    "str_of_float": texts.str_of_float,
     "fixed_of_float": texts.fixed_of_float,
     "scientific_of_float": texts.scientific_of_float,
     "general_of_float": texts.general_of_float,
+    "with_plus": texts.with_plus,
     "with_suffix": texts.with_suffix,
     "with_separators": texts.with_separators,
     "padded": texts.padded,
@@ -96,11 +96,13 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
             first = (f"first_characters(value, int64({parts['precision']})), DONE",)
         return _with_padding(first, parts, "<", -1)
     type_ = parts["type"] or ""
-    is_float = kind is float or type_ in "efgEFG%" and type_ != ""
+    is_float = kind is float or (type_ != "" and type_ in "efgEFG%")
     lead = 2 if parts["alt"] and not is_float and type_ in _BASES else 0
     number = _float_steps(kind, type_, parts) if is_float else _integer_steps(type_, lead, parts)
     if number is None or parts["z"]:
         return None
+    if parts["sign"] in ("+", " "):
+        number += (f"with_plus(arena, text, int64({ord(parts['sign'])}))",)
     if grouping := parts["grouping"]:
         every = 4 if type_ in _BASES else 3
         number += (
@@ -109,21 +111,14 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     return _with_padding(number, parts, ">", lead)
 
 
-def _plus(parts: dict[str, str | None]) -> str:
-    sign = parts["sign"]
-    return f"int64({ord(sign) if sign and sign in '+ ' else 0})"
-
-
 def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     if type_ in ("", "d"):
-        return (f"text_of_integer(arena, int64(value), {_plus(parts)})",)
+        return ("str_of_integer(arena, int64(value))",)
     if type_ not in _BASES:
         return None
     bits, letters = _BASES[type_]
     prefix = ord(type_) if lead else 0
-    return (
-        f"text_of_bits(arena, int64(value), int64({bits}), int64({letters}), int64({prefix}), {_plus(parts)})",
-    )
+    return (f"text_of_bits(arena, int64(value), int64({bits}), int64({letters}), int64({prefix}))",)
 
 
 def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[str, ...] | None:
@@ -132,21 +127,18 @@ def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[
     precision = 6 if given is None else int(given)
     if parts["alt"] or precision > 20:
         return None
-    plus = _plus(parts)
     if type_ == "" and given is None:
-        return (f"text_of_float(arena, {value}, {plus})",)
+        return (f"str_of_float(arena, {value})",)
     if type_ == "f":
-        return (f"fixed_of_float(arena, {value}, int64({precision}), {plus})",)
+        return (f"fixed_of_float(arena, {value}, int64({precision}))",)
     if type_ == "%":
-        number = f"fixed_of_float(arena, {value} * float64(100.0), int64({precision}), {plus})"
+        number = f"fixed_of_float(arena, {value} * float64(100.0), int64({precision}))"
         return (number, "with_suffix(arena, text, int64(37))")
     if type_ == "e" and precision <= 16:
-        return (f"scientific_of_float(arena, {value}, int64({precision}), {plus})",)
+        return (f"scientific_of_float(arena, {value}, int64({precision}))",)
     if type_ in ("", "g") and precision <= 17:
         dot = int(type_ == "")
-        return (
-            f"general_of_float(arena, {value}, int64({max(precision, 1)}), int64({dot}), {plus})",
-        )
+        return (f"general_of_float(arena, {value}, int64({max(precision, 1)}), int64({dot}))",)
     return None
 
 
@@ -169,95 +161,6 @@ def _with_padding(
         *steps,
         f"padded(arena, text, int64({width}), int64({share}), int64({behind}), int64({ord(fill)}))",
     )
-
-
-class Piece(NamedTuple):
-    """A value in a template.
-
-    Args:
-        field: Which value: its name, or its number as text.
-        conversion: `str`, `repr`, `int` or `float`, which the value is put through before; empty for none.
-        specification: That of `format`.
-    """
-
-    field: str
-    conversion: str
-    specification: str
-
-
-_PERCENT = re.compile(
-    r"%(?:\((?P<key>[^()]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?"
-    r"(?P<type>[diufegxXosr%])",
-    re.DOTALL | re.ASCII,
-)
-
-
-def pieces_of_percent(template: str) -> list[str | Piece] | None:
-    """What `template % values` puts together; None if that is left to Python.
-
-    `%d` takes floats as `int` does, and `%x` takes integers only.
-    """
-    pieces: list[str | Piece] = []
-    place = count = 0
-    while (start := template.find("%", place)) >= 0:
-        pieces.append(template[place:start])
-        found = _PERCENT.match(template, start)
-        if found is None:
-            return None
-        place = found.end()
-        piece = _piece_of_percent(found, str(count))
-        if piece is None:
-            return None
-        pieces.append(piece)
-        count += isinstance(piece, Piece)
-    pieces.append(template[place:])
-    return [piece for piece in pieces if piece != ""]
-
-
-def _piece_of_percent(found: re.Match[str], field: str) -> str | Piece | None:
-    key, flags, width, precision, type_ = found.groups()
-    if type_ == "%":
-        return "%" if found.group() == "%%" else None
-    field = field if key is None else key
-    left = "-" in flags
-    if type_ in "sr":
-        cut = "" if precision is None else f".{precision or 0}"
-        aligned = ("<" if left else ">") + width if width else ""
-        return Piece(field, "str" if type_ == "s" else "repr", aligned + cut)
-    is_integer = type_ in "diuxXo"
-    if is_integer and precision is not None:
-        return None
-    zero = "0" in flags and not left
-    specification = "<" if left else "" if zero else ">"
-    specification += "+" if "+" in flags else " " if " " in flags else ""
-    specification += "#" if "#" in flags and (type_ in "xXo" or not is_integer) else ""
-    specification += "0" if zero else ""
-    specification += width
-    specification += "" if precision is None else f".{precision or 0}"
-    conversion = "int" if type_ in "diu" else "" if is_integer else "float"
-    return Piece(field, conversion, specification + ("d" if type_ in "iu" else type_))
-
-
-def pieces_of_format(template: str) -> list[str | Piece] | None:
-    """What `template.format(...)` puts together; None if that is left to Python.
-
-    Raises:
-        ValueError: As `format` does, if the template is wrong.
-    """
-    pieces: list[str | Piece] = []
-    count = 0
-    for text, field, specification, conversion in string.Formatter().parse(template):
-        if text:
-            pieces.append(text)
-        if field is None:
-            continue
-        if "{" in (specification or "") or conversion == "a" or re.search(r"[.\[]", field):
-            return None
-        if field == "":
-            field, count = str(count), count + 1
-        word = {"s": "str", "r": "repr"}.get(conversion or "", "")
-        pieces.append(Piece(field, word, specification or ""))
-    return pieces
 
 
 METHODS = [

@@ -1,0 +1,101 @@
+"""Generated source for the CPU: what its names stand for in compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from colkern.cpu.compiler import compiled
+from colkern.cpu.primitives import (
+    bits_of_float,
+    difference_overflows,
+    float_of_bits,
+    get_word,
+    product_overflows,
+    set_word,
+    sum_overflows,
+    trailing_zeros,
+)
+from colkern.generated import function_of_text
+from colkern.kernels import row_results, row_values
+from colkern.rows.emitter import Program
+from colkern.rows.slots import (
+    bit_at,
+    has_null,
+    is_valid,
+    list_of_byte_strings,
+    list_of_texts,
+    list_of_words,
+    valid_bits,
+    valid_until,
+    viewed_bytes,
+    viewed_text,
+)
+
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
+
+_PRIMITIVES = {
+    function.__name__: function
+    for function in (
+        bits_of_float,
+        difference_overflows,
+        float_of_bits,
+        get_word,
+        product_overflows,
+        set_word,
+        sum_overflows,
+        trailing_zeros,
+        bit_at,
+        has_null,
+        is_valid,
+        list_of_byte_strings,
+        list_of_texts,
+        list_of_words,
+        valid_bits,
+        valid_until,
+        viewed_bytes,
+        viewed_text,
+    )
+}
+
+_BODIES = (
+    row_results.put,
+    row_results.put_items,
+    row_results.row_bytes,
+    row_results.row_text,
+    row_values.allocate,
+    row_values.get_bytes,
+    row_values.get_text,
+    row_values.set_bytes,
+    row_values.set_text,
+)
+
+NAMES: dict[str, Any] = {
+    "u1": np.uint8,
+    "u8": np.uint64,
+    "i8": np.int64,
+    "f8": np.float64,
+    "Text": row_values.Text,
+    "Bytes": row_values.Bytes,
+}
+"""What all generated source may name."""
+
+
+def namespace_of(program: Program, title: str) -> dict[str, Any]:
+    """What the names in a program's loop stand for; its functions are compiled with the loop."""
+    namespace = NAMES | _PRIMITIVES
+    namespace |= {body.__name__: compiled(body) for body in _BODIES}
+    namespace |= {name: compiled(body) for name, body in program.bodies.items()}
+    for name, text in program.sources.items():
+        own = {**namespace, "__name__": __name__}
+        plain = function_of_text(name, text, own, f"row function {title}")
+        namespace[name] = numba.njit(**_OPTIONS)(plain)
+    return namespace

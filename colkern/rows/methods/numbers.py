@@ -1,0 +1,166 @@
+"""Arithmetic and comparisons of numbers, functions of `math`, and conversions between numbers and text.
+
+Rows of text leave a row to Python where their check holds: where an integer leaves 64 bits, a function of
+`math` raises, or an integer is compared with a float that an int64 is not exactly converted for.
+"""
+
+from __future__ import annotations
+
+from colkern.kernels import float_digits, number_parsing, row_numbers
+from colkern.rows.methods import Method
+
+_LEAST = "{0} == -9223372036854775808"
+_INFINITE = "abs({0}) > 1.7976931348623157e308"
+_NO_INTEGER = "not abs({0}) < 9.2e18"
+
+
+def _arithmetic() -> list[Method]:
+    overflows = {"+": "sum_overflows", "-": "difference_overflows", "*": "product_overflows"}
+    rows = [
+        Method(sign, "(int, int) -> int", f"{{0}} {sign} {{1}}", check=f"{name}({{0}}, {{1}})")
+        for sign, name in overflows.items()
+    ]
+    rows += [Method(sign, "(float, float) -> float", f"{{0}} {sign} {{1}}") for sign in overflows]
+    for sign in "&|^":
+        for kind in ("bool", "int"):
+            rows.append(Method(sign, f"({kind}, {kind}) -> {kind}", f"{{0}} {sign} {{1}}"))
+    return rows
+
+
+def _comparisons() -> list[Method]:
+    rows = []
+    for sign in ("==", "!=", "<", "<=", ">", ">="):
+        for kind in ("int", "float", "bool"):
+            rows.append(Method(sign, f"({kind}, {kind}) -> bool", f"{{0}} {sign} {{1}}"))
+        for kinds, left, right, float_ in (
+            ("(int, float)", "float64({0})", "{1}", "{1}"),
+            ("(float, int)", "{0}", "float64({1})", "{0}"),
+        ):
+            # Of a float below 2**53, a rounded integer is on the same side; of one above 2**63, each is.
+            check = (
+                f"(abs({float_}) >= 9007199254740992.0) & (abs({float_}) <= 9223372036854775808.0)"
+            )
+            rows.append(Method(sign, f"{kinds} -> bool", f"{left} {sign} {right}", check=check))
+    return rows
+
+
+def _functions() -> list[Method]:
+    """Functions of `math` that C's library has, each with where Python raises or might."""
+    checks = {
+        "sqrt": "{0} < 0.0",
+        "exp": "{0} > 709.7",
+        "expm1": "{0} > 709.7",
+        "log": "{0} <= 0.0",
+        "log2": "{0} <= 0.0",
+        "log10": "{0} <= 0.0",
+        "log1p": "{0} <= -1.0",
+        "sin": _INFINITE,
+        "cos": _INFINITE,
+        "tan": _INFINITE,
+        "asin": "abs({0}) > 1.0",
+        "acos": "abs({0}) > 1.0",
+        "atan": "",
+        "sinh": "abs({0}) > 710.0",
+        "cosh": "abs({0}) > 710.0",
+        "tanh": "",
+        "asinh": "",
+        "acosh": "{0} < 1.0",
+        "atanh": "abs({0}) >= 1.0",
+        "erf": "",
+        "erfc": "",
+    }
+    rows = [
+        Method(f"math.{name}", "(float) -> float", f"math.{name}({{0}})", check=check)
+        for name, check in checks.items()
+    ]
+    for name in ("floor", "ceil", "trunc"):
+        rows.append(Method(f"math.{name}", "(int) -> int", "{0}"))
+        body = f"int64(math.{name}({{0}}))" if name != "trunc" else "int64({0})"
+        rows.append(Method(f"math.{name}", "(float) -> int", body, check=_NO_INTEGER))
+    return rows
+
+
+METHODS = [
+    *_arithmetic(),
+    *_comparisons(),
+    Method("/", "(int, int) -> float", row_numbers.divide_integers),
+    Method("/", "(float, float) -> float", row_numbers.divide_floats),
+    Method("//", "(int, int) -> int", row_numbers.floor_divide_integers),
+    Method("//", "(float, float) -> float", row_numbers.floor_divide_floats),
+    Method("%", "(int, int) -> int", row_numbers.modulo_integers),
+    Method("%", "(float, float) -> float", row_numbers.modulo_floats),
+    Method("divmod", "(int, int) -> tuple[int, int]", row_numbers.divmod_integers),
+    Method("divmod", "(float, float) -> tuple[float, float]", row_numbers.divmod_floats),
+    *(
+        row
+        for name in ("**", "pow")
+        for row in (
+            Method(name, "(int, int) -> int", row_numbers.power_of_integers),
+            Method(name, "(float, float) -> float", row_numbers.power_of_floats),
+        )
+    ),
+    Method("<<", "(int, int) -> int", row_numbers.shift_left),
+    Method(">>", "(int, int) -> int", row_numbers.shift_right),
+    Method("neg", "(int) -> int", "-{0}", check=_LEAST),
+    Method("neg", "(float) -> float", "-{0}"),
+    Method("pos", "(int) -> int", "{0}"),
+    Method("pos", "(float) -> float", "{0}"),
+    Method("~", "(int) -> int", "~{0}"),
+    Method("abs", "(int) -> int", "abs({0})", check=_LEAST),
+    Method("abs", "(float) -> float", "abs({0})"),
+    Method("min", "(int, int) -> int", "{1} if {1} < {0} else {0}"),
+    Method("min", "(float, float) -> float", "{1} if {1} < {0} else {0}"),
+    Method("max", "(int, int) -> int", "{1} if {1} > {0} else {0}"),
+    Method("max", "(float, float) -> float", "{1} if {1} > {0} else {0}"),
+    # The nearest integer, of two the even one: with 2**52 added, a float has no other places.
+    Method(
+        "round",
+        "(float) -> int",
+        "int64(({0} + 6755399441055744.0) - 6755399441055744.0)",
+        check="not abs({0}) < 2251799813685248.0",
+    ),
+    Method("round", "(int) -> int", "{0}"),
+    Method("round", "(float, ndigits: int) -> float", float_digits.round_float),
+    Method("round", "(int, ndigits: int) -> int", row_numbers.round_integer),
+    Method("bool", "(int) -> bool", "{0} != 0"),
+    Method("bool", "(float) -> bool", "{0} != 0.0"),
+    Method("int", "(int) -> int", "{0}"),
+    Method("int", "(float) -> int", "int64({0})", check=_NO_INTEGER),
+    Method("int", "(str) -> int", number_parsing.parse_integer),
+    Method("int", "(str, base: int) -> int", number_parsing.parse_integer_of_base),
+    Method("float", "(float) -> float", "{0}"),
+    Method("float", "(str) -> float", number_parsing.parse_float),
+    Method("int.bit_count", "(int) -> int", row_numbers.bit_count),
+    Method("int.bit_length", "(int) -> int", row_numbers.bit_length),
+    Method("float.is_integer", "(float) -> bool", row_numbers.is_whole),
+    *_functions(),
+    Method(
+        "math.log",
+        "(float, float) -> float",
+        "math.log({0}) / math.log({1})",
+        check="({0} <= 0.0) | ({1} <= 0.0) | ({1} == 1.0)",
+    ),
+    Method("math.pow", "(float, float) -> float", row_numbers.math_pow),
+    Method("math.fmod", "(float, float) -> float", row_numbers.fmod),
+    Method("math.hypot", "(float, float) -> float", row_numbers.hypot),
+    Method("math.atan2", "(float, float) -> float", "math.atan2({0}, {1})"),
+    Method("math.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),
+    Method("math.fabs", "(float) -> float", "abs({0})"),
+    Method("math.degrees", "(float) -> float", "{0} * 57.29577951308232"),
+    Method("math.radians", "(float) -> float", "{0} * 0.017453292519943295"),
+    Method("math.modf", "(float) -> tuple[float, float]", row_numbers.modf),
+    Method("math.isnan", "(float) -> bool", "{0} != {0}"),
+    Method("math.isinf", "(float) -> bool", _INFINITE),
+    Method("math.isfinite", "(float) -> bool", "abs({0}) <= 1.7976931348623157e308"),
+    Method(
+        "math.isclose",
+        "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
+        row_numbers.is_close,
+    ),
+    Method("math.gcd", "(int, int) -> int", row_numbers.gcd),
+    Method("math.lcm", "(int, int) -> int", row_numbers.lcm),
+    Method("math.factorial", "(int) -> int", row_numbers.factorial),
+    Method("math.comb", "(int, int) -> int", row_numbers.comb),
+    Method("math.perm", "(int, int) -> int", row_numbers.perm),
+    Method("math.isqrt", "(int) -> int", row_numbers.isqrt),
+]

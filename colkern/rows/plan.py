@@ -1,0 +1,260 @@
+"""Running a row function over columns in host memory, and leaving rows to Python."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders import array as build_array
+from colkern.cpu.threads import run_ranges
+from colkern.layouts import Role
+from colkern.memory import EMPTY, Buffer
+from colkern.operations import cast, combine_validity, concat, require_valid, take
+from colkern.rows import kinds as k
+from colkern.rows.columns import reader_of, type_of
+from colkern.rows.emitter import Program, Site
+from colkern.rows.front import definition_of
+from colkern.rows.functions import write_function
+from colkern.rows.loop import Source, compiled_loop, loop_source
+from colkern.rows.results import Sink, Slots
+from colkern.rows.values import of_parts, zeros
+
+ARENA = 1 << 16
+"""The bytes of an arena at first, for a thread."""
+
+MOST_ARENA = 1 << 30
+"""The bytes that a row may take at most before it is left to Python."""
+
+
+class Plan:
+    """How a function runs over columns of certain types.
+
+    Args:
+        function: The plain Python function.
+        columns: The types of the columns, none of them encoded.
+        nullable: Which parameters get None where a column is null.
+        returns: The declared type of the results; None for what the function returns.
+
+    Raises:
+        CompileError: If the function has no compiled form.
+        UnsupportedError: If a column or the results have none.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        columns: Sequence[s.DataType],
+        nullable: Sequence[bool],
+        returns: s.DataType | None = None,
+    ) -> None:
+        self.function = function
+        self._readers = [reader_of(column) for column in columns]
+        self._nullable = list(nullable)
+        program = Program()
+        definition = definition_of(function)
+        arguments = {}
+        for name, reader, may in zip(
+            definition.parameters, self._readers, nullable, strict=True
+        ):
+            kind = k.optional(reader.kind) if may else reader.kind
+            arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
+        name, self.kind, _ = write_function(program, definition, arguments)
+        line = function.__code__.co_firstlineno
+
+        def site(reason: str) -> Site:
+            return Site(function.__name__, definition.path, line, reason)
+
+        self.source: Source = loop_source(
+            program, name, self.kind, self._readers, nullable, site
+        )
+        self.natural = type_of(self.kind)
+        self.returns = returns or self.natural
+        self._loop = compiled_loop(self.source, function.__name__)
+        self._pool = _placed(program)
+
+    def text(self) -> str:
+        """The generated source."""
+        return "\n".join([*self.source.program.sources.values(), self.source.text])
+
+    def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
+        """The results, and how many rows were left to Python at which place."""
+        for name, array in zip(definition_of(self.function).parameters, arrays, strict=True):
+            require_valid(array, name)
+        required = [a for a, may in zip(arrays, self._nullable, strict=True) if not may]
+        validity, null_count = combine_validity(required)
+        passed: list[Any] = []
+        for array, reader, may in zip(arrays, self._readers, self._nullable, strict=True):
+            if may:
+                has_nulls = array.layout.has_validity and array.null_count != 0
+                bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
+                passed += [bitmap.array, np.uint64(array.offset)]
+            passed.extend(reader.prepare(array))
+        marks = np.zeros(length if self.source.leaves else 0, np.uint8)
+        written = self._written(length)
+        bits = (validity or EMPTY).array
+        parts = run_ranges(
+            lambda start, stop: self._run_range(start, stop, bits, marks, passed, written),
+            length,
+            (),
+        )
+        for name in parts[0]:
+            written[name] = np.concatenate([part[name] for part in parts])
+        made = self.source.output.array(written, length)
+        if null_count:
+            made = _with_nulls(made, validity, null_count)
+        left = np.flatnonzero(marks)
+        if len(left):
+            made = self._with_python(made, arrays, left)
+        elif made.type != self.returns:
+            made = cast(made, self.returns)
+        counts = Counter(marks[left].tolist())
+        program = self.source.program
+        return made, Counter({program.site_of(n): count for n, count in counts.items()})
+
+    def _written(self, length: int) -> dict[str, NDArray[Any]]:
+        return {
+            memory.name: np.zeros(length, memory.dtype)
+            for memory in self.source.output.all_memory()
+            if isinstance(memory, Slots)
+        }
+
+    def _run_range(
+        self,
+        start: int,
+        stop: int,
+        valid: NDArray[Any],
+        marks: NDArray[Any],
+        passed: Sequence[Any],
+        written: dict[str, NDArray[Any]],
+    ) -> dict[str, NDArray[Any]]:
+        """Run a range of rows: the bytes of its sinks."""
+        arena = _arena()
+        sinks = {
+            memory.name: _Room(64 + 16 * (stop - start))
+            for memory in self.source.output.all_memory()
+            if isinstance(memory, Sink)
+        }
+        at = start
+        while True:
+            outputs = [
+                sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
+                for memory in self.source.output.all_memory()
+            ]
+            at = self._loop(
+                at, stop, valid, arena.address, self._pool.ctypes.data, marks, *passed, *outputs
+            )
+            if at >= stop:
+                return {name: room.used() for name, room in sinks.items()}
+            if not arena.grow() and all(not room.grow() for room in sinks.values()):
+                marks[at] = 1
+                at += 1
+                if at >= stop:
+                    return {name: room.used() for name, room in sinks.items()}
+            for room in sinks.values():
+                room.grow()
+
+    def _with_python(self, made: Array, arrays: Sequence[Array], left: NDArray[Any]) -> Array:
+        """The results with those of rows that were left, by the original function."""
+        places = build_array(left)
+        columns = [take(array, places).to_pylist() for array in arrays]
+        results = []
+        for place, row in zip(left.tolist(), zip(*columns, strict=True), strict=True):
+            try:
+                results.append(self.function(*row))
+            except Exception as error:
+                error.add_note(f"{self.function.__name__}: row {place}")
+                raise
+        own = build_array(results, type=self.returns)
+        indices = np.arange(made.length)
+        indices[left] = made.length + np.arange(len(left))
+        return take(concat([cast(made, self.returns), own]), build_array(indices))
+
+
+def _with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
+    """Results that are null also where a bitmap says so."""
+    if made.type == s.null():
+        return made
+    outer = Array(s.bool_(), made.length, [validity, validity], null_count=null_count)
+    if made.null_count:
+        validity, null_count = combine_validity([outer, made])
+    return Array(
+        made.type, made.length, [validity, *made.buffers[1:]], made.children, null_count=null_count
+    )
+
+
+class _Room:
+    """Memory with a header of words, which compiled code fills.
+
+    Args:
+        size: How many bytes there are at first.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._bytes = np.empty(size, np.uint8)
+        self._header = np.array([self._bytes.ctypes.data, 0, size], np.int64)
+        self.address = self._header.ctypes.data
+
+    def used(self) -> NDArray[Any]:
+        """What was appended."""
+        return self._bytes[: int(self._header[1])]
+
+    def grow(self) -> bool:
+        """Make room for twice as much."""
+        wider = np.empty(2 * len(self._bytes), np.uint8)
+        wider[: int(self._header[1])] = self.used()
+        self._bytes = wider
+        self._header[0], self._header[2] = wider.ctypes.data, len(wider)
+        return True
+
+
+class _Arena:
+    """The memory that a row's values lie in, of a thread."""
+
+    def __init__(self) -> None:
+        self._make(ARENA)
+
+    def _make(self, size: int) -> None:
+        self._words = np.empty(size // 8, np.int64)
+        self.address = self._words.ctypes.data
+        self._words[0], self._words[1] = self.address + 16, self.address + self._words.nbytes
+
+    def begin(self) -> _Arena:
+        """The arena, empty."""
+        self._words[0] = self.address + 16
+        return self
+
+    def grow(self) -> bool:
+        """Make it four times as large; false if a row would take too much."""
+        if self._words.nbytes >= MOST_ARENA:
+            return False
+        self._make(4 * self._words.nbytes)
+        return True
+
+
+_THREAD = threading.local()
+
+
+def _arena() -> _Arena:
+    """The arena of this thread."""
+    arena: _Arena | None = getattr(_THREAD, "arena", None)
+    if arena is None:
+        arena = _THREAD.arena = _Arena()
+    return arena.begin()
+
+
+def _placed(program: Program) -> NDArray[np.int64]:
+    """The constants at an address that is a multiple of 8."""
+    words = np.zeros(len(program.pool) // 8 + 2, np.int64)
+    data = words.view(np.uint8)
+    data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
+    for place, block in program.blocks.items():
+        made = np.frombuffer(block.at(words.ctypes.data + place), np.uint8)
+        data[place : place + len(made)] = made
+    return words

@@ -1,0 +1,52 @@
+"""All cases of the corpus: importing this imports every file that defines some."""
+
+from __future__ import annotations
+
+from . import (
+    calendar_days,
+    codes,
+    containers,
+    conversions,
+    finance,
+    flights,
+    flow,
+    formats,
+    geography,
+    invoices,
+    json_like,
+    lambdas,
+    listings,
+    log_lines,
+    missing,
+    numeric_loops,
+    patterns,
+    records,
+    text_algorithms,
+    text_cleaning,
+)
+from .case import CASES, Case, Column
+
+__all__ = ["CASES", "STYLES", "Case", "Column"]
+
+STYLES = (
+    calendar_days,
+    codes,
+    containers,
+    conversions,
+    finance,
+    flights,
+    flow,
+    formats,
+    geography,
+    invoices,
+    json_like,
+    lambdas,
+    listings,
+    log_lines,
+    missing,
+    numeric_loops,
+    patterns,
+    records,
+    text_algorithms,
+    text_cleaning,
+)

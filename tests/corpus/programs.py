@@ -1,0 +1,526 @@
+"""Random row functions: valid Python that terminates, the same for each seed, with columns for them.
+
+    program = generated(17)
+    program.source                       # `def program_17(a: int, b: str | None) -> float: …`
+    program.columns                      # a `Column` for each parameter
+    compare(program.case(), run_colkern) # as for a case of the corpus
+
+`python -m tests.corpus.programs 0 300` compares colkern with Python on 300 of them, and prints what
+differs, after making it smaller; `--show` prints them all.
+
+Loops are short, and what they add up is made of what stays the same in them: nothing grows without end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import linecache
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from random import Random
+from typing import Any
+from zlib import crc32
+
+from . import values
+from .case import Case, Column
+from .expressions import Expressions, Variable
+from .runner import ENGINES, Comparison, compare, summary
+
+NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
+"""What programs find among their globals."""
+
+PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
+    "int": (values.integers, lambda seed: values.between(seed, 0, 20), values.hhmm),
+    "float": (values.floats, values.amounts, lambda seed: values.reals(seed, -10, 10)),
+    "bool": (values.flags,),
+    "str": (
+        values.words,
+        values.sentences,
+        values.numerals,
+        values.key_values,
+        values.csv_lines,
+        values.iso_days,
+        values.tokens,
+    ),
+    "date": (values.dates,),
+    "datetime": (values.timestamps,),
+    "list[int]": (values.number_lists,),
+    "list[str]": (values.word_lists,),
+}
+RESULTS = ("int", "float", "bool", "str", "str", "date", "list[int]", "list[str]")
+WEIGHTED = [
+    kind for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1)) for _ in range(weight)
+]
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Program:
+    """A row function's source, its name, and a column for each parameter."""
+
+    source: str
+    name: str
+    columns: tuple[Column, ...]
+
+    def function(self) -> Callable[..., Any]:
+        """The function; `inspect.getsource` finds its source."""
+        return function_of(self.source, self.name)
+
+    def case(self) -> Case:
+        """It as a case of the corpus."""
+        return Case(self.function(), self.columns, "", True, self.name)
+
+
+def function_of(source: str, name: str) -> Callable[..., Any]:
+    """The function of a name in a source text, whose lines tracebacks and `inspect` find."""
+    filename = f"<{name} {crc32(source.encode()):x}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {**NAMESPACE, "__name__": __name__}
+    exec(compile(source, filename, "exec"), namespace)
+    function: Callable[..., Any] = namespace[name]
+    return function
+
+
+def generated(seed: int, size: int = 6, without: Set[str] = frozenset()) -> Program:
+    """The program of a seed.
+
+    Args:
+        seed: Chooses the program.
+        size: How many statements it has at its top, at most.
+        without: What it does not use: kinds but `int`, keys of `expressions.MARKS`, `f-string`, `optional`,
+            names of statements. A compiler that lacks something is tested without it.
+    """
+    return _Writer(seed, size, without).program()
+
+
+class _Writer:
+    """Writes one program."""
+
+    def __init__(self, seed: int, size: int, without: Set[str]) -> None:
+        self.random = Random(f"program {seed}")
+        self.seed, self.size, self.without = seed, size, without
+        self.lines: list[str] = []
+        self.indent = 1
+        self.scope: list[Variable] = []
+        self.expressions = Expressions(self.random, self.scope, without)
+        self.in_loop = False
+        self.result = self.kind(*RESULTS, *([] if "str" in without else ["tuple[int, str]"]))
+        self.optional_result = "optional" not in without and self.random.random() < 0.25
+        self.count = 0
+
+    def program(self) -> Program:
+        """The whole program."""
+        kinds = [self.kind(*WEIGHTED) for _ in range(self.random.randint(1, 3))]
+        hinted = self.random.random() < 0.9
+        columns, heads = [], []
+        for place, kind in enumerate(kinds):
+            name = "abc"[place]
+            optional = hinted and "optional" not in self.without and self.random.random() < 0.3
+            columns.append(self.random.choice(PARAMETERS[kind])(self.seed * 10 + place))
+            hint = f"{kind} | None" if optional else kind
+            heads.append(f"{name}: {hint}" if hinted else name)
+            self.scope.append(Variable(name, kind, optional))
+        for _ in range(self.random.randint(1, self.size)):
+            self.statement(depth=0)
+        self.line(f"return {self.returned()}")
+        name = f"program_{self.seed}"
+        arrow = f" -> {self.result}{' | None' if self.optional_result else ''}" if hinted else ""
+        head = f"def {name}({', '.join(heads)}){arrow}:"
+        return Program("\n".join([head, *self.lines]) + "\n", name, tuple(columns))
+
+    def line(self, text: str) -> None:
+        self.lines.append(INDENT * self.indent + text)
+
+    def kind(self, *choices: str) -> str:
+        return self.expressions.kind(*choices)
+
+    def fresh(self, prefix: str = "v") -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """A block: variables that it makes are gone behind it."""
+        self.line(head)
+        known = len(self.scope)
+        self.indent += 1
+        yield
+        self.indent -= 1
+        del self.scope[known:]
+
+    def expression(self, kind: str, depth: int = 3) -> str:
+        return self.expressions.of(kind, depth)
+
+    def returned(self) -> str:
+        if self.optional_result and self.random.random() < 0.2:
+            return "None"
+        if self.result.startswith("tuple"):
+            return f"({self.expression('int')}, {self.expression('str')})"
+        return self.expression(self.result)
+
+    # Statements
+
+    def statement(self, depth: int) -> None:
+        """One statement; deep ones have no blocks of their own."""
+        choices = [self.assign, self.assign, self.update]
+        if depth < 2:
+            choices += [self.branch, self.branch, self.attempt, self.guard, self.walrus, self.match]
+            choices += [self.over_range, self.over_items, self.while_]
+        if depth == 0:
+            choices += [self.narrow, self.narrow, self.early, self.unpack, self.build, self.helper]
+        if "str" in self.without:
+            choices = [choice for choice in choices if choice not in (self.unpack, self.build)]
+        if self.without >= {"str", "list[int]", "list[str]"}:
+            choices = [choice for choice in choices if choice != self.over_items]
+        allowed = [choice for choice in choices if choice.__name__ not in self.without]
+        self.random.choice(allowed)(depth)
+
+    def body(self, depth: int) -> None:
+        for _ in range(self.random.randint(1, 2)):
+            self.statement(depth + 1)
+
+    def assign(self, depth: int) -> None:
+        kind = self.kind("int", "int", "float", "bool", "str", "str", "list[int]", "list[str]")
+        text = self.expression(kind)
+        name = self.fresh()
+        self.line(f"{name} = {text}")
+        self.scope.append(Variable(name, kind))
+
+    def update(self, depth: int) -> None:
+        """A new value for a variable; in a loop, only what is made to be added up there."""
+        targets = [
+            variable
+            for variable in self.scope
+            if not variable.optional
+            and variable.kind in ("int", "float", "str", "bool")
+            and variable.sums == self.in_loop
+            and not variable.fixed
+        ]
+        if not targets:
+            self.assign(depth)
+            return
+        variable = self.random.choice(targets)
+        text = self.expression(variable.kind, 2)
+        if self.in_loop and variable.kind == "int" and self.random.random() < 0.3:
+            self.line(f"{variable.name} = ({variable.name} * 31 + {text}) % 1000003")
+        elif variable.kind == "bool":
+            self.line(f"{variable.name} = {text}")
+        else:
+            assign = (
+                "+="
+                if self.in_loop or variable.kind == "str"
+                else self.random.choice(("+=", "-=", "="))
+            )
+            self.line(f"{variable.name} {assign} {text}")
+
+    def branch(self, depth: int) -> None:
+        with self.block(f"if {self.condition()}:"):
+            self.body(depth)
+        if self.random.random() < 0.3:
+            with self.block(f"elif {self.condition()}:"):
+                self.body(depth)
+        if self.random.random() < 0.5:
+            with self.block("else:"):
+                self.body(depth)
+
+    def walrus(self, depth: int) -> None:
+        """A branch on what its condition assigns."""
+        name, kind = self.fresh(), self.kind("int", "str")
+        text = self.expression(kind, 2)
+        test = f"({name} := {text})"
+        if kind == "int":
+            test += f" {self.random.choice(('<', '>', '!='))} {self.expression('int', 1)}"
+        self.scope.append(Variable(name, kind))
+        with self.block(f"if {test}:"):
+            self.body(depth)
+
+    def match(self, depth: int) -> None:
+        if "str" in self.without or self.random.random() < 0.5:
+            subject = f"{self.expression('int', 1)} % 4"
+            patterns = ["0", "1 | 2", f"n if {self.expression('bool', 1)}"]
+        else:
+            subject = self.expression("str", 1)
+            patterns = ["''", "'river' | 'a' | 'The'", f"w if {self.expression('bool', 1)}"]
+        self.line(f"match {subject}:")
+        self.indent += 1
+        for pattern in [*patterns[: self.random.randint(1, 3)], "_"]:
+            with self.block(f"case {pattern}:"):
+                self.statement(2)
+        self.indent -= 1
+
+    def condition(self) -> str:
+        """A condition, which may read what loops add up."""
+        with self.expressions.reading_sums():
+            return self.expression("bool", 2)
+
+    def guard(self, depth: int) -> None:
+        """An early return or, in a loop, its end."""
+        if self.in_loop and self.random.random() < 0.7:
+            with self.block(f"if {self.condition()}:"):
+                self.line(self.random.choice(("break", "continue")))
+            return
+        self.early(depth)
+
+    def early(self, depth: int) -> None:
+        with self.block(f"if {self.condition()}:"):
+            self.line(f"return {self.returned()}")
+
+    def narrow(self, depth: int) -> None:
+        """A check of a parameter for None, behind which it is none."""
+        for place, variable in enumerate(self.scope):
+            if variable.optional:
+                break
+        else:
+            self.branch(depth)
+            return
+        with self.block(f"if {variable.name} is None:"):
+            if self.random.random() < 0.5:
+                self.line(f"return {self.returned()}")
+            else:
+                self.line(f"{variable.name} = {self.expression(variable.kind, 1)}")
+        self.scope[place] = replace(variable, optional=False)
+
+    def attempt(self, depth: int) -> None:
+        """A conversion or a division that may fail, and what then holds."""
+        risk, kind, error = self.expressions.risky()
+        name = self.fresh()
+        with self.block("try:"):
+            self.line(f"{name} = {risk}")
+        with self.block(f"except {error}:"):
+            self.line(f"{name} = {self.expression(kind, 1)}")
+        if self.random.random() < 0.15:
+            with self.block("finally:"):
+                self.update(depth)
+        self.scope.append(Variable(name, kind))
+
+    def unpack(self, depth: int) -> None:
+        first, second = self.fresh(), self.fresh()
+        self.line(f"{first}, {second} = {self.expression('int', 2)}, {self.expression('str', 2)}")
+        self.scope += [Variable(first, "int"), Variable(second, "str")]
+
+    def build(self, depth: int) -> None:
+        """A list, a dictionary or a set made step by step."""
+        name, item = self.fresh("made"), self.fresh("item")
+        form = self.random.choice(("list", "dict", "set"))
+        empty = {"list": "[]", "dict": "{}", "set": "set()"}[form]
+        self.line(f"{name} = {empty}")
+        with self.loop(f"for {item} in {self.expression('str', 1)}[:12]:"):
+            self.scope.append(Variable(item, "str", fixed=True))
+            if form == "list":
+                self.line(f"{name}.append({self.expression('int', 2)})")
+            elif form == "dict":
+                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
+            else:
+                self.line(f"{name}.add({self.expression('str', 1)})")
+        if form == "list":
+            self.scope.append(Variable(name, "list[int]"))
+            return
+        used = self.fresh()
+        self.line(f"{used} = sorted({name})")
+        self.scope.append(Variable(used, "list[str]"))
+        if form == "dict":
+            used = self.fresh()
+            self.line(f"{used} = sum({name}.values())")
+            self.scope.append(Variable(used, "int"))
+
+    def helper(self, depth: int) -> None:
+        """A nested function and its use."""
+        name, argument, used = self.fresh("helper"), self.fresh("x"), self.fresh()
+        given, gives = (
+            self.kind("int", "str"),
+            self.kind("int", "str", "bool"),
+        )
+        with self.block(f"def {name}({argument}: {given}) -> {gives}:"):
+            self.scope.append(Variable(argument, given))
+            if self.random.random() < 0.5:
+                with self.block(f"if {self.expression('bool', 1)}:"):
+                    self.line(f"return {self.expression(gives, 1)}")
+            self.line(f"return {self.expression(gives, 2)}")
+        self.line(f"{used} = {name}({self.expression(given, 2)})")
+        self.scope.append(Variable(used, gives))
+
+    # Loops
+
+    @contextmanager
+    def loop(self, head: str) -> Iterator[None]:
+        """A loop; variables before the outermost are fixed in it."""
+        outer, self.in_loop = self.in_loop, True
+        with self.block(head):
+            yield
+        self.in_loop = outer
+
+    def sums(self) -> None:
+        """Variables, before a loop, that it adds up."""
+        if self.in_loop:
+            return
+        for _ in range(self.random.randint(1, 2)):
+            name, kind = (
+                self.fresh("sum"),
+                self.kind("int", "int", "float", "str", "bool"),
+            )
+            start = {"int": "0", "float": "0.0", "str": "''", "bool": "False"}[kind]
+            self.line(f"{name} = {start}")
+            self.scope.append(Variable(name, kind, sums=True))
+
+    def after(self, depth: int) -> None:
+        """What loops have added up is a variable like others behind the outermost."""
+        if self.random.random() < 0.2:
+            with self.block("else:"):
+                self.statement(2)
+        if not self.in_loop:
+            self.scope[:] = [replace(variable, sums=False) for variable in self.scope]
+
+    def over_range(self, depth: int) -> None:
+        self.sums()
+        name = self.fresh("i")
+        count = self.random.choice(
+            (f"{self.expression('int', 1)} % 6", str(self.random.randint(1, 6)))
+        )
+        bounds = self.random.choice((count, f"1, {count} + 1", f"{count}, 0, -1", f"0, {count}, 2"))
+        with self.loop(f"for {name} in range({bounds}):"):
+            self.scope.append(Variable(name, "int", fixed=True))
+            self.body(depth)
+        self.after(depth)
+
+    def over_items(self, depth: int) -> None:
+        self.sums()
+        place, name = self.fresh("i"), self.fresh("item")
+        over = self.kind("str", "list[str]", "list[int]")
+        kind, most = ("int" if over == "list[int]" else "str"), (15 if over == "str" else 5)
+        items = f"{self.expression(over, 1)}[:{most}]"
+        if self.random.random() < 0.3:
+            head = f"for {place}, {name} in enumerate({items}):"
+        else:
+            place, head = "", f"for {name} in {items}:"
+        with self.loop(head):
+            self.scope.append(Variable(name, kind, fixed=True))
+            if place:
+                self.scope.append(Variable(place, "int", fixed=True))
+            self.body(depth)
+        self.after(depth)
+
+    def while_(self, depth: int) -> None:
+        self.sums()
+        name = self.fresh("k")
+        self.line(f"{name} = 0")
+        with self.loop(f"while {name} < {self.random.randint(1, 6)} and {self.condition()}:"):
+            self.line(f"{name} += 1")
+            self.scope.append(Variable(name, "int", fixed=True))
+            self.body(depth)
+        self.after(depth)
+
+
+# Smaller programs
+
+
+def smaller(program: Program, fails: Callable[[Program], bool]) -> Program:
+    """A program with as few statements as `fails` still holds for."""
+    again = True
+    while again:
+        again = False
+        for source in _with_less(program.source):
+            less = replace(program, source=source)
+            if _runs(less) and fails(less):
+                program, again = less, True
+                break
+    return program
+
+
+def _with_less(source: str) -> Iterator[str]:
+    """The source without a statement, or with a statement's body in its place."""
+    count = sum(1 for _ in _bodies(ast.parse(source)))
+    for place in range(count):
+        size = len(_nth_body(ast.parse(source), place))
+        for index in range(size):
+            for change in (_dropped, _unwrapped):
+                tree = ast.parse(source)
+                if change(_nth_body(tree, place), index):
+                    yield ast.unparse(tree) + "\n"
+
+
+def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(body := getattr(node, field, None), list) and body:
+                yield body
+
+
+def _nth_body(tree: ast.AST, place: int) -> list[ast.stmt]:
+    return list(_bodies(tree))[place]
+
+
+def _dropped(body: list[ast.stmt], index: int) -> bool:
+    del body[index]
+    if not body:
+        body.append(ast.Pass())
+    return True
+
+
+def _unwrapped(body: list[ast.stmt], index: int) -> bool:
+    inner = getattr(body[index], "body", None)
+    if not isinstance(inner, list):
+        return False
+    body[index : index + 1] = inner
+    return True
+
+
+def _runs(program: Program) -> bool:
+    """Whether a program compiles, and no row finds a name missing."""
+    try:
+        function = program.function()
+    except SyntaxError:
+        return False
+    for row in zip(*(column.values for column in program.columns), strict=True):
+        try:
+            function(*row)
+        except NameError:
+            return False
+        except Exception:  # noqa: BLE001, S112
+            continue
+    return True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compares an engine with Python on generated programs; prints those that differ."""
+    parser = argparse.ArgumentParser(description="Generated row functions against Python.")
+    parser.add_argument("start", type=int, nargs="?", default=0)
+    parser.add_argument("stop", type=int, nargs="?", default=100)
+    parser.add_argument("--engine", choices=ENGINES, default="colkern")
+    parser.add_argument("--size", type=int, default=6)
+    parser.add_argument("--without", default="", help="what not to use, with commas between")
+    parser.add_argument("--show", action="store_true", help="print every program, and run none")
+    chosen = parser.parse_args(arguments)
+    run = ENGINES[chosen.engine]
+    without = frozenset(filter(None, chosen.without.split(",")))
+    comparisons: list[Comparison] = []
+    for seed in range(chosen.start, chosen.stop):
+        program = generated(seed, chosen.size, without)
+        if chosen.show:
+            print(program.source)
+            continue
+        comparison = compare(program.case(), run)
+        comparisons.append(comparison)
+        if comparison.compiled and not comparison.equal:
+            program = smaller(program, lambda less: _differs(compare(less.case(), run)))
+            print(program.source, compare(program.case(), run).why, "\n", flush=True)
+        elif not comparison.compiled:
+            print(f"{program.name}: {comparison.why}", flush=True)
+    print(summary(comparisons).splitlines()[0])
+    print(summary(comparisons).splitlines()[-1])
+    return int(any(map(_differs, comparisons)))
+
+
+def _differs(comparison: Comparison) -> bool:
+    return comparison.compiled and not comparison.equal
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -68,6 +68,7 @@ _BODIES = (
 )
 
 NAMES: dict[str, Any] = {
+    "math": math,
     "u1": np.uint8,
     "u8": np.uint64,
     "i8": np.int64,

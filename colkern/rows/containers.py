@@ -148,12 +148,10 @@ def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Valu
     count = 2 if name == "dict" else 1
     kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
     kind = Container(name, items=kinds, sites=frozenset({id(node)}))
-    words = [str(item.words) for item in kinds]
-    if name == "list":
-        text = f"{emitter.use(row_lists.new_list)}(arena, {words[0]}, {max(room, 4)})"
-    else:
-        words = [*words, "0"][:2]
-        text = f"{emitter.use(row_dicts.new_dict)}(arena, {', '.join(words)})"
+    body, more = (
+        (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")
+    )
+    text = f"{emitter.use(body)}(arena, {kinds[0].words}{more})"
     made = emitter.copy(text)
     emitter.fail_if(f"{made} == 0", row_values.NO_ROOM, "the arena")
     return Value(kind, made)

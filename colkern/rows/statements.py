@@ -492,9 +492,9 @@ def _pattern(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> ast.e
     if isinstance(pattern, ast.MatchSingleton):
         return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
     if isinstance(pattern, ast.MatchOr):
-        tests = [_pattern(emitter, part, subject) for part in pattern.patterns]
-        plain = [test for test in tests if test is not None]
-        return ast.BoolOp(ast.Or(), plain) if len(plain) == len(tests) else None
+        choices = [_pattern(emitter, part, subject) for part in pattern.patterns]
+        plain = [test for test in choices if test is not None]
+        return ast.BoolOp(ast.Or(), plain) if len(plain) == len(choices) else None
     if isinstance(pattern, ast.MatchAs):
         return None if pattern.pattern is None else _pattern(emitter, pattern.pattern, subject)
     if isinstance(pattern, ast.MatchSequence):

@@ -75,7 +75,6 @@ NAMES: dict[str, Any] = {
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,
-    "math": math,
 }
 """What all generated source may name."""
 

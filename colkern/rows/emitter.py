@@ -201,7 +201,8 @@ class Emitter:
 
     def use(self, body: Callable[..., Any]) -> str:
         """The name of a body in the generated source."""
-        name = body.__name__
+        # With its module's name, as the lines that load and store items name bodies too.
+        name = f"{body.__module__.rpartition('.')[2]}_{body.__name__}"
         while self.program.bodies.setdefault(name, body) is not body:
             name += "_"
         return name

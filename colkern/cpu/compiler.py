@@ -22,6 +22,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import COUNTS, ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher
+from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
 from colkern.kernels.kernel import HELPERS, Kernel
@@ -91,7 +92,8 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 def compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper of the kernels', compiled into its callers."""
     rebound = bound(function, _target_globals(function))
-    return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_WITHOUT_WRAPPERS, **_OPTIONS)(rebound)
+    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS
+    return numba.njit(forceinline=True, pipeline_class=EmbeddedCompiler, **options)(rebound)
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:

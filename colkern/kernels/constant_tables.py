@@ -10,30 +10,30 @@ from numpy import int64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
-from colkern.kernels.row_dicts import MASK, SLOTS
-from colkern.kernels.row_items import Place, hash_bytes, mix, same_bytes
-from colkern.kernels.row_values import Bytes, Text
+from colkern.kernels.row_dicts import MASK, SLOTS, as_optional
+from colkern.kernels.row_items import Layout, Place, hash_bytes, mix, same_bytes
+from colkern.kernels.row_values import DONE, KEY_ERROR, Arena, Bytes, Code, Text
 
 
 @helper
 def find_bytes(
     shift: int64, value_words: int64, header: int64, address: int64, size: int64
 ) -> Place:
-    """The value of a key of bytes, whose size an entry has `shift` bits further left; 0 if there is none."""
-    size_of_entry = (int64(3) + value_words) * int64(8)
+    """The value of a key of bytes, whose size stands `shift` bits further left in an entry; 0 if none."""
+    size_of_entry = (3 + value_words) * 8
     entries = get_word(header) - size_of_entry
     slots = get_word(header + SLOTS)
     mask = get_word(header + MASK)
-    key_hash = hash_bytes(int64(0), address, size) | int64(1)
+    key_hash = hash_bytes(int64(0), address, size) | 1
     slot = (key_hash >> 1) & mask
-    number = get_word(slots + slot * int64(8))
+    number = get_word(slots + slot * 8)
     while number != 0:
         entry = entries + number * size_of_entry
-        is_same = get_word(entry) == key_hash and get_word(entry + int64(16)) >> shift == size
-        if is_same and same_bytes(get_word(entry + int64(8)), address, size):
-            return entry + int64(24)
-        slot = (slot + int64(1)) & mask
-        number = get_word(slots + slot * int64(8))
+        is_same = get_word(entry) == key_hash and get_word(entry + 16) >> shift == size
+        if is_same and same_bytes(get_word(entry + 8), address, size):
+            return entry + 24
+        slot = (slot + 1) & mask
+        number = get_word(slots + slot * 8)
     return int64(0)
 
 
@@ -52,17 +52,88 @@ def find_byte_string(value_words: int64, header: int64, key: Bytes) -> Place:
 @helper
 def find_number(value_words: int64, header: int64, key: int64) -> Place:
     """The value of a key that is a word by itself (an int, a bool, a date); 0 if it is not there."""
-    size_of_entry = (int64(2) + value_words) * int64(8)
+    size_of_entry = (2 + value_words) * 8
     entries = get_word(header) - size_of_entry
     slots = get_word(header + SLOTS)
     mask = get_word(header + MASK)
     slot = (mix(int64(0), int64(key)) >> 1) & mask
-    number = get_word(slots + slot * int64(8))
+    number = get_word(slots + slot * 8)
     while number != 0:
         entry = entries + number * size_of_entry
         # A deleted entry keeps the words of its key.
-        if get_word(entry + int64(8)) == key and get_word(entry) != 0:
-            return entry + int64(16)
-        slot = (slot + int64(1)) & mask
-        number = get_word(slots + slot * int64(8))
+        if get_word(entry + 8) == key and get_word(entry) != 0:
+            return entry + 16
+        slot = (slot + 1) & mask
+        number = get_word(slots + slot * 8)
     return int64(0)
+
+
+# Rows of the table for such keys.
+
+
+@helper
+def get_text(value_words: int64, header: int64, key: Text) -> tuple[Place, Code]:
+    """`dict[key]` of a text."""
+    place = find_text(value_words, header, key)
+    return place, KEY_ERROR if place == 0 else DONE
+
+
+@helper
+def get_text_or(value_words: int64, header: int64, key: Text, default: Place) -> Place:
+    """`dict.get(key, default)` of a text."""
+    place = find_text(value_words, header, key)
+    return place if place != 0 else default
+
+
+@helper
+def get_text_optional(
+    arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: Text
+) -> tuple[Place, Code]:
+    """`dict.get(key)` of a text."""
+    return as_optional(arena, value_layout, value_words, find_text(value_words, header, key))
+
+
+@helper
+def is_text_key(value_words: int64, key: Text, header: int64) -> bool:
+    """`key in dict` of a text."""
+    return bool(find_text(value_words, header, key) != 0)
+
+
+@helper
+def is_text_element(key: Text, header: int64) -> bool:
+    """`element in set` of a text."""
+    return bool(find_text(int64(0), header, key) != 0)
+
+
+@helper
+def get_number(value_words: int64, header: int64, key: int64) -> tuple[Place, Code]:
+    """`dict[key]` of an int."""
+    place = find_number(value_words, header, key)
+    return place, KEY_ERROR if place == 0 else DONE
+
+
+@helper
+def get_number_or(value_words: int64, header: int64, key: int64, default: Place) -> Place:
+    """`dict.get(key, default)` of an int."""
+    place = find_number(value_words, header, key)
+    return place if place != 0 else default
+
+
+@helper
+def get_number_optional(
+    arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: int64
+) -> tuple[Place, Code]:
+    """`dict.get(key)` of an int."""
+    return as_optional(arena, value_layout, value_words, find_number(value_words, header, key))
+
+
+@helper
+def is_number_key(value_words: int64, key: int64, header: int64) -> bool:
+    """`key in dict` of an int."""
+    return bool(find_number(value_words, header, key) != 0)
+
+
+@helper
+def is_number_element(key: int64, header: int64) -> bool:
+    """`element in set` of an int."""
+    return bool(find_number(int64(0), header, key) != 0)

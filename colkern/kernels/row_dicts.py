@@ -19,6 +19,7 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import (
+    OPTIONAL,
     UNKNOWN,
     YES,
     Layout,
@@ -45,56 +46,57 @@ FEWEST = 4
 
 
 @helper
-def new_dict(arena: Arena, key_words: int64, value_words: int64) -> int64:
+def new_dict(arena: Arena, key_words: int64) -> int64:
     """An empty dictionary, or set if values have no words; 0 if the arena has no room."""
-    header = allocate(arena, int64(HEADER))
-    if header == 0:
-        return header
-    set_word(header + COUNT, int64(0))
-    set_word(header + TAKEN, int64(0))
-    set_word(header + CHANGES, int64(0))
-    entry_words = int64(1) + key_words + value_words
-    if not has_new_entries(arena, entry_words, header, int64(FEWEST)):
-        return int64(0)
+    header = allocate(arena, HEADER + 8 + key_words * 8)
+    if header != 0:
+        # The entries, of which only one key is ever written to.
+        set_word(header, header + HEADER)
+        set_word(header + CHANGES, int64(0))
+        clear_dict(header)
     return header
 
 
 @helper
-def has_new_entries(arena: Arena, entry_words: int64, header: int64, capacity: int64) -> bool:
-    """Give a dictionary room for `capacity` entries (a power of two), and an index; false if there is none."""
-    entries_size = (capacity + int64(1)) * entry_words * int64(8)
-    slots = capacity * int64(2)
-    entries = allocate(arena, entries_size + slots * int64(8))
-    if entries == 0:
-        return False
-    set_word(header, entries)
-    set_word(header + CAPACITY, capacity)
-    set_word(header + SLOTS, entries + entries_size)
-    set_word(header + MASK, slots - int64(1))
-    for k in range(slots):
-        set_word(entries + entries_size + k * int64(8), int64(0))
-    return True
+def clear_dict(header: int64) -> int64:
+    """`dict.clear()`, `set.clear()`: the same dictionary, empty."""
+    set_word(header + CHANGES, get_word(header + CHANGES) + 1)
+    set_word(header + COUNT, int64(0))
+    set_word(header + TAKEN, int64(0))
+    set_word(header + CAPACITY, int64(0))
+    # A free slot, which the count is as long as there are no entries.
+    set_word(header + SLOTS, header + COUNT)
+    set_word(header + MASK, int64(0))
+    return header
 
 
 @helper
 def rebuild(arena: Arena, entry_words: int64, header: int64) -> bool:
-    """Move the entries that are not deleted to where there is room for as many; false if there is none."""
-    source = get_word(header)
-    end = source + get_word(header + TAKEN) * entry_words * int64(8)
+    """Move the entries that are not deleted to where there is room for more; false if there is none."""
     capacity = get_word(header + CAPACITY)
-    if get_word(header + COUNT) * int64(2) > capacity:
-        capacity *= int64(2)
-    if not has_new_entries(arena, entry_words, header, capacity):
+    if get_word(header + COUNT) * 2 >= capacity:
+        capacity = max(capacity * 2, int64(FEWEST))
+    slots = capacity * 2
+    entries_size = (capacity + 1) * entry_words * 8
+    target = allocate(arena, entries_size + slots * 8)
+    if target == 0:
         return False
+    source = get_word(header)
+    end = source + get_word(header + TAKEN) * entry_words * 8
+    set_word(header, target)
+    set_word(header + CAPACITY, capacity)
+    set_word(header + SLOTS, target + entries_size)
+    set_word(header + MASK, slots - 1)
+    for k in range(slots):
+        set_word(target + entries_size + k * 8, int64(0))
     number = int64(0)
-    target = get_word(header)
     while source < end:
         if get_word(source) != 0:
             copy_words(source, target, entry_words)
-            number += int64(1)
+            number += 1
             index_entry(header, get_word(source), number)
-            target += entry_words * int64(8)
-        source += entry_words * int64(8)
+            target += entry_words * 8
+        source += entry_words * 8
     set_word(header + TAKEN, number)
     return True
 
@@ -105,9 +107,9 @@ def index_entry(header: int64, key_hash: int64, number: int64) -> None:
     slots = get_word(header + SLOTS)
     mask = get_word(header + MASK)
     slot = (key_hash >> 1) & mask
-    while get_word(slots + slot * int64(8)) != 0:
-        slot = (slot + int64(1)) & mask
-    set_word(slots + slot * int64(8), number)
+    while get_word(slots + slot * 8) != 0:
+        slot = (slot + 1) & mask
+    set_word(slots + slot * 8, number)
 
 
 @helper
@@ -115,21 +117,21 @@ def find_entry(
     key_layout: Layout, entry_words: int64, header: int64, key: Place, key_hash: int64
 ) -> int64:
     """The address of the entry that has a key; 0 if none has, -1 if that is unknown."""
-    entries = get_word(header) - entry_words * int64(8)
+    entries = get_word(header) - entry_words * 8
     slots = get_word(header + SLOTS)
     mask = get_word(header + MASK)
     slot = (key_hash >> 1) & mask
-    number = get_word(slots + slot * int64(8))
+    number = get_word(slots + slot * 8)
     while number != 0:
-        entry = entries + number * entry_words * int64(8)
+        entry = entries + number * entry_words * 8
         if get_word(entry) == key_hash:
-            same = equal_words(key_layout, entry + int64(8), key)
+            same = equal_words(key_layout, entry + 8, key)
             if same == YES:
                 return entry
             if same == UNKNOWN:
                 return int64(-1)
-        slot = (slot + int64(1)) & mask
-        number = get_word(slots + slot * int64(8))
+        slot = (slot + 1) & mask
+        number = get_word(slots + slot * 8)
     return int64(0)
 
 
@@ -151,8 +153,8 @@ def key_room(key_words: int64, value_words: int64, header: int64) -> Room:
 
     A key in a constant is asked for with words elsewhere: nothing is written to a constant.
     """
-    entry_words = int64(1) + key_words + value_words
-    return get_word(header) + get_word(header + TAKEN) * entry_words * int64(8) + int64(8)
+    entry_words = 1 + key_words + value_words
+    return get_word(header) + get_word(header + TAKEN) * entry_words * 8 + 8
 
 
 @helper
@@ -160,11 +162,11 @@ def find_place(
     key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
 ) -> tuple[Place, Code]:
     """The value of a key; 0 if the key is not there: `in`, `get`."""
-    entry_words = int64(1) + key_words + value_words
+    entry_words = 1 + key_words + value_words
     entry = find_entry(key_layout, entry_words, header, key, hash_words(key_layout, key))
     if entry <= 0:
         return int64(0), LEFT if entry < 0 else DONE
-    return entry + int64(8) + key_words * int64(8), DONE
+    return entry + 8 + key_words * 8, DONE
 
 
 @helper
@@ -186,56 +188,46 @@ def insert_place(
     key: Place,
 ) -> tuple[Place, Code]:
     """The value of a key, to be written: `dict[key] = …`, `set.add`. That of a new key is zeros."""
-    entry_words = int64(1) + key_words + value_words
+    entry_words = 1 + key_words + value_words
     key_hash = hash_words(key_layout, key)
     entry = find_entry(key_layout, entry_words, header, key, key_hash)
     if entry < 0:
         return int64(0), LEFT
-    if entry == 0:
-        entry = new_entry(arena, entry_words, key_words, header, key, key_hash)
-        if entry == 0:
-            return entry, NO_ROOM
-    return entry + int64(8) + key_words * int64(8), DONE
-
-
-@helper
-def new_entry(
-    arena: Arena, entry_words: int64, key_words: int64, header: int64, key: Place, key_hash: int64
-) -> int64:
-    """The address of a new entry, of a key that is not there, with a value of zeros; 0 if no room is left."""
-    if get_word(header + TAKEN) == get_word(header + CAPACITY) and not rebuild(
-        arena, entry_words, header
-    ):
-        return int64(0)
+    value = 8 + key_words * 8
+    if entry != 0:
+        return entry + value, DONE
+    is_full = get_word(header + TAKEN) == get_word(header + CAPACITY)
+    if is_full and not rebuild(arena, entry_words, header):
+        return int64(0), NO_ROOM
     number = get_word(header + TAKEN)
-    entry = get_word(header) + number * entry_words * int64(8)
+    entry = get_word(header) + number * entry_words * 8
     set_word(entry, key_hash)
-    copy_words(key, entry + int64(8), key_words)
-    for k in range(key_words + int64(1), entry_words):
-        set_word(entry + k * int64(8), int64(0))
-    index_entry(header, key_hash, number + int64(1))
-    set_word(header + TAKEN, number + int64(1))
-    set_word(header + COUNT, get_word(header + COUNT) + int64(1))
-    set_word(header + CHANGES, get_word(header + CHANGES) + int64(1))
-    return entry
+    copy_words(key, entry + 8, key_words)
+    for k in range(value_words):
+        set_word(entry + value + k * 8, int64(0))
+    index_entry(header, key_hash, number + 1)
+    set_word(header + TAKEN, number + 1)
+    set_word(header + COUNT, get_word(header + COUNT) + 1)
+    set_word(header + CHANGES, get_word(header + CHANGES) + 1)
+    return entry + value, DONE
 
 
 @helper
 def delete_entry(header: int64, entry: int64) -> None:
     """Delete an entry, whose words stay until a key comes."""
     set_word(entry, int64(0))
-    set_word(header + COUNT, get_word(header + COUNT) - int64(1))
-    set_word(header + CHANGES, get_word(header + CHANGES) + int64(1))
+    set_word(header + COUNT, get_word(header + COUNT) - 1)
+    set_word(header + CHANGES, get_word(header + CHANGES) + 1)
 
 
 @helper
 def take_place(
     key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
 ) -> tuple[Place, Code]:
-    """The value of a key that was there, and is no longer; 0 if it was not: `set.discard`, `pop(key, x)`."""
+    """The value of a key that was there, and is no longer; 0 if it was not: `discard`, `pop(key, x)`."""
     place, code = find_place(key_layout, key_words, value_words, header, key)
     if place != 0:
-        delete_entry(header, place - int64(8) - key_words * int64(8))
+        delete_entry(header, place - 8 - key_words * 8)
     return place, code
 
 
@@ -251,27 +243,106 @@ def pop_key(
 @helper
 def pop_item(key_words: int64, value_words: int64, header: int64) -> tuple[Place, Code]:
     """`dict.popitem()`: the words of the key, then those of the value."""
-    size = (int64(1) + key_words + value_words) * int64(8)
+    size = (1 + key_words + value_words) * 8
     number = get_word(header + TAKEN)
     if get_word(header + COUNT) == 0:
         return int64(0), KEY_ERROR
-    entry = get_word(header) + (number - int64(1)) * size
+    entry = get_word(header) + (number - 1) * size
     while get_word(entry) == 0:
         entry -= size
     delete_entry(header, entry)
-    return entry + int64(8), DONE
+    return entry + 8, DONE
+
+
+# What `dict` has methods for.
 
 
 @helper
-def clear_dict(
-    arena: Arena, key_words: int64, value_words: int64, header: int64
-) -> tuple[int64, Code]:
-    """`dict.clear()`, `set.clear()`: the same dictionary, empty."""
-    entry_words = int64(1) + key_words + value_words
-    set_word(header + CHANGES, get_word(header + CHANGES) + get_word(header + COUNT))
-    set_word(header + COUNT, int64(0))
-    set_word(header + TAKEN, int64(0))
-    return header, DONE if has_new_entries(arena, entry_words, header, int64(FEWEST)) else NO_ROOM
+def is_key(
+    key_layout: Layout, key_words: int64, value_words: int64, key: Place, header: int64
+) -> tuple[bool, Code]:
+    """`key in dict`."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    return bool(place != 0), code
+
+
+@helper
+def get_or(
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+    default: Place,
+) -> tuple[Place, Code]:
+    """`dict.get(key, default)`."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    return place if place != 0 else default, code
+
+
+@helper
+def get_optional(
+    arena: Arena,
+    key_layout: Layout,
+    value_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+) -> tuple[Place, Code]:
+    """`dict.get(key)`: a value that may be None."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    if code != DONE:
+        return place, code
+    return as_optional(arena, value_layout, value_words, place)
+
+
+@helper
+def as_optional(
+    arena: Arena, value_layout: Layout, value_words: int64, place: Place
+) -> tuple[Place, Code]:
+    """A value that may be None, of a value's place, or of 0 for None."""
+    made = allocate(arena, value_words * 8 + 8)
+    if made == 0:
+        return made, NO_ROOM
+    set_word(made, int64(place == 0))
+    if place != 0:
+        # A value that may be None anyway says so itself.
+        flag = int64(0 if value_layout & 15 == OPTIONAL else 8)
+        copy_words(place, made + flag, value_words)
+    return made, DONE
+
+
+@helper
+def set_default(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+    default: Place,
+) -> tuple[Place, Code]:
+    """`dict.setdefault(key, default)`."""
+    before = get_word(header + COUNT)
+    place, code = insert_place(arena, key_layout, key_words, value_words, header, key)
+    if get_word(header + COUNT) != before:
+        copy_words(default, place, value_words)
+    return place, code
+
+
+@helper
+def pop_or(
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+    default: Place,
+) -> tuple[Place, Code]:
+    """`dict.pop(key, default)`."""
+    place, code = take_place(key_layout, key_words, value_words, header, key)
+    return place if place != 0 else default, code
 
 
 # One entry after the other.
@@ -283,12 +354,12 @@ def next_item(key_words: int64, value_words: int64, header: int64, place: Place)
 
     Begin with 0. In a loop of `dict_changes` that change, the row is left to Python.
     """
-    size = (int64(1) + key_words + value_words) * int64(8)
-    entry = place - int64(8) + size if place != 0 else get_word(header)
+    size = (1 + key_words + value_words) * 8
+    entry = place - 8 + size if place != 0 else get_word(header)
     end = get_word(header) + get_word(header + TAKEN) * size
     while entry < end:
         if get_word(entry) != 0:
-            return entry + int64(8)
+            return entry + 8
         entry += size
     return int64(0)
 
@@ -299,24 +370,24 @@ def list_of_entries(
     key_words: int64,
     value_words: int64,
     header: int64,
-    first_word: int64,
-    item_words: int64,
+    first: int64,
+    words: int64,
 ) -> tuple[int64, Code]:
-    """A list of the `item_words` words of each entry from `first_word` on: keys, values, or both.
+    """A list of the `words` words of each entry from word `first` on: keys, values, or both.
 
     `list(dict)` is of `0, key_words`, `list(dict.values())` of `key_words, value_words`,
     `list(dict.items())` of `0, key_words + value_words`.
     """
-    items = new_list(arena, item_words, get_word(header + COUNT))
+    items = new_list(arena, words, get_word(header + COUNT))
     if items == 0:
         return items, NO_ROOM
     target = get_word(items)
     place = next_item(key_words, value_words, header, int64(0))
     while place != 0:
-        copy_words(place + first_word * int64(8), target, item_words)
-        target += item_words * int64(8)
+        copy_words(place + first * 8, target, words)
+        target += words * 8
         place = next_item(key_words, value_words, header, place)
-    set_word(items + int64(8), get_word(header + COUNT))
+    set_word(items + 8, get_word(header + COUNT))
     return items, DONE
 
 
@@ -337,7 +408,7 @@ def update(
         place, code = insert_place(arena, key_layout, key_words, value_words, header, key)
         if code != DONE:
             return header, code
-        copy_words(key + key_words * int64(8), place, value_words)
+        copy_words(key + key_words * 8, place, value_words)
         key = next_item(key_words, value_words, other, key)
     return header, DONE
 
@@ -347,10 +418,31 @@ def copy_dict(
     arena: Arena, key_layout: Layout, key_words: int64, value_words: int64, header: int64
 ) -> tuple[int64, Code]:
     """`dict.copy()`, `set.copy()`, `dict(dict)`, `set(set)`."""
-    other = new_dict(arena, key_words, value_words)
+    other = new_dict(arena, key_words)
     if other == 0:
         return other, NO_ROOM
     return update(arena, key_layout, key_words, value_words, other, header)
+
+
+@helper
+def merged(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    left: int64,
+    right: int64,
+) -> tuple[int64, Code]:
+    """`left | right`."""
+    made = new_dict(arena, key_words)
+    code = NO_ROOM if made == 0 else DONE
+    source = left
+    # Twice around, as each call would be compiled by itself.
+    for _ in range(2):
+        if code == DONE:
+            made, code = update(arena, key_layout, key_words, value_words, made, source)
+            source = right
+    return made, code
 
 
 @helper
@@ -370,8 +462,22 @@ def dicts_equal(
         place, code = find_place(key_layout, key_words, value_words, right, key)
         if place == 0:
             return False, code
-        same = equal_words(value_layout, key + key_words * int64(8), place)
+        same = equal_words(value_layout, key + key_words * 8, place)
         if same != YES:
             return False, LEFT if same == UNKNOWN else DONE
         key = next_item(key_words, value_words, left, key)
     return True, DONE
+
+
+@helper
+def dicts_differ(
+    key_layout: Layout,
+    value_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    left: int64,
+    right: int64,
+) -> tuple[bool, Code]:
+    """`left != right`."""
+    same, code = dicts_equal(key_layout, value_layout, key_words, value_words, left, right)
+    return not same, code

@@ -36,9 +36,9 @@ Layout: TypeAlias = int64
 
 NUMBER = 1
 """A word that is as its value is: an int, a bool, a date or a time."""
-FLOAT = 2
-TEXT = 3
-BYTES = 4
+TEXT = 2
+BYTES = 3
+FLOAT = 4
 OPTIONAL = 5
 """A word that says whether the following part is None, whose words are anything then."""
 HANDLE = 6
@@ -57,7 +57,7 @@ WORD_KEY = 0xC2B2_AE3D_27D4_EB4F
 def copy_words(source: int64, target: int64, count: int64) -> None:
     """Copy words, one after the other: the target may begin within the source only before it."""
     for k in range(count):
-        set_word(target + k * int64(8), get_word(source + k * int64(8)))
+        set_word(target + k * 8, get_word(source + k * 8))
 
 
 @helper
@@ -65,11 +65,11 @@ def short_word(address: int64, size: int64) -> int64:
     """The `size` bytes (0 to 8) at an address as a word, the first one lowest; reads no other words."""
     if size == 0:
         return int64(0)
-    shift = (address & int64(7)) * int64(8)
-    low = get_word(address & int64(-8))
-    high = get_word((address + size - int64(1)) & int64(-8))
-    word = shifted_right(low, shift) | wrapped(wrapped(high << 1) << (int64(63) - shift))
-    unused = int64(64) - size * int64(8)
+    shift = (address & 7) * 8
+    low = get_word(address & -8)
+    high = get_word((address + size - 1) & -8)
+    word = shifted_right(low, shift) | wrapped(wrapped(high << 1) << (63 - shift))
+    unused = 64 - size * 8
     return shifted_right(wrapped(word << unused), unused)
 
 
@@ -85,10 +85,10 @@ def hash_bytes(state: int64, address: int64, size: int64) -> int64:
     state ^= size
     if size <= 8:
         return mix(state, short_word(address, size))
-    last = address + size - int64(8)
+    last = address + size - 8
     while address < last:
         state = mix(state, get_unaligned(address))
-        address += int64(8)
+        address += 8
     return mix(state, get_unaligned(last))
 
 
@@ -97,34 +97,22 @@ def hash_words(layout: Layout, place: Place) -> int64:
     """The hash of an item, which is odd."""
     state = int64(0)
     while layout != 0:
-        part = layout & int64(15)
+        part = layout & 15
         layout >>= 4
         word = get_word(place)
-        place += int64(8)
-        if is_run(part):
-            state = hash_bytes(state, word, get_word(place) >> int64(part == TEXT))
-            place += int64(8)
+        place += 8
+        if part & 14 == TEXT:
+            state = hash_bytes(state, word, get_word(place) >> (BYTES - part))
+            place += 8
         elif part == FLOAT:
             # -0.0 becomes 0.0.
             state = mix(state, bits_of_float(float_of_bits(word) + 0.0))
         else:
             state = mix(state, word)
             if part == OPTIONAL and word != 0:
-                place += part_size(layout)
+                place += 16 if layout & 14 == TEXT else 8
                 layout >>= 4
-    return state | int64(1)
-
-
-@helper
-def is_run(part: int64) -> bool:
-    """Whether a part is two words, an address and a size."""
-    return part == TEXT or part == BYTES  # noqa: SIM109
-
-
-@helper
-def part_size(layout: Layout) -> int64:
-    """The size of the first part of a layout, in bytes."""
-    return int64(16) if is_run(layout & int64(15)) else int64(8)
+    return state | 1
 
 
 @helper
@@ -132,14 +120,14 @@ def same_bytes(left: int64, right: int64, size: int64) -> bool:
     """Whether `size` bytes at two addresses are equal."""
     if size < 8:
         return short_word(left, size) == short_word(right, size)
-    last = left + size - int64(8)
-    if get_unaligned(last) != get_unaligned(right + size - int64(8)):
+    last = left + size - 8
+    if get_unaligned(last) != get_unaligned(right + size - 8):
         return False
     while left < last:
         if get_unaligned(left) != get_unaligned(right):
             return False
-        left += int64(8)
-        right += int64(8)
+        left += 8
+        right += 8
     return True
 
 
@@ -149,13 +137,13 @@ def order_of_bytes(left: int64, left_size: int64, right: int64, right_size: int6
     size = min(left_size, right_size)
     k = int64(0)
     while k + 8 <= size and get_unaligned(left + k) == get_unaligned(right + k):
-        k += int64(8)
+        k += 8
     while k < size:
         a = get_byte(left + k)
         b = get_byte(right + k)
         if a != b:
             return int64(-1) if a < b else int64(1)
-        k += int64(1)
+        k += 1
     return int64(left_size > right_size) - int64(left_size < right_size)
 
 
@@ -163,18 +151,18 @@ def order_of_bytes(left: int64, left_size: int64, right: int64, right_size: int6
 def equal_words(layout: Layout, left: Place, right: Place) -> int64:
     """Whether two items are one or equal: `YES`, `NO`, or `UNKNOWN` where both have a NaN."""
     while layout != 0:
-        part = layout & int64(15)
+        part = layout & 15
         layout >>= 4
         a = get_word(left)
         b = get_word(right)
-        left += int64(8)
-        right += int64(8)
-        if is_run(part):
-            size = get_word(left) >> int64(part == TEXT)
-            if size != get_word(right) >> int64(part == TEXT) or not same_bytes(a, b, size):
+        left += 8
+        right += 8
+        if part & 14 == TEXT:
+            size = get_word(left) >> (BYTES - part)
+            if size != get_word(right) >> (BYTES - part) or not same_bytes(a, b, size):
                 return int64(NO)
-            left += int64(8)
-            right += int64(8)
+            left += 8
+            right += 8
         elif part == FLOAT:
             x = float_of_bits(a)
             y = float_of_bits(b)
@@ -183,8 +171,9 @@ def equal_words(layout: Layout, left: Place, right: Place) -> int64:
         elif a != b:
             return int64(NO)
         elif part == OPTIONAL and a != 0:
-            left += part_size(layout)
-            right += part_size(layout)
+            size = int64(16 if layout & 14 == TEXT else 8)
+            left += size
+            right += size
             layout >>= 4
     return int64(YES)
 
@@ -193,19 +182,19 @@ def equal_words(layout: Layout, left: Place, right: Place) -> int64:
 def less_words(layout: Layout, left: Place, right: Place) -> int64:
     """Whether an item is less than another: `YES`, `NO`, or `UNKNOWN` where a NaN or None decides."""
     while layout != 0:
-        part = layout & int64(15)
+        part = layout & 15
         layout >>= 4
         a = get_word(left)
         b = get_word(right)
-        left += int64(8)
-        right += int64(8)
-        if is_run(part):
-            shift = int64(part == TEXT)
+        left += 8
+        right += 8
+        if part & 14 == TEXT:
+            shift = BYTES - part
             order = order_of_bytes(a, get_word(left) >> shift, b, get_word(right) >> shift)
             if order != 0:
                 return int64(order < 0)
-            left += int64(8)
-            right += int64(8)
+            left += 8
+            right += 8
         elif part == FLOAT:
             x = float_of_bits(a)
             y = float_of_bits(b)
@@ -222,16 +211,16 @@ def less_words(layout: Layout, left: Place, right: Place) -> int64:
 @helper
 def is_true(layout: Layout, place: Place) -> bool:
     """Whether an item that is no tuple is true: not zero, not empty, not None."""
-    part = layout & int64(15)
+    part = layout & 15
     if part == OPTIONAL:
         if get_word(place) != 0:
             return False
-        place += int64(8)
-        part = (layout >> 4) & int64(15)
-    if is_run(part):
-        return get_word(place + int64(8)) >> int64(part == TEXT) != 0
+        place += 8
+        part = (layout >> 4) & 15
+    if part & 14 == TEXT:
+        return get_word(place + 8) >> (BYTES - part) != 0
     if part == FLOAT:
         return float_of_bits(get_word(place)) != 0.0
     if part == HANDLE:
-        return get_word(get_word(place) + int64(8)) != 0
+        return get_word(get_word(place) + 8) != 0
     return get_word(place) != 0

@@ -33,54 +33,57 @@ from colkern.kernels.row_values import (
     allocate,
 )
 
+LEAST = -(1 << 63)
+GREATEST = (1 << 63) - 1
+
 
 @helper
 def new_list(arena: Arena, item_words: int64, capacity: int64) -> int64:
     """An empty list with room for `capacity` items; 0 if the arena has no room."""
-    header = allocate(arena, int64(24) + capacity * item_words * int64(8))
+    header = allocate(arena, 24 + capacity * item_words * 8)
     if header == 0:
         return int64(0)
-    set_word(header, header + int64(24))
-    set_word(header + int64(8), int64(0))
-    set_word(header + int64(16), capacity)
+    set_word(header, header + 24)
+    set_word(header + 8, int64(0))
+    set_word(header + 16, capacity)
     return header
 
 
 @helper
 def list_size(header: int64) -> int64:
     """How many items a list, set or dictionary has."""
-    return get_word(header + int64(8))
+    return get_word(header + 8)
 
 
 @helper
 def item_place(item_words: int64, header: int64, k: int64) -> int64:
     """The address of item `k`, which must be there."""
-    return get_word(header) + k * item_words * int64(8)
+    return get_word(header) + k * item_words * 8
 
 
 @helper
 def append_place(arena: Arena, item_words: int64, header: int64) -> int64:
     """The address of a new last item, whose words are to be written; 0 if the arena has no room."""
-    count = get_word(header + int64(8))
-    if count == get_word(header + int64(16)) and not has_room(arena, item_words, header, int64(1)):
+    count = get_word(header + 8)
+    if count == get_word(header + 16) and not has_room(arena, item_words, header, int64(1)):
         return int64(0)
-    set_word(header + int64(8), count + int64(1))
-    return get_word(header) + count * item_words * int64(8)
+    set_word(header + 8, count + 1)
+    return get_word(header) + count * item_words * 8
 
 
 @helper
 def has_room(arena: Arena, item_words: int64, header: int64, count: int64) -> bool:
     """Make room for `count` items more, if any for half as many again; false if there is none."""
-    size = get_word(header + int64(8))
-    if size + count <= get_word(header + int64(16)):
+    size = get_word(header + 8)
+    if size + count <= get_word(header + 16):
         return True
-    capacity = max(size + count, size + (size >> 1) + int64(4))
-    items = allocate(arena, capacity * item_words * int64(8))
+    capacity = max(size + count, size + (size >> 1) + 4)
+    items = allocate(arena, capacity * item_words * 8)
     if items == 0:
         return False
     copy_words(get_word(header), items, size * item_words)
     set_word(header, items)
-    set_word(header + int64(16), capacity)
+    set_word(header + 16, capacity)
     return True
 
 
@@ -90,12 +93,12 @@ def has_room(arena: Arena, item_words: int64, header: int64, count: int64) -> bo
 @helper
 def index_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code]:
     """`list[k]`, to be read or to be written over."""
-    count = get_word(header + int64(8))
+    count = get_word(header + 8)
     if k < 0:
         k += count
     if k < 0 or k >= count:
         return int64(0), INDEX_ERROR
-    return get_word(header) + k * item_words * int64(8), DONE
+    return get_word(header) + k * item_words * 8, DONE
 
 
 @helper
@@ -104,14 +107,14 @@ def pop_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code]:
     place, code = index_place(item_words, header, k)
     if code != DONE:
         return place, code
-    last = get_word(header + int64(8)) - int64(1)
-    set_word(header + int64(8), last)
-    end = get_word(header) + last * item_words * int64(8)
-    size = item_words * int64(8)
+    last = get_word(header + 8) - 1
+    set_word(header + 8, last)
+    end = get_word(header) + last * item_words * 8
+    size = item_words * 8
     for word in range(item_words):
-        at = place + word * int64(8)
+        at = place + word * 8
         popped = get_word(at)
-        while at + size <= end + word * int64(8):
+        while at + size <= end + word * 8:
             set_word(at, get_word(at + size))
             at += size
         set_word(at, popped)
@@ -121,14 +124,14 @@ def pop_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code]:
 @helper
 def insert_place(arena: Arena, item_words: int64, header: int64, k: int64) -> tuple[Room, Code]:
     """`list.insert(k, …)`: where the new item's words are to be written."""
-    count = get_word(header + int64(8))
+    count = get_word(header + 8)
     if k < 0:
         k = max(k + count, int64(0))
     k = min(k, count)
     end = append_place(arena, item_words, header)
     if end == 0:
         return end, NO_ROOM
-    size = item_words * int64(8)
+    size = item_words * 8
     place = end - (count - k) * size
     while end > place:
         copy_words(end - size, end, item_words)
@@ -139,21 +142,21 @@ def insert_place(arena: Arena, item_words: int64, header: int64, k: int64) -> tu
 @helper
 def clear(header: int64) -> int64:
     """`list.clear()`: the same list, empty."""
-    set_word(header + int64(8), int64(0))
+    set_word(header + 8, int64(0))
     return header
 
 
 @helper
 def reverse(item_words: int64, header: int64) -> int64:
     """`list.reverse()`: the same list, turned."""
-    size = item_words * int64(8)
+    size = item_words * 8
     low = get_word(header)
-    high = low + (get_word(header + int64(8)) - int64(1)) * size
+    high = low + (get_word(header + 8) - 1) * size
     while low < high:
         for word in range(item_words):
-            kept = get_word(low + word * int64(8))
-            set_word(low + word * int64(8), get_word(high + word * int64(8)))
-            set_word(high + word * int64(8), kept)
+            kept = get_word(low + word * 8)
+            set_word(low + word * 8, get_word(high + word * 8))
+            set_word(high + word * 8, kept)
         low += size
         high -= size
     return header
@@ -173,19 +176,19 @@ def slice_list(
     """
     if step == 0:
         return int64(0), VALUE_ERROR
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     start = slice_bound(size, start, step)
     stop = slice_bound(size, stop, step)
     count = int64(0)
     if step > 0 and start < stop:
-        count = (stop - start - int64(1)) // step + int64(1)
+        count = (stop - start - 1) // step + 1
     elif step < 0 and stop < start:
         # The least int64 has no opposite.
-        count = (start - stop - int64(1)) // -max(step, -size) + int64(1)
+        count = (start - stop - 1) // -max(step, -size) + 1
     part = new_list(arena, item_words, count)
     if part == 0:
         return part, NO_ROOM
-    set_word(part + int64(8), count)
+    set_word(part + 8, count)
     for k in range(count):
         source = item_place(item_words, header, start + k * step)
         copy_words(source, item_place(item_words, part, int64(k)), item_words)
@@ -202,6 +205,51 @@ def slice_bound(size: int64, bound: int64, step: int64) -> int64:
 
 
 @helper
+def slice_between(
+    arena: Arena, item_words: int64, header: int64, start: int64, stop: int64
+) -> tuple[int64, Code]:
+    """`list[start:stop]`."""
+    return slice_list(arena, item_words, header, start, stop, int64(1))
+
+
+@helper
+def slice_from(arena: Arena, item_words: int64, header: int64, start: int64) -> tuple[int64, Code]:
+    """`list[start:]`."""
+    return slice_list(arena, item_words, header, start, int64(GREATEST), int64(1))
+
+
+@helper
+def slice_to(arena: Arena, item_words: int64, header: int64, stop: int64) -> tuple[int64, Code]:
+    """`list[:stop]`."""
+    return slice_list(arena, item_words, header, int64(0), stop, int64(1))
+
+
+@helper
+def slice_step_from(
+    arena: Arena, item_words: int64, header: int64, start: int64, step: int64
+) -> tuple[int64, Code]:
+    """`list[start::step]`."""
+    stop = int64(GREATEST if step > 0 else LEAST)
+    return slice_list(arena, item_words, header, start, stop, step)
+
+
+@helper
+def slice_step_to(
+    arena: Arena, item_words: int64, header: int64, stop: int64, step: int64
+) -> tuple[int64, Code]:
+    """`list[:stop:step]`."""
+    start = int64(LEAST if step > 0 else GREATEST)
+    return slice_list(arena, item_words, header, start, stop, step)
+
+
+@helper
+def slice_step(arena: Arena, item_words: int64, header: int64, step: int64) -> tuple[int64, Code]:
+    """`list[::step]`."""
+    start = int64(LEAST if step > 0 else GREATEST)
+    return slice_step_from(arena, item_words, header, start, step)
+
+
+@helper
 def copy_list(arena: Arena, item_words: int64, header: int64) -> tuple[int64, Code]:
     """`list.copy()`, `list(list)`, `list[:]`."""
     return repeat(arena, item_words, header, int64(1))
@@ -210,19 +258,19 @@ def copy_list(arena: Arena, item_words: int64, header: int64) -> tuple[int64, Co
 @helper
 def extend(arena: Arena, item_words: int64, header: int64, other: int64) -> tuple[int64, Code]:
     """`list.extend(other)`, `list += other`: the same list, with the items of a list behind its own."""
-    count = get_word(other + int64(8))
+    count = get_word(other + 8)
     if not has_room(arena, item_words, header, count):
         return header, NO_ROOM
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     copy_words(get_word(other), item_place(item_words, header, size), count * item_words)
-    set_word(header + int64(8), size + count)
+    set_word(header + 8, size + count)
     return header, DONE
 
 
 @helper
 def concatenate(arena: Arena, item_words: int64, left: int64, right: int64) -> tuple[int64, Code]:
     """`list + list`."""
-    both = new_list(arena, item_words, get_word(left + int64(8)) + get_word(right + int64(8)))
+    both = new_list(arena, item_words, get_word(left + 8) + get_word(right + 8))
     if both == 0:
         return both, NO_ROOM
     extend(arena, item_words, both, left)
@@ -233,7 +281,7 @@ def concatenate(arena: Arena, item_words: int64, left: int64, right: int64) -> t
 @helper
 def repeat(arena: Arena, item_words: int64, header: int64, times: int64) -> tuple[int64, Code]:
     """`list * times`."""
-    count = get_word(header + int64(8))
+    count = get_word(header + 8)
     if times <= 0 or count == 0:
         times = int64(0)
     # More than any arena has, and whose product with the size is an int64.
@@ -245,8 +293,14 @@ def repeat(arena: Arena, item_words: int64, header: int64, times: int64) -> tupl
     for k in range(times):
         place = item_place(item_words, many, int64(k) * count)
         copy_words(get_word(header), place, count * item_words)
-    set_word(many + int64(8), count * times)
+    set_word(many + 8, count * times)
     return many, DONE
+
+
+@helper
+def repeated(arena: Arena, item_words: int64, times: int64, header: int64) -> tuple[int64, Code]:
+    """`times * list`."""
+    return repeat(arena, item_words, header, times)
 
 
 # Comparison.
@@ -257,23 +311,21 @@ def find_from(
     item_layout: Layout, item_words: int64, header: int64, value: Place, start: int64, stop: int64
 ) -> tuple[int64, Code]:
     """The position of the first item from `start` to before `stop` that is `value`; -1 if none is."""
-    stop = min(stop, get_word(header + int64(8)))
+    stop = min(stop, get_word(header + 8))
     while start < stop:
         same = equal_words(item_layout, item_place(item_words, header, start), value)
         if same != NO:
             return start, LEFT if same == UNKNOWN else DONE
-        start += int64(1)
+        start += 1
     return int64(-1), DONE
 
 
 @helper
-def contains(
-    item_layout: Layout, item_words: int64, header: int64, value: Place
-) -> tuple[bool, Code]:
+def is_in(item_layout: Layout, item_words: int64, value: Place, header: int64) -> tuple[bool, Code]:
     """`value in list`."""
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     position, code = find_from(item_layout, item_words, header, value, int64(0), size)
-    return position >= 0, code
+    return bool(position >= 0), code
 
 
 @helper
@@ -281,7 +333,7 @@ def index(
     item_layout: Layout, item_words: int64, header: int64, value: Place, start: int64, stop: int64
 ) -> tuple[int64, Code]:
     """`list.index(value, start, stop)`; without bounds 0 and the greatest int64."""
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     start = slice_bound(size, start, int64(1))
     stop = slice_bound(size, stop, int64(1))
     position, code = find_from(item_layout, item_words, header, value, start, stop)
@@ -294,7 +346,7 @@ def count(
 ) -> tuple[int64, Code]:
     """`list.count(value)`."""
     found = int64(0)
-    for k in range(get_word(header + int64(8))):
+    for k in range(get_word(header + 8)):
         same = equal_words(item_layout, item_place(item_words, header, int64(k)), value)
         if same == UNKNOWN:
             return found, LEFT
@@ -307,7 +359,7 @@ def remove(
     item_layout: Layout, item_words: int64, header: int64, value: Place
 ) -> tuple[int64, Code]:
     """`list.remove(value)`: the same list."""
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     position, code = find_from(item_layout, item_words, header, value, int64(0), size)
     if position < 0:
         return header, VALUE_ERROR
@@ -321,8 +373,8 @@ def lists_equal(
     item_layout: Layout, item_words: int64, left: int64, right: int64
 ) -> tuple[bool, Code]:
     """`left == right`."""
-    size = get_word(left + int64(8))
-    if size != get_word(right + int64(8)):
+    size = get_word(left + 8)
+    if size != get_word(right + 8):
         return False, DONE
     for k in range(size):
         a = item_place(item_words, left, int64(k))
@@ -338,8 +390,8 @@ def compare_lists(
     item_layout: Layout, item_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """-1, 0 or 1, as a list is less than another, equal or greater: for `<`, `<=`, `>`, `>=`."""
-    left_size = get_word(left + int64(8))
-    right_size = get_word(right + int64(8))
+    left_size = get_word(left + 8)
+    right_size = get_word(right + 8)
     for k in range(min(left_size, right_size)):
         a = item_place(item_words, left, int64(k))
         b = item_place(item_words, right, int64(k))
@@ -352,6 +404,47 @@ def compare_lists(
     return int64(left_size > right_size) - int64(left_size < right_size), DONE
 
 
+@helper
+def lists_differ(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left != right`."""
+    same, code = lists_equal(item_layout, item_words, left, right)
+    return not same, code
+
+
+@helper
+def is_less(item_layout: Layout, item_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
+    """`left < right`."""
+    order, code = compare_lists(item_layout, item_words, left, right)
+    return bool(order < 0), code
+
+
+@helper
+def is_at_most(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left <= right`."""
+    order, code = compare_lists(item_layout, item_words, left, right)
+    return bool(order <= 0), code
+
+
+@helper
+def is_greater(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left > right`."""
+    return is_less(item_layout, item_words, right, left)
+
+
+@helper
+def is_at_least(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left >= right`."""
+    return is_at_most(item_layout, item_words, right, left)
+
+
 # One value of many.
 
 
@@ -359,12 +452,12 @@ def compare_lists(
 def sum_ints(header: int64, start: int64) -> tuple[int64, Code]:
     """`sum(list, start)` of integers or truth values."""
     place = get_word(header)
-    for _ in range(get_word(header + int64(8))):
+    for _ in range(get_word(header + 8)):
         value = get_word(place)
         if sum_overflows(start, value):
             return start, LEFT
         start += value
-        place += int64(8)
+        place += 8
     return start, DONE
 
 
@@ -372,10 +465,10 @@ def sum_ints(header: int64, start: int64) -> tuple[int64, Code]:
 def sum_floats(header: int64, start: float64) -> tuple[float64, Code]:
     """`sum(list, start)` of floats, before Python 3.12. An empty list is left: its sum is an integer."""
     place = get_word(header)
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     for _ in range(size):
         start += float_of_bits(get_word(place))
-        place += int64(8)
+        place += 8
     return start, LEFT if size == 0 else DONE
 
 
@@ -383,7 +476,7 @@ def sum_floats(header: int64, start: float64) -> tuple[float64, Code]:
 def sum_floats_exactly(header: int64, start: float64) -> tuple[float64, Code]:
     """As `sum_floats`, from Python 3.12 on: with what each addition loses added at the end (Neumaier)."""
     place = get_word(header)
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     lost = 0.0
     for _ in range(size):
         value = float_of_bits(get_word(place))
@@ -393,7 +486,7 @@ def sum_floats_exactly(header: int64, start: float64) -> tuple[float64, Code]:
         else:
             lost += (value - total) + start
         start = total
-        place += int64(8)
+        place += 8
     # What is lost may be no number or infinite; 0.0 would turn a sum of -0.0.
     if lost != 0.0 and lost - lost == 0.0:
         start += lost
@@ -405,11 +498,11 @@ def extreme_place(
     item_layout: Layout, item_words: int64, header: int64, greatest: bool
 ) -> tuple[Place, Code]:
     """`max(list)` if `greatest`, else `min(list)`: the first of several."""
-    size = get_word(header + int64(8))
+    size = get_word(header + 8)
     best = get_word(header)
     place = best
-    for _ in range(size - int64(1)):
-        place += item_words * int64(8)
+    for _ in range(size - 1):
+        place += item_words * 8
         less = less_words(item_layout, best if greatest else place, place if greatest else best)
         if less == UNKNOWN:
             return best, LEFT
@@ -421,7 +514,7 @@ def extreme_place(
 @helper
 def any_true(item_layout: Layout, item_words: int64, header: int64, wanted: bool) -> bool:
     """Whether the truth of an item is `wanted`: `any(list)`; `not any_true(…, False)` is `all(list)`."""
-    for k in range(get_word(header + int64(8))):
+    for k in range(get_word(header + 8)):
         if is_true(item_layout, item_place(item_words, header, int64(k))) == wanted:
             return True
     return False

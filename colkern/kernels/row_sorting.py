@@ -1,4 +1,4 @@
-"""Lists of row functions in order: short runs by insertion, then pairs of runs merged; stable."""
+"""Lists of row functions in order: pairs of sorted runs merged, from runs of one item on; stable."""
 
 from __future__ import annotations
 
@@ -10,34 +10,28 @@ from colkern.kernels.row_items import NO, UNKNOWN, Layout, copy_words, less_word
 from colkern.kernels.row_lists import copy_list
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, allocate
 
-RUN = 8
-"""The items of a run that insertion sorts."""
-
 
 @helper
 def sort(
     arena: Arena, item_layout: Layout, item_words: int64, header: int64, descending: bool
 ) -> tuple[int64, Code]:
     """`list.sort(reverse=descending)`: the same list, by what the layout speaks of in an item."""
-    size = item_words * int64(8)
-    count = get_word(header + int64(8))
-    buffer = allocate(arena, (count if count > RUN else int64(1)) * size)
-    if buffer == 0:
+    count = get_word(header + 8)
+    whole = count * item_words * 8
+    target = allocate(arena, whole)
+    if target == 0:
         return header, NO_ROOM
     items = get_word(header)
-    if not sort_runs(item_layout, item_words, items, items + count * size, buffer, descending):
-        return header, LEFT
-    width = RUN * size
-    whole = count * size
+    width = item_words * 8
     while width < whole:
-        if not merge_runs(item_layout, item_words, items, buffer, whole, width, descending):
+        if not merge_runs(item_layout, item_words, items, target, whole, width, descending):
             return header, LEFT
-        items, buffer = buffer, items
-        width *= int64(2)
-    if count > 0 and items != get_word(header):
+        items, target = target, items
+        width *= 2
+    if items != get_word(header):
         # Where the items are now has room for just as many.
         set_word(header, items)
-        set_word(header + int64(16), count)
+        set_word(header + 16, count)
     return header, DONE
 
 
@@ -53,41 +47,6 @@ def sorted_list(
 
 
 @helper
-def comes_first(layout: Layout, left: int64, right: int64, descending: bool) -> int64:
-    """Whether one item has to stand before another, by their order alone."""
-    return less_words(layout, right if descending else left, left if descending else right)
-
-
-@helper
-def sort_runs(
-    layout: Layout, words: int64, begin: int64, end: int64, spare: int64, descending: bool
-) -> bool:
-    """Sort each run of the items from `begin` to `end`; false where their order is unknown.
-
-    `spare` has room for one item.
-    """
-    size = words * int64(8)
-    run = begin
-    place = begin + size
-    while place < end:
-        if place - run == RUN * size:
-            run = place
-        hole = place
-        copy_words(place, spare, words)
-        while hole > run:
-            first = comes_first(layout, spare, hole - size, descending)
-            if first == UNKNOWN:
-                return False
-            if first == NO:
-                break
-            copy_words(hole - size, hole, words)
-            hole -= size
-        copy_words(spare, hole, words)
-        place += size
-    return True
-
-
-@helper
 def merge_runs(
     layout: Layout,
     words: int64,
@@ -97,26 +56,39 @@ def merge_runs(
     width: int64,
     descending: bool,
 ) -> bool:
-    """Merge pairs of runs of `width` bytes of the `whole` ones at `items`; false as `sort_runs`."""
-    size = words * int64(8)
+    """Merge pairs of sorted runs of `width` bytes; false where the order of items is unknown.
+
+    Args:
+        layout, words: Of an item.
+        items: The address of the runs.
+        target: Where merged ones are written.
+        whole: The size of all items, in bytes.
+        width: The size of a run; the last one may be shorter.
+        descending: Whether the greatest comes first.
+    """
+    size = words * 8
     begin = int64(0)
     while begin < whole:
         left = items + begin
         middle = items + min(begin + width, whole)
         right = middle
-        end = items + min(begin + width * int64(2), whole)
+        begin += width * 2
+        end = items + min(begin, whole)
         while left < middle or right < end:
-            first = int64(right < end)
+            takes_right = left == middle
             if left < middle and right < end:
-                first = comes_first(layout, right, left, descending)
-                if first == UNKNOWN:
+                less = less_words(
+                    layout, left if descending else right, right if descending else left
+                )
+                if less == UNKNOWN:
                     return False
-            if first != NO:
-                copy_words(right, target, words)
+                takes_right = less != NO
+            source = left
+            if takes_right:
+                source = right
                 right += size
             else:
-                copy_words(left, target, words)
                 left += size
+            copy_words(source, target, words)
             target += size
-        begin += width * int64(2)
     return True

@@ -19,7 +19,7 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_unaligned, get_word, set_byte, set_word
 
-Code: TypeAlias = int64
+Code: TypeAlias = int
 
 DONE = 0
 LEFT = 1

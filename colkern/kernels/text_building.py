@@ -25,9 +25,8 @@ from colkern.kernels.row_values import (
     Code,
     Text,
     allocate,
-    get_text,
 )
-from colkern.kernels.text_characters import length, size_at
+from colkern.kernels.text_characters import length, next_position
 from colkern.kernels.text_words import (
     ONES,
     all_bytes,
@@ -84,17 +83,16 @@ def repeat_of(arena: Arena, times: int64, text: Text) -> tuple[Text, Code]:
 
 
 @helper
-def join(arena: Arena, separator: Text, texts: int64) -> tuple[Text, Code]:
-    """`separator.join(texts)` of a list."""
+def join_items(arena: Arena, separator: Text, texts: int64, places: int64) -> tuple[Text, Code]:
+    """Items of a list with a separator between them; their size is shifted by some places to the left."""
     count = list_size(texts)
-    if count == 0:
-        return Text(separator.address, int64(0), True), DONE
-    size = separator.size * (count - 1)
-    is_ascii = separator.ascii
+    size = separator.size * max(count - 1, int64(0))
+    is_ascii = int64(separator.ascii or count < 2)
+    items = item_place(int64(2), texts, int64(0))
     for k in range(count):
-        text = get_text(item_place(int64(2), texts, k))
-        size += text.size
-        is_ascii = is_ascii and text.ascii
+        word = get_word(items + 16 * k + 8)
+        size += word >> places
+        is_ascii &= word
     target = allocate_text(arena, size)
     if target == 0:
         return Text(arena, int64(0), True), NO_ROOM
@@ -103,10 +101,16 @@ def join(arena: Arena, separator: Text, texts: int64) -> tuple[Text, Code]:
         if k > 0:
             write_part(place, separator.address, separator.size)
             place += separator.size
-        text = get_text(item_place(int64(2), texts, k))
-        write_part(place, text.address, text.size)
-        place += text.size
-    return Text(target, size, is_ascii), DONE
+        part = get_word(items + 16 * k + 8) >> places
+        write_part(place, get_word(items + 16 * k), part)
+        place += part
+    return Text(target, size, is_ascii != 0), DONE
+
+
+@helper
+def join(arena: Arena, separator: Text, texts: int64) -> tuple[Text, Code]:
+    """`separator.join(texts)` of a list."""
+    return join_items(arena, separator, texts, int64(1))
 
 
 @helper
@@ -191,7 +195,7 @@ def padded(
 @helper
 def one_character(text: Text) -> tuple[int64, int64]:
     """The bytes of a text of one character as a word, and how many they are; 0, if it is none."""
-    if text.size == 0 or size_at(text.address) != text.size:
+    if text.size == 0 or next_position(text, int64(0)) != text.size:
         return int64(0), int64(0)
     return near_word(text.address, text.size), text.size
 
@@ -287,7 +291,7 @@ def expandtabs(arena: Arena, text: Text, tabsize: int64) -> tuple[Text, Code]:
         elif byte == 10 or byte == 13:
             column = int64(0)
         else:
-            column += int64(byte & 0xC0 != 0x80)
+            column += int64(text.ascii or byte & 0xC0 != 0x80)
         if place + count > room:
             return text, NO_ROOM
         for j in range(count):

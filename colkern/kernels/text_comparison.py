@@ -1,29 +1,34 @@
-"""Comparisons of texts. The order of the bytes of UTF-8 is that of the code points."""
+"""Comparisons of two texts, or two byte strings: the order of UTF-8 is that of the code points."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from numpy import int64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import shifted_right
-from colkern.kernels.row_values import Text
+from colkern.kernels.row_values import Bytes, Text
 from colkern.kernels.text_words import are_same, first_place, near_word
+
+Value = TypeVar("Value", Text, Bytes)
 
 
 @helper
-def equal(left: Text, right: Text) -> bool:
+def equal(left: Value, right: Value) -> Truth:
     """`left == right`."""
     return left.size == right.size and are_same(left.address, right.address, left.size)
 
 
 @helper
-def unequal(left: Text, right: Text) -> bool:
+def unequal(left: Value, right: Value) -> Truth:
     """`left != right`."""
     return not equal(left, right)
 
 
 @helper
-def order(left: Text, right: Text) -> int64:
+def order(left: Value, right: Value) -> int64:
     """Negative, zero or positive, as the left text stands before, with or behind the right."""
     size = min(left.size, right.size)
     k = int64(0)
@@ -38,36 +43,36 @@ def order(left: Text, right: Text) -> int64:
 
 
 @helper
-def less(left: Text, right: Text) -> bool:
+def less(left: Value, right: Value) -> Truth:
     """`left < right`."""
     return order(left, right) < 0
 
 
 @helper
-def at_most(left: Text, right: Text) -> bool:
+def at_most(left: Value, right: Value) -> Truth:
     """`left <= right`."""
     return order(left, right) <= 0
 
 
 @helper
-def greater(left: Text, right: Text) -> bool:
+def greater(left: Value, right: Value) -> Truth:
     """`left > right`."""
     return order(left, right) > 0
 
 
 @helper
-def at_least(left: Text, right: Text) -> bool:
+def at_least(left: Value, right: Value) -> Truth:
     """`left >= right`."""
     return order(left, right) >= 0
 
 
 @helper
-def smaller(left: Text, right: Text) -> Text:
+def smaller(left: Value, right: Value) -> Value:
     """`min(left, right)`."""
     return right if order(right, left) < 0 else left
 
 
 @helper
-def larger(left: Text, right: Text) -> Text:
+def larger(left: Value, right: Value) -> Value:
     """`max(left, right)`."""
     return right if order(right, left) > 0 else left

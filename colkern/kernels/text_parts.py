@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy import int64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, set_byte
 from colkern.kernels.row_values import (
@@ -27,7 +28,8 @@ from colkern.kernels.text_characters import (
 from colkern.kernels.text_search import END, endswith, startswith
 
 TEXT_SPACES = 0x1F0003E00
-"""Bit `k`: whether ASCII character `k` is white space in a text. In a byte string, 28 to 31 are not."""
+BYTE_SPACES = 0x100003E00
+"""Bit `k`: whether ASCII character `k` is white space in a text; in a byte string."""
 
 
 @helper
@@ -142,7 +144,7 @@ def slice_step_all(arena: Arena, text: Text, step: int64) -> tuple[Text, Code]:
 
 
 @helper
-def is_wide_space(code: int64) -> bool:
+def is_wide_space(code: int64) -> Truth:
     """Whether a code point that is not ASCII is white space."""
     return (
         code == 0x85
@@ -199,24 +201,24 @@ def part_of(text: Text, first: int64, end: int64) -> Text:
 @helper
 def strip(text: Text) -> Text:
     """`text.strip()`."""
-    first = first_not_space(text, int64(0), TEXT_SPACES)
-    return part_of(text, first, last_not_space(text, first, text.size, TEXT_SPACES))
+    first = first_not_space(text, int64(0), int64(TEXT_SPACES))
+    return part_of(text, first, last_not_space(text, first, text.size, int64(TEXT_SPACES)))
 
 
 @helper
 def lstrip(text: Text) -> Text:
     """`text.lstrip()`."""
-    return part_of(text, first_not_space(text, int64(0), TEXT_SPACES), text.size)
+    return part_of(text, first_not_space(text, int64(0), int64(TEXT_SPACES)), text.size)
 
 
 @helper
 def rstrip(text: Text) -> Text:
     """`text.rstrip()`."""
-    return part_of(text, int64(0), last_not_space(text, int64(0), text.size, TEXT_SPACES))
+    return part_of(text, int64(0), last_not_space(text, int64(0), text.size, int64(TEXT_SPACES)))
 
 
 @helper
-def has_character(characters: Text, address: int64, size: int64) -> bool:
+def has_character(characters: Text, address: int64, size: int64) -> Truth:
     """Whether the character of UTF-8 at an address is one of those of a text."""
     for k in range(characters.size - size + 1):
         same = int64(0)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from numpy import int64, uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, popcount, wrapped
 from colkern.kernels.row_values import DONE, VALUE_ERROR, Code, Text
 from colkern.kernels.text_characters import index_of, length, position_of
+from colkern.kernels.text_comparison import Value
 from colkern.kernels.text_words import (
     all_bytes,
     are_same,
@@ -102,7 +104,7 @@ def rindex_between(text: Text, part: Text, start: int64, end: int64) -> tuple[in
 
 
 @helper
-def is_in(part: Text, text: Text) -> bool:
+def is_in(part: Value, text: Value) -> Truth:
     """`part in text`."""
     return find_part(text.address, int64(0), text.size, part.address, part.size) >= 0
 
@@ -141,25 +143,25 @@ def count_between(text: Text, part: Text, start: int64, end: int64) -> int64:
 
 
 @helper
-def startswith(text: Text, part: Text) -> bool:
+def startswith(text: Value, part: Value) -> Truth:
     """`text.startswith(part)`."""
     return part.size <= text.size and are_same(text.address, part.address, part.size)
 
 
 @helper
-def startswith_between(text: Text, part: Text, start: int64, end: int64) -> bool:
+def startswith_between(text: Text, part: Text, start: int64, end: int64) -> Truth:
     """`text.startswith(part, start, end)`."""
     return startswith(within(text, start, end), part)
 
 
 @helper
-def endswith(text: Text, part: Text) -> bool:
+def endswith(text: Value, part: Value) -> Truth:
     """`text.endswith(part)`."""
     rest = text.size - part.size
     return rest >= 0 and are_same(text.address + rest, part.address, part.size)
 
 
 @helper
-def endswith_between(text: Text, part: Text, start: int64, end: int64) -> bool:
+def endswith_between(text: Text, part: Text, start: int64, end: int64) -> Truth:
     """`text.endswith(part, start, end)`."""
     return endswith(within(text, start, end), part)

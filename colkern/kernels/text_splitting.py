@@ -13,13 +13,12 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_word, set_word, wrapped
 from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
-from colkern.kernels.text_characters import code_at, next_position
+from colkern.kernels.text_characters import code_at, next_position, position_before
 from colkern.kernels.text_parts import (
     TEXT_SPACES,
     first_not_space,
     last_not_space,
     part_of,
-    position_before,
     space_at,
 )
 from colkern.kernels.text_words import (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from numpy import int64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import shifted_right
 from colkern.kernels.row_values import DONE, LEFT, Code, Text
@@ -43,7 +44,7 @@ def of_classes(word: int64, classes: int64) -> int64:
 
 
 @helper
-def all_of(text: Text, classes: int64, empty: bool) -> tuple[bool, Code]:
+def all_of(text: Text, classes: int64, empty: bool) -> tuple[Truth, Code]:
     """Whether all characters are in some classes; `empty` if there are none."""
     seen = int64(0)
     k = int64(0)
@@ -61,37 +62,37 @@ def all_of(text: Text, classes: int64, empty: bool) -> tuple[bool, Code]:
 
 
 @helper
-def isdigit(text: Text) -> tuple[bool, Code]:
+def isdigit(text: Text) -> tuple[Truth, Code]:
     """`text.isdigit()`, and `isdecimal` and `isnumeric`."""
     return all_of(text, int64(DIGITS), False)
 
 
 @helper
-def isalpha(text: Text) -> tuple[bool, Code]:
+def isalpha(text: Text) -> tuple[Truth, Code]:
     """`text.isalpha()`."""
     return all_of(text, int64(LETTERS), False)
 
 
 @helper
-def isalnum(text: Text) -> tuple[bool, Code]:
+def isalnum(text: Text) -> tuple[Truth, Code]:
     """`text.isalnum()`."""
     return all_of(text, int64(DIGITS | LETTERS), False)
 
 
 @helper
-def isspace(text: Text) -> tuple[bool, Code]:
+def isspace(text: Text) -> tuple[Truth, Code]:
     """`text.isspace()`."""
     return all_of(text, int64(SPACES | CONTROLS), False)
 
 
 @helper
-def isprintable(text: Text) -> tuple[bool, Code]:
+def isprintable(text: Text) -> tuple[Truth, Code]:
     """`text.isprintable()`."""
     return all_of(text, int64(PRINTABLE), True)
 
 
 @helper
-def isidentifier(text: Text) -> tuple[bool, Code]:
+def isidentifier(text: Text) -> tuple[Truth, Code]:
     """`text.isidentifier()`."""
     result, code = all_of(text, int64(DIGITS | LETTERS | NAME), False)
     if result:
@@ -106,7 +107,7 @@ def isascii(text: Text) -> bool:
 
 
 @helper
-def _has_case(text: Text, wanted: int64) -> tuple[bool, Code]:
+def _has_case(text: Text, wanted: int64) -> tuple[Truth, Code]:
     """Whether there are letters, and all have the case of the letter `wanted`, an A or a."""
     seen = int64(0)
     letters = int64(0)
@@ -122,19 +123,19 @@ def _has_case(text: Text, wanted: int64) -> tuple[bool, Code]:
 
 
 @helper
-def islower(text: Text) -> tuple[bool, Code]:
+def islower(text: Text) -> tuple[Truth, Code]:
     """`text.islower()`."""
     return _has_case(text, int64(0x61))
 
 
 @helper
-def isupper(text: Text) -> tuple[bool, Code]:
+def isupper(text: Text) -> tuple[Truth, Code]:
     """`text.isupper()`."""
     return _has_case(text, int64(0x41))
 
 
 @helper
-def istitle(text: Text) -> tuple[bool, Code]:
+def istitle(text: Text) -> tuple[Truth, Code]:
     """`text.istitle()`."""
     seen = int64(0)
     letters = int64(0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.constants import layout_of
 from colkern.rows.emitter import Emitter
 from colkern.rows.kinds import Kind
 from colkern.rows.table import (
@@ -16,10 +18,11 @@ from colkern.rows.table import (
     Row,
     call_of,
     in_order,
+    kind_of,
     matches,
     table,
 )
-from colkern.rows.values import Value, layout_of, loaded, stored, zeros
+from colkern.rows.values import Value, loaded, stored, zeros
 
 NO_NAMES: Mapping[str, Value] = {}
 NO_KINDS: Mapping[str, Kind] = {}
@@ -99,12 +102,26 @@ def constant_kind(value: Any) -> Kind:
     """The kind of a Python object that is known when the function is compiled."""
     if value is None:
         return k.NONE
-    return k.PLAIN.get(type(value).__name__) or Kind("object", 0)
+    if isinstance(value, tuple):
+        names = tuple(getattr(value, "_fields", ()))
+        return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
+    return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
 
 
-def _called(
-    emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]
-) -> Value:
+_OF_CONSTANTS: dict[type, Kind] = {
+    bool: k.BOOL,
+    int: k.INT,
+    float: k.FLOAT,
+    str: k.TEXT,
+    bytes: k.BYTES,
+    datetime.date: k.DATE,
+    datetime.datetime: k.DATETIME,
+    datetime.time: k.TIME,
+    datetime.timedelta: k.TIMEDELTA,
+}
+
+
+def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
     body: Any = method.body
     if method.made:
@@ -140,6 +157,8 @@ def _widened(
         return Value(k.INT, f"int({value.code})")
     if name in bindings and bindings[name] != value.kind:
         return emitter.converted(value, bindings[name])
+    if isinstance(value.kind, k.Container):
+        return emitter.converted(value, kind_of(parameter.kind, bindings))
     return value
 
 
@@ -163,12 +182,15 @@ def invoked(
     """
     form = call_of(body)
     codes = [_leading(parameter, bindings) for parameter in form.leading]
-    rest = list(arguments)
-    for is_place in form.places:
-        if is_place:
-            codes.append(in_words(emitter, rest.pop(0)))
-        elif rest:
-            codes += rest.pop(0).parts
+    places, rest = list(form.places), list(arguments)
+    while rest and (places or not rest[0].parts):
+        value = rest.pop(0)
+        if places and places[0]:
+            codes.append(in_words(emitter, value))
+            del places[0]
+        else:
+            codes += value.parts
+            del places[: len(value.parts)]
     text = f"{emitter.use(body)}({', '.join(codes)})"
     if form.fails:
         text, code = emitter.fresh(), emitter.fresh("code")

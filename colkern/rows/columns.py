@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -28,8 +29,10 @@ class Reader:
         kind: What a slot is.
         parameters: The loop's parameters for it; `{n}` is the column's name.
         code: Code for the value of slot `i`.
-        prepare: From an array to what is passed for the parameters. Nothing is copied.
+        prepare: From an array to what is passed for the parameters. Nothing is copied, but items of
+            lists that are no words of eight bytes.
         check: A test that is true where the slot has no value in compiled code.
+        makes: Whether the value is made in the arena: 0 if that has no room.
     """
 
     kind: Kind
@@ -37,6 +40,7 @@ class Reader:
     code: str
     prepare: Callable[[Array], tuple[Any, ...]]
     check: str = ""
+    makes: bool = False
 
 
 def _items(array: Array) -> tuple[Any, ...]:
@@ -167,6 +171,68 @@ def _duration(type_: s.Duration) -> Reader:
     return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
 
 
+# Lists: copied into the arena, as the function may change them.
+
+
+def _list(type_: s.DataType) -> Reader:
+    item = reader_of(type_.fields[0].type)
+    if item.makes or isinstance(item.kind, k.Tuple):
+        raise UnsupportedError(f"{type_} as an argument of a row function")
+    is_text = item.kind in (k.TEXT, k.BYTES)
+
+    def prepare(array: Array) -> tuple[Any, ...]:
+        first, counts, child = _spans(array)
+        missing = child.null_count if child.layout.has_validity else 0
+        valid = (child.buffer(Role.VALIDITY) if missing else None) or EMPTY
+        parts: tuple[Any, ...]
+        parts = _texts(child, item.kind) if is_text else (_words(child, item.kind),)
+        return first, counts, valid.array, np.uint64(child.offset), *parts
+
+    names: tuple[str, ...] = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")
+    span = "{n}_first[i], {n}_counts[i]"
+    if is_text:
+        names += ("{n}_positions", "{n}_sizes", "{n}_ascii")
+        body = "list_of_texts" if item.kind == k.TEXT else "list_of_byte_strings"
+        code = f"{body}(arena, {{n}}_positions, {{n}}_sizes, {{n}}_ascii, {span})"
+    else:
+        names += ("{n}_words",)
+        code = f"list_of_words(arena, {{n}}_words, {span})"
+    check = f"has_null({{n}}_item_valid, {{n}}_item_place, {span})"
+    return Reader(k.list_of(item.kind), names, code, prepare, check, makes=True)
+
+
+def _spans(array: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """The first item of each list, how many there are, and the items of all lists."""
+    storage = array.type.storage
+    (child,) = array.children
+    if isinstance(storage, s.FixedSizeList):
+        first = (np.arange(array.length, dtype=np.int64) + array.offset) * storage.list_size
+        return first, np.full(array.length, storage.list_size, np.int64), child
+    offsets = array.items(Role.OFFSETS).astype(np.int64)
+    if isinstance(storage, s.ListView | s.LargeListView):
+        return offsets, array.items(Role.SIZES).astype(np.int64), child
+    return offsets[:-1], np.diff(offsets), child
+
+
+def _words(child: Array, kind: Kind) -> NDArray[np.int64]:
+    """The items of lists as words."""
+    if kind == k.BOOL:
+        bits = np.unpackbits((child.buffer(Role.DATA) or EMPTY).array, bitorder="little")
+        return bits[child.offset : child.offset + child.length].astype(np.int64)
+    items = child.items(Role.DATA)
+    if kind == k.FLOAT:
+        return np.ascontiguousarray(items, np.float64).view(np.int64)
+    return items.astype(np.int64)
+
+
+def _texts(child: Array, kind: Kind) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """The address and the size of each text, and whether all are ASCII."""
+    offsets = child.items(Role.OFFSETS).astype(np.int64)
+    base = (child.buffer(Role.BYTES) or EMPTY).address
+    is_ascii = _is_ascii(child) if kind == k.TEXT else 0
+    return offsets[:-1] + base, np.diff(offsets), is_ascii
+
+
 _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.Bool: _bool,
     s.Int: _int,
@@ -182,6 +248,11 @@ _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.LargeBinary: _offsets(k.BYTES),
     s.BinaryView: _views(k.BYTES),
     s.FixedSizeBinary: _fixed_size_binary,
+    s.List: _list,
+    s.LargeList: _list,
+    s.ListView: _list,
+    s.LargeListView: _list,
+    s.FixedSizeList: _list,
 }
 
 

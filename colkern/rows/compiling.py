@@ -20,9 +20,8 @@ from colkern.cpu.primitives import (
     trailing_zeros,
 )
 from colkern.generated import function_of_text
-from colkern.kernels import row_results, row_values
+from colkern.kernels import row_results, row_slots, row_values
 from colkern.rows.emitter import Program
-from colkern.rows.slots import bit_at, is_valid, valid_bits, valid_until, viewed_bytes, viewed_text
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -43,16 +42,20 @@ _PRIMITIVES = {
         set_word,
         sum_overflows,
         trailing_zeros,
-        bit_at,
-        is_valid,
-        valid_bits,
-        valid_until,
-        viewed_bytes,
-        viewed_text,
     )
 }
 
 _BODIES = (
+    row_slots.viewed_text,
+    row_slots.viewed_bytes,
+    row_slots.valid_until,
+    row_slots.valid_bits,
+    row_slots.list_of_words,
+    row_slots.list_of_texts,
+    row_slots.list_of_byte_strings,
+    row_slots.is_valid,
+    row_slots.has_null,
+    row_slots.bit_at,
     row_results.put,
     row_results.put_items,
     row_results.row_bytes,
@@ -65,13 +68,13 @@ _BODIES = (
 )
 
 NAMES: dict[str, Any] = {
+    "math": math,
     "u1": np.uint8,
     "u8": np.uint64,
     "i8": np.int64,
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,
-    "math": math,
 }
 """What all generated source may name."""
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
 
 from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, in_words, invoked
-from colkern.rows.emitter import Emitter
+from colkern.rows.constants import kind_of
+from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, equal, expression
 from colkern.rows.iteration import Source
-from colkern.rows.kinds import Container, Kind
+from colkern.rows.kinds import Container
+from colkern.rows.matches import Match, group
 from colkern.rows.values import Value, loaded, stored
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
     """`container[place]`."""
-    if isinstance(container.kind, k.Tuple):
+    if isinstance(container.kind, Match):
+        return group(emitter, container, place)
+    if isinstance(container.kind, k.Tuple) and not container.is_constant:
         return _tuple_item(emitter, container, place)
     if container.is_constant and place.is_constant:
         try:
@@ -26,11 +29,14 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
             emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
             emitter.refuse(f"{place.constant!r} is not in a constant")
-    if container.is_constant and not isinstance(container.constant, str | bytes):
-        from colkern.rows.lookups import looked_up
+    return call(emitter, "[]", [readable(emitter, container), place])
 
-        return looked_up(emitter, container.constant, place)
-    return call(emitter, "[]", [container, place])
+
+def readable(emitter: Emitter, container: Value) -> Value:
+    """A container whose items can be asked for: of a constant, where it lies in memory."""
+    if isinstance(container.constant, tuple | list):
+        return stored_constant(emitter, list(container.constant), kind_of)
+    return emitter.numbers(container)
 
 
 def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -40,7 +46,7 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
-    emitter.refuse("the index of a tuple must be known when the function is compiled")
+    return emitter.refuse("the index of a tuple must be known when the function is compiled")
 
 
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
@@ -55,11 +61,9 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
             )
     if container.is_constant and not isinstance(container.constant, str | bytes):
         items = list(container.constant)
-        if len(items) <= FEW:
+        if len(items) <= FEW or isinstance(container.constant, tuple | list):
             return _one_of(emitter, value, [constant(item) for item in items])
-        from colkern.rows.lookups import is_in
-
-        return is_in(emitter, value, container.constant)
+        return call(emitter, "in", [value, emitter.numbers(container)])
     if isinstance(container.kind, k.Tuple):
         return _one_of(emitter, value, list(container.items))
     return call(emitter, "in", [value, container])
@@ -99,7 +103,7 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
             emitter.bind_value(kind, loaded(kind, place, number * kind.words))
             for number in range(count)
         ]
-    emitter.refuse(f"{value.kind} assigned to {count} targets has no compiled form")
+    return emitter.refuse(f"{value.kind} assigned to {count} targets has no compiled form")
 
 
 # Displays
@@ -142,16 +146,12 @@ def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Valu
         room: For how many items it has room at first.
     """
     count = 2 if name == "dict" else 1
-    kinds = tuple(
-        emitter.widened.get((id(node), number), k.NEVER) for number in range(count)
-    )
+    kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
     kind = Container(name, items=kinds, sites=frozenset({id(node)}))
-    words = [str(item.words) for item in kinds]
-    if name == "list":
-        text = f"{emitter.use(row_lists.new_list)}(arena, {words[0]}, {max(room, 4)})"
-    else:
-        words = [*words, "0"][:2]
-        text = f"{emitter.use(row_dicts.new_dict)}(arena, {', '.join(words)})"
+    body, more = (
+        (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")
+    )
+    text = f"{emitter.use(body)}(arena, {kinds[0].words}{more})"
     made = emitter.copy(text)
     emitter.fail_if(f"{made} == 0", row_values.NO_ROOM, "the arena")
     return Value(kind, made)
@@ -160,6 +160,8 @@ def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Valu
 def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
     """Values as items of a container; if they do not fit, it is made with wider items."""
     kind = container.kind
+    if container.is_constant:
+        emitter.refuse("a constant that changes has no compiled form")
     assert isinstance(kind, Container)
     fitting = []
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):
@@ -277,11 +279,3 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
         return first if what == "keys" else second
 
     return Source(f"{place} != 0", read, [f"{place} = {following}({words}, {place})"])
-
-
-def kinds_of(values: Sequence[Any]) -> Kind | None:
-    """The kind of all of several constants; None if they are of several."""
-    kind: Kind | None = k.NEVER
-    for value in values:
-        kind = kind and k.joined(kind, constant(value).kind)
-    return kind

@@ -14,12 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.constants import Block as ConstantBlock
+from colkern.rows.constants import constant_block, kind_of
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
-from colkern.rows.values import NONE, Value, of_parts, zeros
+from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 MOST_SITES = 250
 
@@ -68,7 +70,8 @@ class Program:
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
         functions: Those that are generated from users' functions, by function and kinds of arguments.
-        constants: The values that the source depends on, for its digest.
+        blocks: The constants with addresses in them, by their place in the pool.
+        stack: The functions that are being written.
     """
 
     pool: bytearray = field(default_factory=bytearray)
@@ -76,6 +79,7 @@ class Program:
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)
+    blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
     def place(self, data: bytes) -> int:
@@ -88,6 +92,14 @@ class Program:
             found = len(self.pool)
             self.pool += data
         return found
+
+    def block(self, block: ConstantBlock) -> int:
+        """Where a constant with addresses in it stands in the pool."""
+        if block not in self.blocks.values():
+            self.pool += bytes(-len(self.pool) % 8)
+            self.blocks[len(self.pool)] = block
+            self.pool += block.words
+        return next(place for place, known in self.blocks.items() if known == block)
 
     def site(self, site: Site) -> int:
         """The number of a site: the earlier in the source, the larger, from 255 downwards."""
@@ -142,7 +154,7 @@ class Emitter:
         self.node: ast.AST = ast.Pass(lineno=definition.function.__code__.co_firstlineno)
         self.block = Block()
         self.env: dict[str, Value] = {}
-        self.cells: dict[str, Value] = {}
+        self.cells: dict[str, Cell] = {}
         self.attempts: list[Attempt] = []
         self.loops: list[Any] = []
         self.dead = False
@@ -189,7 +201,8 @@ class Emitter:
 
     def use(self, body: Callable[..., Any]) -> str:
         """The name of a body in the generated source."""
-        name = body.__name__
+        # With its module's name, as the lines that load and store items name bodies too.
+        name = f"{body.__module__.rpartition('.')[2]}_{body.__name__}"
         while self.program.bodies.setdefault(name, body) is not body:
             name += "_"
         return name
@@ -301,6 +314,9 @@ class Emitter:
 
     def numbers(self, value: Value) -> Value:
         """A constant as code; other values as they are."""
+        if isinstance(value.kind, k.Tuple):
+            items = tuple(self.numbers(item) for item in value.items)
+            return replace(value, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
             return value
         return literal(self, value.constant)
@@ -476,23 +492,28 @@ class Emitter:
             outer, self.block = self.block, block
             self.move(target, value if value is not None else Value(k.NEVER))
             if flag:
-                self.write(f"{stem}_unbound = {value.unbound or False if value is not None else True}")
+                self.write(
+                    f"{stem}_unbound = {value.unbound or False if value is not None else True}"
+                )
             self.block = outer
         return replace(target, unbound=f"{stem}_unbound" if flag else "")
 
     def chosen(self, test: str, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
         """The value of an expression with two branches."""
-        values: list[Value] = []
         name = self.fresh("chosen")
-        self.branch(
-            test,
-            lambda: self.env.update({name: self.numbers(then())}),
-            lambda: self.env.update({name: self.numbers(otherwise())}),
-        )
-        values.append(self.env.pop(name))
-        if " or " in values[0].kind.name and not isinstance(values[0].kind, k.Optional):
-            self.refuse(f"an expression is {values[0].kind}")
-        return values[0]
+
+        def side(write: Callable[[], Value]) -> Callable[[], None]:
+            def bind() -> None:
+                value = self.numbers(write())
+                self.env[name] = value
+
+            return bind
+
+        self.branch(test, side(then), side(otherwise))
+        value = self.env.pop(name)
+        if value.kind.words == 0 and value.kind != k.NONE and not isinstance(value.kind, k.Tuple):
+            self.refuse(f"an expression is {value.kind}")
+        return value
 
 
 @dataclass(frozen=True)
@@ -559,14 +580,40 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(k.INT, str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)", constant=value)
+            return Value(
+                k.INT,
+                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
+                constant=value,
+            )
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():
             return Value(k.TEXT, emitter.text(value), constant=value)
         case bytes():
             return Value(k.BYTES, emitter.bytes(value), constant=value)
-    emitter.refuse(f"a {type(value).__name__} as a value")
+        case tuple():
+            items = tuple(literal(emitter, item) for item in value)
+            kinds = tuple(item.kind for item in items)
+            names = tuple(getattr(value, "_fields", ()))
+            return Value(k.tuple_of(kinds, names, type(value)), items=items, constant=value)
+    return stored_constant(emitter, value, kind_of)
+
+
+def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Value:
+    """A constant that compiled code reads from memory: a list, set or dictionary, a date.
+
+    Args:
+        emitter: Where it is used.
+        value: The constant.
+        kind_of_value: The kind that it is laid out as.
+    """
+    try:
+        kind = kind_of_value(value)
+    except UnsupportedError as error:
+        emitter.refuse(str(error))
+    place = emitter.program.block(constant_block(value, kind))
+    parts = loaded(kind, f"pool + {place}")
+    return replace(emitter.bind_value(kind, parts), constant=value)
 
 
 def _float(value: float) -> str:

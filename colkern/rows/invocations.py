@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import datetime
 import inspect
 import re
 import types
@@ -12,9 +13,14 @@ from typing import Any
 
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
+from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant, expression, needed, truth
+from colkern.rows.expressions import constant, expression, looked_into, needed, truth
+from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value
+
+_READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
+"""Methods of containers that change nothing."""
 
 
 def invocation(emitter: Emitter, node: ast.Call) -> Value:
@@ -25,17 +31,18 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         emitter.refuse("`*` and `**` in a call have no compiled form")
     if isinstance(node.func, ast.Attribute):
         owner = expression(emitter, node.func.value)
-        if not owner.is_constant or owner.kind.name in k.PLAIN:
+        if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
+            owner = looked_into(emitter, node.func.value)
+        if not owner.is_constant or owner.kind.name != "object":
             return method(emitter, node, emitter.plain(owner), node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, re.Pattern):
             arguments, named = _arguments(emitter, node)
-            return call(emitter, f"re.Pattern.{node.func.attr}", [owner, *arguments], named)
-        if isinstance(owner.constant, dict) and node.func.attr == "get":
-            from colkern.rows.lookups import got
-
-            arguments, named = _arguments(emitter, node)
-            return got(emitter, owner.constant, arguments)
+            return method_of_pattern(emitter, owner.constant, node.func.attr, arguments, named)
+        if isinstance(owner.constant, dict | list | set | frozenset | tuple):
+            if node.func.attr not in _READING:
+                emitter.refuse("a constant that changes has no compiled form")
+            return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
             emitter.refuse(f"{owner.constant!r} has no {node.func.attr}")
         return called(emitter, node, target)
@@ -63,6 +70,9 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
             return NONE
         if name in ("items", "keys", "values"):
             emitter.refuse(f"{name}() has a compiled form only in a loop")
+    if isinstance(kind, Match):
+        arguments, _ = _arguments(emitter, node)
+        return method_of_match(emitter, owner, name, arguments)
     if kind == k.TEXT and name == "join" and len(node.args) == 1:
         from colkern.rows.comprehensions import as_list
 
@@ -111,6 +121,11 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         write = None
     if write is not None:
         return write(emitter, node)
+    if getattr(function, "__module__", "") == "re":
+        arguments, named = _arguments(emitter, node)
+        found = function_of_re(emitter, function, arguments, named)
+        if found is not None:
+            return found
     if isinstance(function, types.FunctionType) and not _in_table(function):
         from colkern.rows.functions import users_function
 
@@ -183,15 +198,16 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
-    import datetime
-
     if kind.loose:
         emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
     named = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
-    own = kind.form if isinstance(kind, k.Tuple) else named[kind.name]
-    return issubclass(own, classes)
+    if isinstance(kind, k.Tuple):
+        return issubclass(kind.form, classes)
+    if kind.name not in named:
+        emitter.refuse(f"isinstance() of {kind} has no compiled form")
+    return issubclass(named[kind.name], classes)
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:

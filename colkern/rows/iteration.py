@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from colkern.kernels import row_ranges, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
-from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.constants import kind_of
+from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.expressions import constant, expression, looked_into, needed
 from colkern.rows.statements import repeated
 from colkern.rows.values import Value, of_parts
 
@@ -74,12 +75,16 @@ def source_of(emitter: Emitter, node: ast.expr) -> Source:
     if name in _BUILTINS:
         assert isinstance(node, ast.Call)
         return _BUILTINS[name](emitter, node)
-    return source_of_value(emitter, needed(emitter, node))
+    return source_of_value(emitter, looked_into(emitter, node))
 
 
 def _builtin(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args:
+        return node.func.attr
+    if not isinstance(node.func, ast.Name):
         return ""
     if node.func.id in emitter.env or node.func.id not in _MEANINGS:
         return ""
@@ -87,7 +92,14 @@ def _builtin(emitter: Emitter, node: ast.expr) -> str:
     return node.func.id if meant is _MEANINGS[node.func.id] else ""
 
 
-_MEANINGS = {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed}
+_MEANINGS = {
+    "range": range,
+    "enumerate": enumerate,
+    "zip": zip,
+    "reversed": reversed,
+    "map": map,
+    "filter": filter,
+}
 
 
 def source_of_value(emitter: Emitter, value: Value) -> Source:
@@ -95,8 +107,10 @@ def source_of_value(emitter: Emitter, value: Value) -> Source:
     if isinstance(value.constant, range):
         bounds = value.constant
         return _counted(emitter, *(str(n) for n in (bounds.start, bounds.stop, bounds.step)))
-    if isinstance(value.constant, tuple | list):
+    if isinstance(value.constant, tuple | list) and len(value.constant) <= MOST_CHOICES:
         return _few(emitter, [constant(item) for item in value.constant])
+    if isinstance(value.constant, tuple | list | dict | set | frozenset):
+        value = stored_constant(emitter, list(value.constant), kind_of)
     if isinstance(value.kind, k.Tuple):
         return _few(emitter, list(value.items))
     value = emitter.numbers(value)
@@ -106,7 +120,7 @@ def source_of_value(emitter: Emitter, value: Value) -> Source:
         from colkern.rows.containers import items_of
 
         return items_of(emitter, value)
-    emitter.refuse(f"a loop over {value.kind} has no compiled form")
+    return emitter.refuse(f"a loop over {value.kind} has no compiled form")
 
 
 def _characters(emitter: Emitter, text: Value) -> Source:
@@ -129,8 +143,6 @@ def _few(emitter: Emitter, items: list[Value]) -> Source:
         kind = kind and k.joined(kind, item.kind)
     if kind is None:
         emitter.refuse("a loop over a tuple of values of several kinds has no compiled form")
-    if len(items) > MOST_CHOICES:
-        emitter.refuse(f"a loop over a constant of more than {MOST_CHOICES} items has no compiled form")
     place = emitter.copy("0")
     parts = [emitter.converted(item, kind).parts for item in items]
 
@@ -146,7 +158,7 @@ def _few(emitter: Emitter, items: list[Value]) -> Source:
     return Source(f"{place} < {len(items)}", item_, [f"{place} += 1"])
 
 
-MOST_CHOICES = 32
+MOST_CHOICES = 4
 
 
 def _range(emitter: Emitter, node: ast.Call) -> Source:
@@ -238,9 +250,48 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
     return source_of_value(emitter, call(emitter, "[::]", [value, none, none, step_back]))
 
 
+def _view(emitter: Emitter, node: ast.Call) -> Source:
+    """`items()`, `keys()` and `values()` of a dictionary."""
+    from colkern.rows.containers import entries_of
+
+    assert isinstance(node.func, ast.Attribute)
+    value = needed(emitter, node.func.value)
+    if isinstance(value.constant, dict):
+        return source_of_value(emitter, constant(list(getattr(value.constant, node.func.attr)())))
+    if not isinstance(value.kind, k.Container) or value.kind.name != "dict":
+        emitter.refuse(f"{node.func.attr}() of {value.kind} has no compiled form")
+    return entries_of(emitter, value, node.func.attr)
+
+
+def _filter(emitter: Emitter, node: ast.Call) -> Source:
+    """`filter(test, …)`: a comprehension with the test."""
+    from colkern.rows.comprehensions import filtered
+
+    return source_of_value(emitter, filtered(emitter, node))
+
+
+def _map(emitter: Emitter, node: ast.Call) -> Source:
+    from colkern.rows.functions import applied
+
+    parts = [source_of(emitter, part) for part in node.args[1:]]
+
+    def item() -> Value:
+        return applied(emitter, node.args[0], [emitter.numbers(part.item()) for part in parts])
+
+    advance = [line for part in parts for line in part.advance]
+    return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+
+
+_VIEWS = ("items", "keys", "values")
+
 _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,
     "reversed": _reversed,
+    "filter": _filter,
+    "map": _map,
+    "items": _view,
+    "keys": _view,
+    "values": _view,
 }

@@ -7,7 +7,7 @@ looked at one by one. Slot numbers are unsigned: a signed index makes Numba wrap
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from colkern.generated import function_of_text
@@ -82,9 +82,14 @@ def loop_source(
     output = Output(returns)
     sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
     names = [f"a{position}" for position in range(len(readers))]
-    values = [
-        _argument(reader, n, may) for reader, n, may in zip(readers, names, nullable, strict=True)
-    ]
+    values = []
+    made: list[str] = []
+    for reader, n, may in zip(readers, names, nullable, strict=True):
+        value = _argument(reader, n, may)
+        if reader.makes:
+            made.append(f"{n}_made = {value.code}")
+            value = replace(value, code=f"{n}_made")
+        values.append(value)
     codes = [part for value in values for part in value.parts]
     checks = [
         f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
@@ -92,16 +97,26 @@ def loop_source(
         if reader.check
     ]
     text = "".join(program.sources.values())
-    makes = bool(sinks) or "(arena" in text.replace("def ", "").replace(", pool", "")
-    uses_arena = any("arena" in line for line in _calls(text))
+    uses_arena = bool(made) or any("arena" in line for line in _calls(text))
+    makes = bool(sinks) or uses_arena
     leaves = bool(program.sites) or bool(checks) or makes
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
     slot: list[str] = []
     if uses_arena:
         slot.append("set_word(arena, arena_begin)")
+    slot += made
     slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
     slot.append(f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}")
+    if made:
+        test = " or ".join(f"{line.split()[0]} == 0" for line in made)
+        slot.insert(-1, f"no_room = {test}")
+        slot[-1:] = [
+            "status = " + str(row_values.NO_ROOM),
+            *_zeros_of(result),
+            "if not no_room:",
+            "    " + slot[-1],
+        ]
     if checks:
         left = program.site(site("a value that Python does not have")) << 8 | row_values.LEFT
         slot.append(f"status = {left} if {' or '.join(checks)} else status")
@@ -130,7 +145,12 @@ def loop_source(
         plain=_indented(slot, 12),
         careful=_indented(slot, 12),
     )
-    return Source(program, source, tuple(parameters), output, makes or uses_arena, leaves)
+    return Source(program, source, tuple(parameters), output, makes, leaves)
+
+
+def _zeros_of(result: Value) -> list[str]:
+    """Lines that give the parts of a result any value, for a row that is run again."""
+    return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
 def _calls(text: str) -> list[str]:
@@ -176,7 +196,7 @@ def compiled_loop(source: Source, title: str) -> Any:
 
 def _digest(program: Program) -> str:
     """What the compiled code depends on beside its text: the bodies, by what they do."""
-    from colkern.cpu.content import content_hash
     from colkern.cpu.compiler import compiled
+    from colkern.cpu.content import content_hash
 
     return "".join(content_hash(compiled(body)) for body in program.bodies.values())

@@ -15,8 +15,9 @@ from colkern.errors import UnsupportedError
 from colkern.memory import Buffer
 from colkern.rows import kinds as k
 from colkern.rows.columns import type_of
+from colkern.rows.constants import layout_of
 from colkern.rows.kinds import Kind
-from colkern.rows.values import Value, inner, layout_of
+from colkern.rows.values import Value, inner
 
 _FIXED = {
     "bool": np.uint8,

@@ -138,25 +138,3 @@ def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
     if kind == k.BOOL:
         return (f"get_word({at}) != 0",)
     return (f"get_word({at})",) if kind.words else ()
-
-
-_NUMBER, _FLOAT, _TEXT, _BYTES, _OPTIONAL, _HANDLE = range(1, 7)
-
-
-def layout_of(kind: Kind) -> int:
-    """What the words of an item are, as a layout of `colkern.kernels.row_items`."""
-    code = 0
-    for place, part in enumerate(_layout(kind)):
-        code |= part << 4 * place
-    return code
-
-
-def _layout(kind: Kind) -> list[int]:
-    if isinstance(kind, k.Optional):
-        return [_OPTIONAL, *_layout(kind.of)]
-    if isinstance(kind, k.Tuple):
-        return [part for item in kind.items for part in _layout(item)]
-    if isinstance(kind, k.Container):
-        return [_HANDLE]
-    named = {"float": _FLOAT, "str": _TEXT, "bytes": _BYTES}
-    return [named.get(kind.name, _NUMBER)] if kind.words else []

@@ -81,7 +81,7 @@ def first_duplicate(numbers: list[int]) -> int | None:
 
 
 @case(
-    rows=[values.number_lists(12), values.between(12, -60, 60)],
+    rows=[values.number_lists(12), values.between(12, -4, 6)],
     covers="two sum: dict of places, tuple",
 )
 def pair_with_sum(numbers: list[int], target: int) -> tuple[int, int] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -29,6 +30,11 @@ LITERALS = {
     "datetime": ("datetime(2024, 2, 29, 12, 30)", "datetime(1970, 1, 1)"),
     "list[int]": ("[1, 2, 3]", "[0]", "[5, -5, 5]"),
     "list[str]": ("['a', 'b']", "['']", "['é', 'river', 'a']"),
+    "set[str]": ("{'a', 'e', 'river'}", "set()", "{'1'}"),
+    "dict[str, int]": ("{'a': 1, 'e': 5}", "{}", "{'river': 10}"),
+    "timedelta": ("timedelta(days=3)", "timedelta(hours=-5, seconds=1)", "timedelta(0)"),
+    "Decimal": ("Decimal('1.25')", "Decimal('0')", "Decimal('-0.5')", "Decimal(3)"),
+    "bytes": ("b''", "b'ab'", "b'\\x00\\xff'"),
 }
 BRIDGES: dict[tuple[str, str], tuple[str, ...]] = {
     ("str", "int"): ("len({})", "{}.count(' ')"),
@@ -37,6 +43,18 @@ BRIDGES: dict[tuple[str, str], tuple[str, ...]] = {
     ("bool", "int"): ("({} + 1)",),
     ("date", "int"): ("{}.day", "{}.year"),
     ("datetime", "int"): ("{}.hour",),
+    ("timedelta", "int"): ("{}.days",),
+    ("Decimal", "int"): ("int({})",),
+    ("bytes", "int"): ("len({})",),
+    ("Decimal", "str"): ("str({})",),
+    ("int", "Decimal"): ("Decimal({} % 1000)",),
+    ("timedelta", "float"): ("{}.total_seconds()",),
+    ("str", "bytes"): ("{}.encode()",),
+    ("str", "set[str]"): ("set({})",),
+    ("list[str]", "set[str]"): ("set({})",),
+    ("set[str]", "list[str]"): ("sorted({})",),
+    ("dict[str, int]", "list[str]"): ("sorted({})",),
+    ("list[str]", "dict[str, int]"): ("{{w: len(w) for w in {}}}",),
     ("int", "float"): ("({} * 0.5)", "({} / 4)"),
     ("str", "float"): ("(len({}) * 1.5)",),
     ("list[int]", "float"): ("(len({}) / 2)",),
@@ -96,6 +114,18 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "ord(({str} or 'x')[0])",
         "[{int}, {int}, {int}][{int} % 3]",
         "math.gcd({int}, {int})",
+        "len({set[str]})",
+        "len({dict[str, int]})",
+        "{dict[str, int]}.get({str}, {int})",
+        "sum({dict[str, int]}.values())",
+        "max({dict[str, int]}.values(), default={int})",
+        "{timedelta}.{?days seconds microseconds}",
+        "({timedelta} // timedelta({?hours=1 minutes=7 days=2}))",
+        "int({Decimal})",
+        "len({bytes})",
+        "({bytes} or b'x')[{?0 -1}]",
+        "sum({bytes})",
+        "int.from_bytes({bytes}[:3], 'big')",
         "len(re.findall(r'{?[a-z]+ \\d \\w+ [^,;]+}', {str}))",
     ),
     "float": (
@@ -122,6 +152,9 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "sum(x * 0.5 for x in {list[int]})",
         "float('1.5' if {bool} else '-2')",
         "({datetime} - {datetime}).total_seconds()",
+        "{timedelta}.total_seconds()",
+        "({timedelta} / timedelta(minutes=1))",
+        "float({Decimal})",
     ),
     "bool": (
         "({int} {compare} {int})",
@@ -147,6 +180,17 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "math.{?isnan isinf isfinite}({float})",
         "({date}.weekday() < 5)",
         "({list[int]} == {list[int]})",
+        "({str} in {set[str]})",
+        "({set[str]} {?<= == <} {set[str]})",
+        "({str} {?in not~in} {dict[str, int]})",
+        "any(n {compare} {int} for n in {dict[str, int]}.values())",
+        "({timedelta} {compare} {timedelta})",
+        "({datetime} {compare} {datetime})",
+        "({Decimal} {compare} {Decimal})",
+        "({Decimal} {compare} {int})",
+        "({bytes} {compare} {bytes})",
+        "({bytes} in {bytes})",
+        "{bytes}.startswith({bytes})",
         "bool(re.{?search match fullmatch}(r'{?\\d+ ^\\w+= [A-Z][a-z]* e|r .*\\s}', {str}))",
     ),
     "str": (
@@ -176,6 +220,11 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "''.join(sorted({str}))",
         "{str}.split({text} or '-')[0]",
         "{date}.isoformat()",
+        "str({timedelta})",
+        "str({Decimal})",
+        "str(round({Decimal}, 1))",
+        "{bytes}.hex()",
+        "','.join(f'{{k}}={{n}}' for k, n in sorted({dict[str, int]}.items()))",
         "{date}.strftime('{?%d/%m %Y-%m-%d %a %j %b~%d}')",
         "{datetime}.strftime('%H:%M:%S')",
         "('{?%d %5d %-4d| %03d}' % {int})",
@@ -201,6 +250,54 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "({datetime} + timedelta({?hours=5 days=-2 seconds=90}))",
         "datetime({date}.year, {date}.month, 1)",
     ),
+    "timedelta": (
+        "({date} - {date})",
+        "({datetime} - {datetime})",
+        "({timedelta} {?+ -} {timedelta})",
+        "({timedelta} * ({int} % 7))",
+        "({timedelta} // {?2 3 -4})",
+        "({timedelta} / {?2 3 4})",
+        "(-{timedelta})",
+        "abs({timedelta})",
+        "timedelta(days={int} % 100, minutes={int} % 5000)",
+        "max({timedelta}, {timedelta})",
+    ),
+    "Decimal": (
+        "({Decimal} {?+ - *} {Decimal})",
+        "({Decimal} * ({int} % 10))",
+        "({Decimal} / {?2 4 8})",
+        "({Decimal} % {?3 7})",
+        "abs({Decimal})",
+        "(-{Decimal})",
+        "round({Decimal}, {?0 1 2})",
+        "{Decimal}.quantize(Decimal('{?0.1 0.01 1}'))",
+        "Decimal({int} % 1000)",
+        "Decimal('{?1.5 0.07 -2.250}')",
+        "min({Decimal}, {Decimal})",
+        "({Decimal} if {bool} else {Decimal})",
+    ),
+    "bytes": (
+        "{str}.encode()",
+        "({bytes} + {bytes})",
+        "{bytes}[{?1: :2 ::-1 -3:}]",
+        "({bytes} * ({int} % 3))",
+        "bytes([{int} % 256, {int} % 256])",
+        "{bytes}.{?upper strip}()",
+    ),
+    "set[str]": (
+        "set({str})",
+        "set({list[str]})",
+        "{{w for w in {list[str]} if w {compare} {text}}}",
+        "({set[str]} {?& | - ^} {set[str]})",
+        "{set[str]}.{?union intersection difference}({list[str]})",
+    ),
+    "dict[str, int]": (
+        "{{w: len(w) for w in {list[str]}}}",
+        "dict(zip({list[str]}, {list[int]}))",
+        "{{ch: i for i, ch in enumerate({str}[:9])}}",
+        "({dict[str, int]} | {dict[str, int]})",
+        "{{k: n for k, n in {dict[str, int]}.items() if n {compare} {int}}}",
+    ),
     "list[int]": (
         "[{int}, {int}]",
         "[{int} for _ in range({int} % 4)]",
@@ -216,6 +313,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "[i * x for i, x in enumerate({list[int]})]",
         "[x - y for x, y in zip({list[int]}, {list[int]})]",
         "[x % 10 for x in {list[int]}]",
+        "sorted({dict[str, int]}.values())",
+        "[*{list[int]}, {int}]",
         "list(map(abs, {list[int]}))",
     ),
     "list[str]": (
@@ -227,6 +326,9 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "[w for w in {list[str]} if w]",
         "[ch for ch in {str}[:6] if ch != {text}]",
         "sorted({list[str]})",
+        "sorted({set[str]})",
+        "sorted({dict[str, int]})",
+        "list({dict[str, int]})",
         "sorted(set({list[str]}))",
         "sorted({list[str]}, key=len)",
         "{list[str]}[{?1: :2 ::-1}]",
@@ -250,11 +352,27 @@ RISKS: tuple[tuple[str, str, str], ...] = (
     ("int({float})", "int", "(ValueError, OverflowError)"),
     ("{{'a': 1, 'river': 2}}[{str}]", "int", "KeyError"),
     ("date.fromisoformat({str})", "date", "ValueError"),
+    ("{dict[str, int]}[{str}]", "int", "KeyError"),
+    ("Decimal({str})", "Decimal", "ArithmeticError"),
+    ("{bytes}.decode('ascii')", "str", "UnicodeDecodeError"),
     ("datetime.strptime({str}, '%Y-%m-%d').date()", "date", "ValueError"),
     ("max({list[int]})", "int", "ValueError"),
     ("math.log({float})", "float", "ValueError"),
     ("chr({int})", "str", "(ValueError, OverflowError)"),
 )
+MARKS = {
+    "re": "re.",
+    "generators": " for ",
+    "percent": "' % ",
+    "format": ".format(",
+    "strftime": "strftime",
+    "sorted": "sorted",
+    "lookups": "{{",
+    "reversed": "::-",
+    "math": "math.",
+}
+"""What can be left out of programs besides kinds and statements, and what it looks like in a template."""
+
 SPECIFICATIONS = {
     "int": ("", ":d", ":5d", ":<6", ":+d", ":,", ":03d", ":x", ":b", "!r"),
     "float": ("", ":.2f", ":.0f", ":8.3f", ":e", ":g", ":,.1f", ":+.1f", ":.1%", "!r"),
@@ -289,11 +407,20 @@ class Expressions:
     Args:
         random: Chooses.
         scope: The variables that can be read; the owner changes it.
+        without: Kinds, and keys of `MARKS`, that they do not use.
     """
 
-    def __init__(self, random: Random, scope: list[Variable]) -> None:
+    def __init__(
+        self, random: Random, scope: list[Variable], without: Set[str] = frozenset()
+    ) -> None:
         self._random = random
         self._scope = scope
+        self._without = without
+        self._templates = {
+            kind: [template for template in templates if self._allowed(template)]
+            for kind, templates in TEMPLATES.items()
+        }
+        self._risks = [risk for risk in RISKS if risk[1] not in without and self._allowed(risk[0])]
         self._sums = False
         self._special: dict[str, Callable[[int], str]] = {
             "nonzero": lambda depth: self._random.choice(NON_ZERO),
@@ -301,6 +428,15 @@ class Expressions:
             "text": lambda depth: self._random.choice(LITERALS["str"][1:]),
             "f-string": self._f_string,
         }
+
+    def _allowed(self, template: str) -> bool:
+        used = re.findall(r"{([^?{}]+)}", template)
+        marks = (mark for name, mark in MARKS.items() if name in self._without)
+        return self._without.isdisjoint(used) and not any(mark in template for mark in marks)
+
+    def kind(self, *choices: str) -> str:
+        """One of some kinds that can be used."""
+        return self._random.choice([kind for kind in choices if kind not in self._without])
 
     @contextmanager
     def reading_sums(self) -> Iterator[None]:
@@ -315,11 +451,11 @@ class Expressions:
             return self._special[kind](depth)
         if depth <= 0 or self._random.random() < 0.25:
             return self._leaf(kind)
-        return self._filled(self._random.choice(TEMPLATES[kind]), depth - 1)
+        return self._filled(self._random.choice(self._templates[kind]), depth - 1)
 
     def risky(self) -> tuple[str, str, str]:
         """An expression that may raise, the kind of its value, and what it raises."""
-        template, kind, error = self._random.choice(RISKS)
+        template, kind, error = self._random.choice(self._risks)
         return self._filled(template, 1), kind, error
 
     def _leaf(self, kind: str) -> str:
@@ -342,13 +478,14 @@ class Expressions:
     def _without_variable(self, kind: str) -> str:
         """A literal or, better, something of a variable of another kind."""
         if kind == "bool" and self._random.random() < 0.9:
-            other = self._random.choice(("int", "int", "str", "float"))
+            other = self.kind("int", "int", "str", "float")
             return f"({self._leaf(other)} {self._random.choice(COMPARISONS)} {self._leaf(other)})"
         bridges = [
             bridge.format(variable.name)
             for variable in self._scope
             if not variable.optional and not variable.sums
             for bridge in BRIDGES.get((variable.kind, kind), ())
+            if self._allowed(bridge)
         ]
         if bridges and self._random.random() < 0.7:
             return self._random.choice(bridges)
@@ -371,7 +508,9 @@ class Expressions:
 
     @staticmethod
     def _end(template: str, place: int) -> int:
-        """Where the place that starts here ends; doubled braces within it belong to a choice."""
+        """Where a place ends. Doubled braces are of a choice."""
+        if template[place + 1] != "?":
+            return template.index("}", place)
         end = place + 1
         while template[end] != "}" or template[end + 1 : end + 2] == "}":
             end += 1 + (template[end] == "}")

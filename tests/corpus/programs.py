@@ -19,10 +19,11 @@ import linecache
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from random import Random
 from typing import Any
 from zlib import crc32
@@ -33,6 +34,7 @@ from .expressions import Expressions, Variable
 from .runner import ENGINES, Comparison, compare, summary
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
+NAMESPACE["Decimal"] = Decimal
 """What programs find among their globals."""
 
 PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
@@ -52,18 +54,19 @@ PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "datetime": (values.timestamps,),
     "list[int]": (values.number_lists,),
     "list[str]": (values.word_lists,),
+    "timedelta": (values.spans,),
+    "Decimal": (values.money,),
+    "bytes": (values.raw_bytes,),
 }
-RESULTS = (
-    "int",
-    "float",
-    "bool",
-    "str",
-    "str",
-    "date",
-    "list[int]",
-    "list[str]",
-    "tuple[int, str]",
-)
+RESULTS = ("int", "int", "float", "float", "bool", "str", "str", "str", "date", "datetime")
+RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")
+WEIGHTED = [
+    kind
+    for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1, 1, 1, 1))
+    for _ in range(weight)
+]
+COMPOUND = ("list[int]", "list[str]", "set[str]", "dict[str, int]", "timedelta", "Decimal", "bytes")
+EMPTY = {"list[int]": "[]", "dict[str, int]": "{}", "set[str]": "set()"}
 INDENT = "    "
 
 
@@ -94,55 +97,61 @@ def function_of(source: str, name: str) -> Callable[..., Any]:
     return function
 
 
-def generated(seed: int, size: int = 6) -> Program:
+def generated(seed: int, size: int = 6, without: Set[str] = frozenset()) -> Program:
     """The program of a seed.
 
     Args:
         seed: Chooses the program.
         size: How many statements it has at its top, at most.
+        without: What it does not use: kinds but `int`, keys of `expressions.MARKS`, `f-string`, `optional`,
+            names of statements. A compiler that lacks something is tested without it.
     """
-    return _Writer(seed, size).program()
+    return _Writer(seed, size, without).program()
 
 
 class _Writer:
     """Writes one program."""
 
-    def __init__(self, seed: int, size: int) -> None:
+    def __init__(self, seed: int, size: int, without: Set[str]) -> None:
         self.random = Random(f"program {seed}")
-        self.seed, self.size = seed, size
+        self.seed, self.size, self.without = seed, size, without
         self.lines: list[str] = []
         self.indent = 1
         self.scope: list[Variable] = []
-        self.expressions = Expressions(self.random, self.scope)
+        self.expressions = Expressions(self.random, self.scope, without)
         self.in_loop = False
-        self.result = self.random.choice(RESULTS)
-        self.optional_result = self.random.random() < 0.25
+        count = self.random.choice((1, 1, 2, 3, 4))
+        self.results = [self.kind(*RESULTS) for _ in range(count)]
+        self.optional_result = "optional" not in without and self.random.random() < 0.25
         self.count = 0
 
     def program(self) -> Program:
         """The whole program."""
-        kinds = self.random.choices(
-            list(PARAMETERS), weights=(5, 4, 1, 6, 2, 1, 1, 1), k=self.random.randint(1, 3)
-        )
+        kinds = [self.kind(*WEIGHTED) for _ in range(self.random.randint(1, 3))]
         hinted = self.random.random() < 0.9
         columns, heads = [], []
         for place, kind in enumerate(kinds):
             name = "abc"[place]
-            optional = hinted and self.random.random() < 0.3
+            optional = hinted and "optional" not in self.without and self.random.random() < 0.3
             columns.append(self.random.choice(PARAMETERS[kind])(self.seed * 10 + place))
             hint = f"{kind} | None" if optional else kind
             heads.append(f"{name}: {hint}" if hinted else name)
             self.scope.append(Variable(name, kind, optional))
         for _ in range(self.random.randint(1, self.size)):
             self.statement(depth=0)
-        self.line(f"return {self.returned()}")
+        self.line(f"return {self.of_results()}")
         name = f"program_{self.seed}"
-        arrow = f" -> {self.result}{' | None' if self.optional_result else ''}" if hinted else ""
+        hint = ", ".join(self.results)
+        hint = f"tuple[{hint}]" if len(self.results) > 1 else hint
+        arrow = f" -> {hint}{' | None' if self.optional_result else ''}" if hinted else ""
         head = f"def {name}({', '.join(heads)}){arrow}:"
         return Program("\n".join([head, *self.lines]) + "\n", name, tuple(columns))
 
     def line(self, text: str) -> None:
         self.lines.append(INDENT * self.indent + text)
+
+    def kind(self, *choices: str) -> str:
+        return self.expressions.kind(*choices)
 
     def fresh(self, prefix: str = "v") -> str:
         self.count += 1
@@ -164,9 +173,22 @@ class _Writer:
     def returned(self) -> str:
         if self.optional_result and self.random.random() < 0.2:
             return "None"
-        if self.result.startswith("tuple"):
-            return f"({self.expression('int')}, {self.expression('str')})"
-        return self.expression(self.result)
+        return self.of_results()
+
+    def of_results(self) -> str:
+        """What is returned: mostly what has been computed, lest it be for nothing."""
+        parts = []
+        for kind in self.results:
+            made = [variable for variable in self.scope if self.is_made(variable, kind)]
+            if made and self.random.random() < 0.7:
+                parts.append(self.random.choice(made[-3:]).name)
+            else:
+                parts.append(self.expression(kind))
+        return ", ".join(parts)
+
+    def is_made(self, variable: Variable, kind: str) -> bool:
+        """Whether a variable is of a kind, and none that only loops read."""
+        return variable.kind == kind and not variable.optional and not variable.sums
 
     # Statements
 
@@ -178,16 +200,19 @@ class _Writer:
             choices += [self.over_range, self.over_items, self.while_]
         if depth == 0:
             choices += [self.narrow, self.narrow, self.early, self.unpack, self.build, self.helper]
-        self.random.choice(choices)(depth)
+        if "str" in self.without:
+            choices = [choice for choice in choices if choice not in (self.unpack, self.build)]
+        if self.without >= {"str", "list[int]", "list[str]"}:
+            choices = [choice for choice in choices if choice != self.over_items]
+        allowed = [choice for choice in choices if choice.__name__ not in self.without]
+        self.random.choice(allowed)(depth)
 
     def body(self, depth: int) -> None:
         for _ in range(self.random.randint(1, 2)):
             self.statement(depth + 1)
 
     def assign(self, depth: int) -> None:
-        kind = self.random.choice(
-            ("int", "int", "float", "bool", "str", "str", "list[int]", "list[str]")
-        )
+        kind = self.kind("int", "int", "float", "bool", "str", "str", *COMPOUND)
         text = self.expression(kind)
         name = self.fresh()
         self.line(f"{name} = {text}")
@@ -232,7 +257,7 @@ class _Writer:
 
     def walrus(self, depth: int) -> None:
         """A branch on what its condition assigns."""
-        name, kind = self.fresh(), self.random.choice(("int", "str"))
+        name, kind = self.fresh(), self.kind("int", "str")
         text = self.expression(kind, 2)
         test = f"({name} := {text})"
         if kind == "int":
@@ -242,7 +267,7 @@ class _Writer:
             self.body(depth)
 
     def match(self, depth: int) -> None:
-        if self.random.random() < 0.5:
+        if "str" in self.without or self.random.random() < 0.5:
             subject = f"{self.expression('int', 1)} % 4"
             patterns = ["0", "1 | 2", f"n if {self.expression('bool', 1)}"]
         else:
@@ -308,34 +333,24 @@ class _Writer:
     def build(self, depth: int) -> None:
         """A list, a dictionary or a set made step by step."""
         name, item = self.fresh("made"), self.fresh("item")
-        form = self.random.choice(("list", "dict", "set"))
-        empty = {"list": "[]", "dict": "{}", "set": "set()"}[form]
-        self.line(f"{name} = {empty}")
+        form = self.kind("list[int]", "dict[str, int]", "set[str]")
+        self.line(f"{name} = {EMPTY[form]}")
         with self.loop(f"for {item} in {self.expression('str', 1)}[:12]:"):
             self.scope.append(Variable(item, "str", fixed=True))
-            if form == "list":
+            if form == "list[int]":
                 self.line(f"{name}.append({self.expression('int', 2)})")
-            elif form == "dict":
-                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
-            else:
+            elif form == "set[str]":
                 self.line(f"{name}.add({self.expression('str', 1)})")
-        if form == "list":
-            self.scope.append(Variable(name, "list[int]"))
-            return
-        used = self.fresh()
-        self.line(f"{used} = sorted({name})")
-        self.scope.append(Variable(used, "list[str]"))
-        if form == "dict":
-            used = self.fresh()
-            self.line(f"{used} = sum({name}.values())")
-            self.scope.append(Variable(used, "int"))
+            else:
+                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
+        self.scope.append(Variable(name, form))
 
     def helper(self, depth: int) -> None:
         """A nested function and its use."""
         name, argument, used = self.fresh("helper"), self.fresh("x"), self.fresh()
         given, gives = (
-            self.random.choice(("int", "str")),
-            self.random.choice(("int", "str", "bool")),
+            self.kind("int", "str"),
+            self.kind("int", "str", "bool"),
         )
         with self.block(f"def {name}({argument}: {given}) -> {gives}:"):
             self.scope.append(Variable(argument, given))
@@ -363,7 +378,7 @@ class _Writer:
         for _ in range(self.random.randint(1, 2)):
             name, kind = (
                 self.fresh("sum"),
-                self.random.choice(("int", "int", "float", "str", "bool")),
+                self.kind("int", "int", "float", "str", "bool"),
             )
             start = {"int": "0", "float": "0.0", "str": "''", "bool": "False"}[kind]
             self.line(f"{name} = {start}")
@@ -392,13 +407,9 @@ class _Writer:
     def over_items(self, depth: int) -> None:
         self.sums()
         place, name = self.fresh("i"), self.fresh("item")
-        kind, items = self.random.choice(
-            (
-                ("str", f"{self.expression('str', 1)}[:15]"),
-                ("str", f"{self.expression('list[str]', 1)}[:5]"),
-                ("int", f"{self.expression('list[int]', 1)}[:5]"),
-            )
-        )
+        over = self.kind("str", "list[str]", "list[int]")
+        kind, most = ("int" if over == "list[int]" else "str"), (15 if over == "str" else 5)
+        items = f"{self.expression(over, 1)}[:{most}]"
         if self.random.random() < 0.3:
             head = f"for {place}, {name} in enumerate({items}):"
         else:
@@ -500,12 +511,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("stop", type=int, nargs="?", default=100)
     parser.add_argument("--engine", choices=ENGINES, default="colkern")
     parser.add_argument("--size", type=int, default=6)
+    parser.add_argument("--without", default="", help="what not to use, with commas between")
     parser.add_argument("--show", action="store_true", help="print every program, and run none")
     chosen = parser.parse_args(arguments)
     run = ENGINES[chosen.engine]
+    without = frozenset(filter(None, chosen.without.split(",")))
     comparisons: list[Comparison] = []
     for seed in range(chosen.start, chosen.stop):
-        program = generated(seed, chosen.size)
+        program = generated(seed, chosen.size, without)
         if chosen.show:
             print(program.source)
             continue

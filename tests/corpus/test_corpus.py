@@ -42,6 +42,12 @@ def test_columns_hold_the_values(case: Case) -> None:
         assert all(map(same, column.values, held))
 
 
+@pytest.mark.parametrize("layout", runner.LAYOUTS.values(), ids=runner.LAYOUTS)
+def test_layouts_hold_the_values(layout: Any) -> None:
+    for column in (values.words(1), values.number_lists(1), values.floats(1)):
+        assert all(map(same, column.values, layout(column).to_pylist()))
+
+
 @EACH
 def test_most_rows_give_results(case: Case) -> None:
     results = expected(case)
@@ -106,8 +112,11 @@ def test_equal_values_are_equal(want: Any, got: Any) -> None:
 
 
 def test_an_integer_is_a_float_where_the_hint_says_so() -> None:
-    assert same(0, 0.0, as_float=True)
-    assert not same(1, 0.0, as_float=True)
+    assert same(0, 0.0, float)
+    assert same(0, 0.0, float | None)
+    assert same((0, [0]), (0.0, [0.0]), tuple[float, list[float]])
+    assert not same(1, 0.0, float)
+    assert not same((0, 0), (0.0, 0.0), tuple[int, float])
 
 
 def made_case(function: Any, items: list[Any]) -> Case:

@@ -18,6 +18,21 @@ def test_a_seed_is_a_program() -> None:
     assert len({generated(seed).source.partition("\n")[2] for seed in range(50)}) == 50
 
 
+NUMBERS = frozenset("str date datetime list[int] list[str] optional attempt re math".split())
+
+
+@pytest.mark.parametrize("without", [NUMBERS, {"float"}, {"date", "datetime", "generators"}])
+def test_programs_do_without(without: set[str]) -> None:
+    for seed in range(60):
+        program = generated(seed, without=without)
+        expected(program.case())
+        for word in without & {"date", "datetime", "re"}:
+            assert f"{word}(" not in program.source
+            assert f"{word}." not in program.source
+        if "generators" in without:
+            assert not any(" for " in line.strip() for line in program.source.splitlines())
+
+
 def test_programs_run_and_mostly_give_results() -> None:
     raised = rows = 0
     for seed in range(PROGRAMS):

@@ -76,6 +76,9 @@ def one_of(seed: object, choices: Sequence[str], odd: Sequence[str] = ("", "é",
     return texts(f"{seed} {choices}", lambda random: random.choice(choices), odd)
 
 
+MORE_WORDS = "level noon building painters unhappy typewriter pop i firstName HTTPServer a".split()
+
+
 # Numbers
 
 
@@ -220,7 +223,12 @@ def name_of(random: Random) -> str:
 def words(seed: int) -> Column:
     """Single words, in several cases."""
     return texts(
-        seed, lambda random: random.choice((str.lower, str.title, str.upper))(word(random))
+        seed,
+        lambda random: (
+            random.choice(MORE_WORDS)
+            if random.random() < 0.25
+            else random.choice((str.lower, str.title, str.upper))(word(random))
+        ),
     )
 
 
@@ -241,7 +249,7 @@ def sentences(seed: int) -> Column:
         parts = [word(random) for _ in range(random.randint(2, 9))]
         if random.random() < 0.3:
             parts.append(str(random.randint(0, 2000)))
-        separator = random.choice((" ", " ", "  ", ", "))
+        separator = random.choice((" ", " ", " ", "  ", ", ", "\n"))
         return separator.join(parts).capitalize() + random.choice(".!?")
 
     return texts(seed, make)
@@ -328,9 +336,12 @@ def app_lines(seed: int) -> Column:
 
 def ips(seed: int) -> Column:
     """Addresses of machines, some of them wrong."""
+    starts = ("10.0", "192.168", "172.20", "8.8", "256.1", "127.0")
     return texts(
         seed,
-        lambda random: ".".join(str(random.randint(0, 255)) for _ in range(4)),
+        lambda random: ".".join(
+            (random.choice(starts), str(random.randint(0, 255)), str(random.randint(0, 255)))
+        ),
         ("", "256.1.1.1", "1.2.3", "a.b.c.d", "1.2.3.4.5", "٣.1.1.1", "0.0.0.0", " 1.2.3.4"),
     )
 
@@ -350,7 +361,7 @@ def prices(seed: int) -> Column:
 
     def make(random: Random) -> str:
         return random.choice(("$ {:,}", "${:,}", "${:,}", "{} USD")).format(
-            random.randint(500, 900000)
+            random.randint(500, 1_200_000)
         )
 
     return texts(seed, make, ("", "$", "€ 1.200", "$ 1,2,3", "$-5", "$ 350,000/mo", "£ ٣", "$0"))
@@ -456,7 +467,8 @@ def cards(seed: int) -> Column:
         )
         return number + str(-total % 10)
 
-    return checked(seed, 15, finish, ("", "0", "4111 1111 1111 1111", "x", "٤١", "18", "8" * 30))
+    odd = ("", "0", "4111 1111 1111 1111", "x", "٤١", "18", "8" * 30, "371449635398431")
+    return checked(seed, 15, finish, odd)
 
 
 def isbns(seed: int) -> Column:
@@ -511,6 +523,8 @@ def documents(seed: int) -> Column:
 
     def make(random: Random) -> str:
         score = round(random.uniform(0, 10), 2)
+        if random.random() < 0.1:
+            return f'{{"id":{score},"kind":"{word(random)}","name": "{word(random)}"'
         return (
             f'{{"id": {random.randint(1, 9999)}, "name": "{word(random)}", "score": {score}, '
             f'"ok": {random.choice(("true", "false", "null"))}}}'
@@ -545,11 +559,13 @@ def numerals(seed: int) -> Column:
 
     def make(random: Random) -> str:
         number = random.choice((random.randint(-999, 999), round(random.uniform(-50, 50), 2)))
+        if random.random() < 0.06:
+            return "n/a"
         return random.choice(("{}", " {}", "{} ", "{}")).format(number)
 
     odd = (
         "",
-        "n/a",
+        "-",
         "1e5",
         "1_000",
         "١٢",
@@ -635,7 +651,7 @@ def colours(seed: int) -> Column:
     """Colours as `#rrggbb`."""
     return texts(
         f"{seed} colours",
-        lambda random: f"#{random.randrange(1 << 24):06x}",
+        lambda random: f"#{random.randrange(1 << 24):0{random.choice((6, 6, 6, 8))}x}",
         ("", "#fff", "red", "#GGGGGG", "#١٢٣٤٥٦", "#FFFFFF"),
     )
 
@@ -755,7 +771,10 @@ def number_lists(seed: int) -> Column:
     return column(
         ck.list_(ck.int64()),
         seed,
-        lambda random: [random.randint(-50, 50) for _ in range(random.randrange(9))],
+        lambda random: [
+            random.randint(-50, 50) if random.random() < 0.6 else random.randint(0, 3)
+            for _ in range(random.randrange(9))
+        ],
         ([], [0], [7, 7, 7], [-5], [2**62, 1], [3, 1, 2]),
     )
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from rows import bodies
 
 from colkern.kernels import row_lists, row_values
-from colkern.rows.methods import Method
-from colkern.rows.methods.text import METHODS
+from colkern.rows.methods import Method, byte_strings, text
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "==": operator.eq,
@@ -32,7 +31,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "[:]": lambda text, *ends: text[slice(*ends)],
     "[::]": lambda text, *ends: text[slice(*ends)],
 }
-ROWS = [row for row in METHODS if callable(row.body)]
+ROWS = [row for row in [*text.METHODS, *byte_strings.METHODS] if callable(row.body)]
 
 
 def oracle(row: Method) -> Callable[..., Any]:
@@ -103,6 +102,8 @@ def may_be_left(row: Method, values: tuple[Any, ...]) -> bool:
         return not values[1]
     if row.name == "chr":
         return values[0] in range(0xD800, 0xE000) or not -(1 << 31) <= values[0] < 1 << 31
+    if name == "decode":
+        return not values[0].isascii()
     by_table = name in {"upper", "lower", "casefold", "swapcase", "capitalize", "title"}
     is_test = name.startswith("is") and name != "isascii"
     if isinstance(values[0], str) and (by_table or is_test):
@@ -136,6 +137,12 @@ TEXTS = [
     "e\u0301😀x😀\u2028",
 ]
 PARTS = ["", "a", ",", "aa", "ox", " \t", "é", "語,", "😀"]
+BYTES = [
+    *(value.encode() for value in TEXTS),
+    b"\x80\xff \xc3\t\xe9A\x1c\xa0",
+    b"Title\xe9Case x\x85",
+]
+PARTS_OF_BYTES = [*(part.encode() for part in PARTS[:-2]), b"\x80", b"\xff\x1c"]
 NUMBERS = [0, 1, -1, 3, 7, -8, 20, -30]
 EXTREMES = [(1 << 63) - 1, -(1 << 63)]
 
@@ -144,8 +151,12 @@ def samples(kind: str, first: bool) -> list[Any]:
     """Values of a kind."""
     if kind == "str":
         return TEXTS if first else PARTS
+    if kind == "bytes":
+        return BYTES if first else PARTS_OF_BYTES
     if kind == "list[str]":
         return [[], [""], ["a"], TEXTS[:6], TEXTS]
+    if kind == "list[bytes]":
+        return [[], [b""], [b"a"], BYTES[:6], BYTES]
     if kind == "int":
         return NUMBERS
     return {"None": [None], "bool": [False, True]}[kind]
@@ -163,8 +174,10 @@ def cases(row: Method, limit: int) -> Iterator[tuple[Any, ...]]:
     if row.name == "chr":
         yield from ((code,) for code in (127, 128, 0x7FF, 0x800, 0xD800, 0xFFFF, 0x10000, 0x10FFFF))
         yield (0x110000,)
-    if row.name == "ord":
+    if row.name == "ord" and kinds == ["str"]:
         yield from ((character,) for character in "a\x00\x7fé語😀")
+    if row.name == "ord" and kinds == ["bytes"]:
+        yield (b"\xff",)
 
 
 def names(row: Method) -> str:
@@ -186,6 +199,8 @@ def test_compiled(row: Method) -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA ,\t0é"), max_size=20)
 ARGUMENTS = {
     "str": TEXT,
+    "bytes": st.binary(max_size=20),
+    "list[bytes]": st.lists(st.binary(max_size=20), max_size=4),
     "int": st.integers(-30, 30),
     "list[str]": st.lists(TEXT, max_size=4),
     "None": st.none(),

@@ -1,0 +1,168 @@
+"""What byte strings have otherwise than texts: items that are numbers, ASCII's white space, lines.
+
+The rest of their methods are those of a text that says that it is ASCII: a byte is a character.
+"""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from colkern.kernels.arguments import Truth
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, get_word
+from colkern.kernels.row_lists import new_list
+from colkern.kernels.row_values import (
+    DONE,
+    INDEX_ERROR,
+    LEFT,
+    NO_ROOM,
+    TYPE_ERROR,
+    Arena,
+    Bytes,
+    Code,
+    Text,
+    is_ascii,
+)
+from colkern.kernels.text_building import join_items
+from colkern.kernels.text_parts import BYTE_SPACES, first_not_space, last_not_space
+from colkern.kernels.text_splitting import (
+    closed,
+    rsplit_by,
+    rsplit_by_space,
+    split_by,
+    split_by_space,
+    write_piece,
+)
+from colkern.kernels.text_tests import SPACES, all_of
+
+
+@helper
+def as_text(value: Bytes) -> Text:
+    """The same bytes as a text each character of which is one."""
+    return Text(value.address, value.size, True)
+
+
+@helper
+def length(value: Bytes) -> int64:
+    """`len(value)`."""
+    return value.size
+
+
+@helper
+def item(value: Bytes, index: int64) -> tuple[int64, Code]:
+    """`value[index]`."""
+    place = index + value.size if index < 0 else index
+    if place < 0 or place >= value.size:
+        return int64(0), INDEX_ERROR
+    return get_byte(value.address + place), DONE
+
+
+@helper
+def ord_of(value: Bytes) -> tuple[int64, Code]:
+    """`ord(value)`."""
+    if value.size != 1:
+        return int64(0), TYPE_ERROR
+    return get_byte(value.address), DONE
+
+
+@helper
+def encode(text: Text) -> Bytes:
+    """`text.encode()`."""
+    return Bytes(text.address, text.size)
+
+
+@helper
+def decode(value: Bytes) -> tuple[Text, Code]:
+    """`value.decode()`; what is not ASCII is left."""
+    return Text(value.address, value.size, True), (
+        DONE if is_ascii(value.address, value.size) else LEFT
+    )
+
+
+@helper
+def isascii(value: Bytes) -> bool:
+    """`value.isascii()`."""
+    return is_ascii(value.address, value.size)
+
+
+@helper
+def isspace(value: Bytes) -> tuple[Truth, Code]:
+    """`value.isspace()`."""
+    return all_of(as_text(value), int64(SPACES), False)
+
+
+@helper
+def strip(value: Bytes) -> Bytes:
+    """`value.strip()`."""
+    text = as_text(value)
+    first = first_not_space(text, int64(0), int64(BYTE_SPACES))
+    end = last_not_space(text, first, text.size, int64(BYTE_SPACES))
+    return Bytes(value.address + first, end - first)
+
+
+@helper
+def lstrip(value: Bytes) -> Bytes:
+    """`value.lstrip()`."""
+    first = first_not_space(as_text(value), int64(0), int64(BYTE_SPACES))
+    return Bytes(value.address + first, value.size - first)
+
+
+@helper
+def rstrip(value: Bytes) -> Bytes:
+    """`value.rstrip()`."""
+    end = last_not_space(as_text(value), int64(0), value.size, int64(BYTE_SPACES))
+    return Bytes(value.address, end)
+
+
+@helper
+def join(arena: Arena, separator: Bytes, values: int64) -> tuple[Bytes, Code]:
+    """`separator.join(values)` of a list."""
+    joined, code = join_items(arena, as_text(separator), values, int64(0))
+    return Bytes(joined.address, joined.size), code
+
+
+@helper
+def split(arena: Arena, value: Bytes, separator: Bytes, most: int64) -> tuple[int64, Code]:
+    """`value.split(separator, most)`."""
+    return split_by(arena, as_text(value), as_text(separator), most, int64(0))
+
+
+@helper
+def rsplit(arena: Arena, value: Bytes, separator: Bytes, most: int64) -> tuple[int64, Code]:
+    """`value.rsplit(separator, most)`."""
+    return rsplit_by(arena, as_text(value), as_text(separator), most, int64(0))
+
+
+@helper
+def split_space(arena: Arena, value: Bytes, most: int64) -> tuple[int64, Code]:
+    """`value.split(None, most)`."""
+    return split_by_space(arena, as_text(value), most, int64(BYTE_SPACES), int64(0))
+
+
+@helper
+def rsplit_space(arena: Arena, value: Bytes, most: int64) -> tuple[int64, Code]:
+    """`value.rsplit(None, most)`."""
+    return rsplit_by_space(arena, as_text(value), most, int64(BYTE_SPACES), int64(0))
+
+
+@helper
+def splitlines(arena: Arena, value: Bytes, keepends: bool) -> tuple[int64, Code]:
+    """`value.splitlines(keepends)`: only line feeds and carriage returns end a line."""
+    header = new_list(arena, int64(2), int64(0))
+    if header == 0:
+        return header, NO_ROOM
+    place = get_word(arena)
+    first = int64(0)
+    position = int64(0)
+    while position < value.size:
+        byte = get_byte(value.address + position)
+        end = position
+        position += 1
+        is_end = byte == 10 or byte == 13
+        if byte == 13 and position < value.size:
+            position += int64(get_byte(value.address + position) == 10)
+        if is_end or position == value.size:
+            end = position if keepends or not is_end else end
+            place = write_piece(arena, place, value.address + first, end - first, int64(0))
+            first = position
+    return closed(arena, header, place)

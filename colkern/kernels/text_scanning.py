@@ -1,0 +1,327 @@
+"""Runs of characters in texts: what generated matchers of regular expressions call.
+
+Places are bytes of a text, from 0. A set of characters is four words: `low` and `high` have a bit for each
+ASCII character, `yes` and `no` one for each first byte of others, from 192 on: whether all characters that
+begin with it are in the set, or none. If neither, such a character is left to Python.
+
+What is known when a matcher is generated comes as one named tuple: a call is then quick to compile, and
+serves all such tuples, where Numba would compile a helper anew for each literal number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy import int64, uint64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, trailing_zeros, wrapped
+from colkern.kernels.row_values import Text
+
+ONES = 0x0101010101010101
+HIGHS = -0x7F7F7F7F7F7F7F80
+
+UNKNOWN = -1
+"""In place of a place: a character that is left to Python."""
+
+TOO_FEW = -2
+"""In place of a place: fewer characters than there must be, or not the byte that must follow."""
+
+
+class Run(NamedTuple):
+    """Characters of a set.
+
+    Args:
+        low, high, yes, no: The set.
+        least: How many there must be.
+        most: How many there may be.
+        behind: How many bytes behind a place they begin.
+        following: The byte that must follow; -1 for any.
+    """
+
+    low: int64
+    high: int64
+    yes: int64
+    no: int64
+    least: int64
+    most: int64
+    behind: int64
+    following: int64
+
+
+class LongRun(NamedTuple):
+    """Any number of characters of a set of nearly all ASCII characters.
+
+    Args:
+        low, high, yes, no: The set.
+        first, second: Two bytes that it may lack, eight times each.
+        bound: A byte below which it may lack others, eight times. If 0, all characters that are not ASCII
+            are in the set.
+        least: 0, or 1 if there must be a character.
+        behind, following: As in `Run`.
+    """
+
+    low: int64
+    high: int64
+    yes: int64
+    no: int64
+    first: int64
+    second: int64
+    bound: int64
+    least: int64
+    behind: int64
+    following: int64
+
+
+class Piece(NamedTuple):
+    """Up to eight bytes of a literal.
+
+    Args:
+        size: How many.
+        word: A word that begins with them.
+        mask: A word with all bits of so many bytes.
+        behind: How many bytes behind a place they are.
+    """
+
+    size: int64
+    word: int64
+    mask: int64
+    behind: int64
+
+
+class Byte(NamedTuple):
+    """A byte, eight times."""
+
+    word: int64
+
+
+@helper
+def byte_at(text: Text, place: int64) -> int64:
+    """The byte at a place, or 256 at the end."""
+    return get_byte(text.address + place) if place < text.size else int64(256)
+
+
+@helper
+def has(text: Text, place: int64, of: Piece) -> bool:
+    """Whether there are the bytes of a literal."""
+    size, word, mask, behind = of
+    place += behind
+    if place + 8 <= text.size:
+        return (get_unaligned(text.address + place) ^ word) & mask == 0
+    if place + size > text.size:
+        return False
+    different = int64(0)
+    for k in range(size):
+        different |= get_byte(text.address + place + k) ^ ((word >> (k * 8)) & 255)
+    return different == 0
+
+
+@helper
+def skip_run(text: Text, place: int64, of: Run) -> int64:
+    """The end of a run of characters; `TOO_FEW`; or `UNKNOWN`."""
+    low, high, yes, no, least, most, behind, following = of
+    place += text.address + behind
+    end = text.address + text.size
+    count = int64(0)
+    while count < most and place < end:
+        byte = get_byte(place)
+        if byte < 128:
+            if ((low if byte < 64 else high) >> (byte & 63)) & 1 == 0:
+                break
+        elif (yes >> (byte & 63)) & 1 != 0:
+            place += 1 + (byte >= 224) + (byte >= 240)
+        elif (no >> (byte & 63)) & 1 != 0:
+            break
+        else:
+            return int64(UNKNOWN)
+        place += 1
+        count += 1
+    if count < least or (following >= 0 and (place >= end or get_byte(place) != following)):
+        return int64(TOO_FEW)
+    return place - text.address
+
+
+@helper
+def skip_most(text: Text, place: int64, of: LongRun) -> int64:
+    """The end of a long run; `TOO_FEW`; or `UNKNOWN`."""
+    low, high, yes, no, first, second, bound, least, behind, following = of
+    beyond = HIGHS if bound != 0 else 0
+    place += text.address + behind
+    least += place
+    end = text.address + text.size
+    while place < end:
+        if place + 8 <= end:
+            word = get_unaligned(place)
+            one = word ^ first
+            two = word ^ second
+            hits = wrapped(one - ONES) & ~one
+            hits |= wrapped(two - ONES) & ~two
+            hits |= wrapped(word - bound) & ~word
+            hits = (hits & HIGHS) | (word & beyond)
+            if hits == 0:
+                place += 8
+                continue
+            place += int64(trailing_zeros(uint64(hits))) >> 3
+        byte = get_byte(place)
+        if byte < 128:
+            if ((low if byte < 64 else high) >> (byte & 63)) & 1 == 0:
+                break
+        elif byte >= 192:
+            if (yes >> (byte & 63)) & 1 == 0:
+                if (no >> (byte & 63)) & 1 == 0:
+                    return int64(UNKNOWN)
+                break
+            place += 1 + (byte >= 224) + (byte >= 240)
+        place += 1
+    if place < least or (following >= 0 and (place >= end or get_byte(place) != following)):
+        return int64(TOO_FEW)
+    return place - text.address
+
+
+@helper
+def step_back(text: Text, place: int64, first: int64) -> int64:
+    """Where the character begins that ends at a place; of `first`, the byte before."""
+    place -= 1
+    while place >= first and get_byte(text.address + place) & 192 == 128:
+        place -= 1
+    return place
+
+
+# Where a match may begin, at a place or behind it.
+
+
+@helper
+def find_byte(text: Text, place: int64, of: Byte) -> int64:
+    """Where the first byte of a value is, or the end."""
+    repeated = of.word
+    place += text.address
+    end = text.address + text.size
+    while place + 8 <= end:
+        other = get_unaligned(place) ^ repeated
+        hits = wrapped(other - ONES) & ~other & HIGHS
+        if hits != 0:
+            return place + (int64(trailing_zeros(uint64(hits))) >> 3) - text.address
+        place += 8
+    byte = repeated & 255
+    while place < end and get_byte(place) != byte:
+        place += 1
+    return place - text.address
+
+
+@helper
+def find_opening(text: Text, place: int64, of: Run) -> int64:
+    """Where the first character begins that may be of a set, or the end."""
+    place += text.address
+    end = text.address + text.size
+    while place < end:
+        byte = get_byte(place)
+        if byte < 128:
+            if ((of.low if byte < 64 else of.high) >> (byte & 63)) & 1 != 0:
+                break
+        elif byte >= 192 and (of.no >> (byte & 63)) & 1 == 0:
+            break
+        place += 1
+    return place - text.address
+
+
+@helper
+def find_character(text: Text, place: int64) -> int64:
+    """Where a character begins, or the end."""
+    while place < text.size and get_byte(text.address + place) & 192 == 128:
+        place += 1
+    return place
+
+
+@helper
+def find_line(text: Text, place: int64) -> int64:
+    """Where a line begins; behind the end if there is none."""
+    while not begins_line(text, place):
+        place += 1
+    return place
+
+
+# Conditions on a place.
+
+
+@helper
+def begins_line(text: Text, place: int64) -> bool:
+    """Whether a line begins, or the place is behind the end."""
+    if place == 0 or place > text.size:
+        return True
+    return get_byte(text.address + place - 1) == 10
+
+
+@helper
+def ends_line(text: Text, place: int64) -> bool:
+    """Whether a line ends."""
+    return place == text.size or get_byte(text.address + place) == 10
+
+
+@helper
+def ends_last_line(text: Text, place: int64) -> bool:
+    """Whether the text ends, but for the end of a line."""
+    return place >= text.size - 1 and ends_line(text, place)
+
+
+@helper
+def is_boundary(text: Text, place: int64, of: Run) -> int64:
+    """Whether one of the characters before and behind a place is in a set: 1, 0 or `UNKNOWN`.
+
+    `of` is a run of at most one.
+    """
+    inside = int64(0)
+    if place > 0:
+        before = step_back(text, place, int64(0))
+        after = skip_run(text, before, of)
+        if after < 0:
+            return int64(UNKNOWN)
+        inside = int64(after > before)
+    if place < text.size:
+        after = skip_run(text, place, of)
+        if after < 0:
+            return int64(UNKNOWN)
+        inside ^= int64(after > place)
+    return inside
+
+
+# What is done with matches.
+
+
+@helper
+def part(text: Text, start: int64, stop: int64) -> Text:
+    """The part of a text between two bytes; the empty text if it begins before 0, as that of no group."""
+    if start < 0:
+        return Text(text.address, int64(0), True)
+    return Text(text.address + start, stop - start, text.ascii)
+
+
+@helper
+def character_index(text: Text, offset: int64) -> int64:
+    """Which character begins at a byte of a text; -1 for -1."""
+    if text.ascii or offset < 0:
+        return offset
+    count = int64(0)
+    for k in range(offset):
+        count += int64(get_byte(text.address + k) & 192 != 128)
+    return count
+
+
+@helper
+def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64) -> int64:
+    """Copy a part of a text to `target`: the end of the copy; 0 if it is beyond `limit`, or `target` is 0."""
+    if target == 0 or target + (stop - start) > limit:
+        return int64(0)
+    for k in range(stop - start):
+        set_byte(target + k, get_byte(base + start + k))
+    return target + (stop - start)
+
+
+@helper
+def put_piece(target: int64, limit: int64, of: Piece) -> int64:
+    """As `put_part`, of up to eight bytes."""
+    size, word, _mask, _behind = of
+    if target == 0 or target + size > limit:
+        return int64(0)
+    for k in range(size):
+        set_byte(target + k, word >> (k * 8))
+    return target + size

@@ -1,0 +1,207 @@
+"""Matches of regular expressions: what the functions of `re` give, and what can be asked of a match.
+
+A match is a tuple of the text that was searched and, for each group, where it begins and ends: bytes of the
+text, -1 where the group takes no part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from colkern.errors import CompileError
+from colkern.kernels import text_scanning
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, invoked
+from colkern.rows.emitter import Emitter
+from colkern.rows.expressions import constant
+from colkern.rows.regex.every import findall
+from colkern.rows.regex.search import Matcher, find
+from colkern.rows.values import Value
+
+_FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
+_OTHERS = {re.findall: "findall", re.split: "split", re.sub: "sub"}
+
+
+@dataclass(frozen=True)
+class Match(k.Tuple):
+    """The kind of a match.
+
+    Args:
+        matcher: What finds it.
+    """
+
+    matcher: Matcher | None = None
+
+
+def match_kind(matcher: Matcher) -> Match:
+    """The kind of the matches that something finds."""
+    count = 2 * (matcher.groups + 1)
+    items = (k.TEXT, *[k.INT] * count)
+    return Match("match", 2 + count, items=items, form=re.Match, matcher=matcher)
+
+
+def function_of_re(
+    emitter: Emitter, function: Any, arguments: Sequence[Value], named: dict[str, Value]
+) -> Value | None:
+    """The value of a call of a function of `re`; None for other functions."""
+    name = _FINDING.get(function) or _OTHERS.get(function)
+    if name is None:
+        return None
+    names = ["pattern", "repl", "string"] if name == "sub" else ["pattern", "string"]
+    given = dict(zip(names, arguments, strict=False))
+    rest = list(arguments[len(names) :])
+    order = {"sub": ["count", "flags"], "split": ["maxsplit", "flags"]}.get(name, ["flags"])
+    given |= dict(zip(order, rest, strict=False)) | named
+    pattern = given.pop("pattern")
+    flags = given.pop("flags", constant(0))
+    if not pattern.is_constant or not flags.is_constant:
+        emitter.refuse("a pattern that depends on the row has no compiled form")
+    return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, given)
+
+
+def method_of_pattern(
+    emitter: Emitter,
+    pattern: re.Pattern[str],
+    name: str,
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> Value:
+    """The value of a call of a compiled pattern's method."""
+    names = {"sub": ["repl", "string", "count"], "split": ["string", "maxsplit"]}
+    given = dict(zip(names.get(name, ["string"]), arguments, strict=False)) | named
+    if len(given) != len(arguments) + len(named):
+        emitter.refuse(f"{name}() from a position on has no compiled form")
+    return pattern_method(emitter, pattern, name, given)
+
+
+def pattern_method(
+    emitter: Emitter, pattern: re.Pattern[str], name: str, given: dict[str, Value]
+) -> Value:
+    """What a pattern's method gives for arguments by name."""
+    text = emitter.numbers(emitter.plain(given.pop("string")))
+    if text.kind != k.TEXT:
+        emitter.refuse(f"{name}() in {text.kind} has no compiled form")
+    try:
+        if name in _FINDING.values():
+            return _found(emitter, find(name, pattern), text, name)
+        if name == "findall":
+            count = pattern.groups
+            kind = k.tuple_of((k.TEXT,) * count) if count > 1 else k.TEXT
+            return invoked(emitter, findall(pattern), [text], k.list_of(kind), "re.findall")
+        rest = {word: value for word, value in given.items() if word != "repl"}
+        arguments = [constant(pattern), *([given["repl"]] if name == "sub" else []), text]
+        return call(emitter, f"pattern.{name}", arguments, rest)
+    except CompileError as error:
+        emitter.refuse(str(error).partition(" does not compile: ")[2] or str(error))
+
+
+def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
+    kind = match_kind(matcher)
+    count = 2 * matcher.groups + 3
+    start = Value(k.INT, "0")
+    kinds = k.tuple_of((k.INT,) * count)
+    spans = invoked(emitter, matcher.body, [text, start], kinds, f"re.{name}")
+    found, *bounds = spans.items
+    items = (text, *bounds)
+    none = emitter.bind(f"{found.code} == 0")
+    return Value(k.optional(kind), none=none, items=items)
+
+
+# What can be asked of a match
+
+
+def method_of_match(emitter: Emitter, match: Value, name: str, arguments: Sequence[Value]) -> Value:
+    """The value of a call of a match's method."""
+    if name not in _METHODS:
+        emitter.refuse(f"match.{name}() has no compiled form")
+    return _METHODS[name](emitter, match, arguments)
+
+
+def group(emitter: Emitter, match: Value, which: Value) -> Value:
+    """One group: a text, or None if it need not take part in the match."""
+    matcher, number = _number(emitter, match, which)
+    start, stop = match.items[1 + 2 * number], match.items[2 + 2 * number]
+    part = invoked(
+        emitter, text_scanning.part, [match.items[0], start, stop], k.TEXT, "match.group"
+    )
+    if matcher.always[number]:
+        return part
+    return Value(k.optional(k.TEXT), part.code, f"({start.code} < 0)")
+
+
+def _number(emitter: Emitter, match: Value, which: Value) -> tuple[Matcher, int]:
+    assert isinstance(match.kind, Match)
+    matcher = match.kind.matcher
+    assert matcher is not None
+    if not which.is_constant:
+        emitter.refuse("a group that depends on the row has no compiled form")
+    try:
+        return matcher, matcher.number(which.constant)
+    except (IndexError, TypeError, ValueError):
+        emitter.refuse(f"the pattern has no group {which.constant!r}")
+
+
+def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
+    groups = [group(emitter, match, which) for which in arguments or [constant(0)]]
+    if len(groups) == 1:
+        return groups[0]
+    return Value(k.tuple_of(tuple(part.kind for part in groups)), items=tuple(groups))
+
+
+def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
+    assert isinstance(match.kind, Match)
+    assert match.kind.matcher is not None
+    groups = []
+    for number in range(1, match.kind.matcher.groups + 1):
+        part = group(emitter, match, constant(number))
+        if arguments and isinstance(part.kind, k.Optional):
+            text = Value(k.TEXT, part.code)
+            part = emitter.chosen(part.none, partial(_same, arguments[0]), partial(_same, text))
+        groups.append(part)
+    return Value(k.tuple_of(tuple(part.kind for part in groups)), items=tuple(groups))
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
+    assert isinstance(match.kind, Match)
+    assert match.kind.matcher is not None
+    names = tuple(match.kind.matcher.group_names)
+    items = tuple(group(emitter, match, constant(name)) for name in names)
+    return Value(k.tuple_of(tuple(item.kind for item in items), names, dict), items=items)
+
+
+def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]], Value]:
+    def write(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
+        _, number = _number(emitter, match, arguments[0] if arguments else constant(0))
+        bounds = tuple(
+            invoked(
+                emitter,
+                text_scanning.character_index,
+                [match.items[0], match.items[1 + 2 * number + place]],
+                k.INT,
+                "match.span",
+            )
+            for place in places
+        )
+        if len(bounds) == 1:
+            return bounds[0]
+        return Value(k.tuple_of((k.INT,) * len(bounds)), items=bounds)
+
+    return write
+
+
+_METHODS: dict[str, Callable[[Emitter, Value, Sequence[Value]], Value]] = {
+    "group": _group,
+    "groups": _groups,
+    "groupdict": _group_dict,
+    "start": _bound((0,)),
+    "end": _bound((1,)),
+    "span": _bound((0, 1)),
+}

@@ -1,0 +1,215 @@
+"""Dates, times and durations: the rows of `date`, `datetime`, `time`, `timedelta` and `calendar`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from colkern.kernels import calendar, clock, date_text
+from colkern.rows import date_formats as formats
+from colkern.rows.methods import Method
+
+Body = Callable[..., Any]
+
+_KEPT = f"int = {calendar.KEPT}"
+_DATE_FIELDS = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
+_TIME_FIELDS = f"hour: {_KEPT}, minute: {_KEPT}, second: {_KEPT}, microsecond: {_KEPT}"
+_CLOCK = "hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0"
+_UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
+_NINE = ", ".join(["int"] * 9)
+
+_ISO_FORM = "sep: const = 'T', timespec: const = 'auto'"
+
+
+def _formatted(kind: str, plain: Body) -> Callable[[str], Body]:
+    """`format` of a kind: without a specification it is `str`."""
+
+    def body(specification: str) -> Body:
+        return plain if specification == "" else formats.strftime(kind, specification)
+
+    return body
+
+
+def _texts(kind: str, of: str, plain: Body) -> list[Method]:
+    """What all but durations have: `str`, `format` and `strftime`."""
+    return [
+        Method("str", f"({of}) -> str", plain),
+        Method(
+            "format", f"({of}, format_spec: const = '') -> str", _formatted(kind, plain), made=True
+        ),
+        Method(
+            f"{of}.strftime",
+            f"({of}, format: const) -> str",
+            partial(formats.strftime, kind),
+            made=True,
+        ),
+    ]
+
+
+def _compared(of: str) -> list[Method]:
+    return [
+        Method(name, f"({of}, {of}) -> bool", f"{{0}} {name} {{1}}")
+        for name in ("==", "!=", "<", "<=", ">", ">=")
+    ]
+
+
+_DATES = [
+    Method("date.year", "(date) -> int", calendar.year_of),
+    Method("date.month", "(date) -> int", calendar.month_of),
+    Method("date.day", "(date) -> int", calendar.day_of),
+    Method("date.weekday", "(date) -> int", calendar.weekday),
+    Method("date.isoweekday", "(date) -> int", calendar.isoweekday),
+    Method("date.toordinal", "(date) -> int", calendar.toordinal),
+    Method("date.isocalendar", "(date) -> tuple[int, int, int]", calendar.isocalendar),
+    Method("date.timetuple", f"(date) -> tuple[{_NINE}]", calendar.timetuple),
+    Method("date.replace", f"(date, {_DATE_FIELDS}) -> date", calendar.replace_date),
+    Method("date.isoformat", "(date) -> str", date_text.isoformat_date),
+    *_texts("date", "date", date_text.isoformat_date),
+    *_compared("date"),
+    Method("bool", "(date) -> bool", "True"),
+    Method("datetime.date", "(year: int, month: int, day: int) -> date", calendar.new_date),
+    Method("datetime.date.fromordinal", "(int) -> date", calendar.fromordinal),
+    Method("datetime.date.fromisoformat", "(str) -> date", date_text.fromisoformat_date),
+    Method("+", "(date, timedelta) -> date", calendar.later_date),
+    Method("+", "(timedelta, date) -> date", calendar.later_date_of),
+    Method("-", "(date, timedelta) -> date", calendar.earlier_date),
+    Method("-", "(date, date) -> timedelta", f"({{0}} - {{1}}) * {calendar.DAY}"),
+]
+
+_TIMES = [
+    Method("time.hour", "(time) -> int", clock.hour_of),
+    Method("time.minute", "(time) -> int", clock.minute_of),
+    Method("time.second", "(time) -> int", clock.second_of),
+    Method("time.microsecond", "(time) -> int", clock.microsecond_of),
+    Method("time.replace", f"(time, {_TIME_FIELDS}) -> time", clock.replace_time),
+    Method(
+        "time.isoformat",
+        "(time, timespec: const = 'auto') -> str",
+        partial(formats.isoformat, "time", ""),
+        made=True,
+    ),
+    *_texts("time", "time", date_text.str_time),
+    *_compared("time"),
+    Method("bool", "(time) -> bool", "True"),
+    Method("datetime.time", f"({_CLOCK}) -> time", clock.new_time),
+    Method("datetime.time.fromisoformat", "(str) -> time", date_text.fromisoformat_time),
+]
+
+
+def _of_instants(kind: str, of: str, plain: Body) -> list[Method]:
+    """What datetimes with and without a zone have."""
+    replaced = f"{_DATE_FIELDS}, {_TIME_FIELDS}"
+    return [
+        *(
+            Method(f"{of}.{name}", f"({of}) -> int", getattr(clock, f"datetime_{name}"))
+            for name in (
+                *("year", "month", "day", "hour", "minute", "second", "microsecond"),
+                *("weekday", "isoweekday", "toordinal"),
+            )
+        ),
+        Method(f"{of}.isocalendar", f"({of}) -> tuple[int, int, int]", clock.datetime_isocalendar),
+        Method(f"{of}.date", f"({of}) -> date", clock.date_of),
+        Method(f"{of}.time", f"({of}) -> time", clock.time_of),
+        Method(f"{of}.replace", f"({of}, {replaced}) -> {of}", clock.replace_datetime),
+        Method(
+            f"{of}.isoformat",
+            f"({of}, {_ISO_FORM}) -> str",
+            partial(formats.isoformat, kind),
+            made=True,
+        ),
+        *_texts(kind, of, plain),
+        *_compared(of),
+        Method("bool", f"({of}) -> bool", "True"),
+        Method("+", f"({of}, timedelta) -> {of}", clock.later),
+        Method("+", f"(timedelta, {of}) -> {of}", clock.later_of),
+        Method("-", f"({of}, timedelta) -> {of}", clock.earlier),
+        Method("-", f"({of}, {of}) -> timedelta", "{0} - {1}"),
+    ]
+
+
+_DATETIMES = [
+    *_of_instants("datetime", "datetime", date_text.str_datetime),
+    Method("datetime.timetuple", f"(datetime) -> tuple[{_NINE}]", clock.datetime_timetuple),
+    Method("datetime.timestamp", "(datetime) -> float", clock.local_timestamp),
+    Method(
+        "datetime.datetime",
+        f"(year: int, month: int, day: int, {_CLOCK}) -> datetime",
+        clock.new_datetime,
+    ),
+    Method("datetime.datetime.combine", "(date: date, time: time) -> datetime", clock.combine),
+    Method("datetime.datetime.fromordinal", "(int) -> datetime", clock.datetime_fromordinal),
+    Method(
+        "datetime.datetime.fromisoformat", "(str) -> datetime", date_text.fromisoformat_datetime
+    ),
+    Method("datetime.datetime.utcfromtimestamp", "(int) -> datetime", clock.from_timestamp),
+    Method("datetime.datetime.utcfromtimestamp", "(float) -> datetime", clock.from_float_timestamp),
+    Method("datetime.datetime.strptime", "(str, const) -> datetime", formats.strptime, made=True),
+]
+
+_WITHOUT_OPPOSITE = "{0} < -9223372036854775807"
+"""Whether a duration is the one without an opposite."""
+
+_TIMEDELTAS = [
+    Method("timedelta.days", "(timedelta) -> int", clock.days_part),
+    Method("timedelta.seconds", "(timedelta) -> int", clock.seconds_part),
+    Method("timedelta.microseconds", "(timedelta) -> int", clock.microseconds_part),
+    Method("timedelta.total_seconds", "(timedelta) -> float", clock.total_seconds),
+    Method("str", "(timedelta) -> str", date_text.str_timedelta),
+    Method(
+        "format",
+        "(timedelta, format_spec: const = '') -> str",
+        lambda specification: date_text.leave_text if specification else date_text.str_timedelta,
+        made=True,
+    ),
+    *_compared("timedelta"),
+    Method("bool", "(timedelta) -> bool", "{0} != 0"),
+    Method(
+        "datetime.timedelta",
+        f"({', '.join(f'{unit}: int = 0' for unit in _UNITS)}) -> timedelta",
+        clock.new_timedelta,
+    ),
+    Method(
+        "datetime.timedelta",
+        f"({', '.join(f'{unit}: float = 0.0' for unit in _UNITS)}) -> timedelta",
+        clock.new_float_timedelta,
+    ),
+    Method(
+        "+", "(timedelta, timedelta) -> timedelta", "{0} + {1}", check="sum_overflows({0}, {1})"
+    ),
+    Method(
+        "-",
+        "(timedelta, timedelta) -> timedelta",
+        "{0} - {1}",
+        check="difference_overflows({0}, {1})",
+    ),
+    Method("*", "(timedelta, int) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
+    Method("*", "(int, timedelta) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
+    Method("//", "(timedelta, int) -> timedelta", clock.floor_quotient),
+    Method("//", "(timedelta, timedelta) -> int", clock.floor_quotient),
+    Method("/", "(timedelta, int) -> timedelta", clock.nearest_quotient),
+    Method("/", "(timedelta, timedelta) -> float", clock.quotient),
+    Method("%", "(timedelta, timedelta) -> timedelta", clock.remainder),
+    Method(
+        "divmod", "(timedelta, timedelta) -> tuple[int, timedelta]", clock.quotient_and_remainder
+    ),
+    Method("neg", "(timedelta) -> timedelta", "-{0}", check=_WITHOUT_OPPOSITE),
+    Method("pos", "(timedelta) -> timedelta", "{0}"),
+    Method("abs", "(timedelta) -> timedelta", "abs({0})", check=_WITHOUT_OPPOSITE),
+]
+
+_CALENDAR = [
+    Method("calendar.isleap", "(year: int) -> bool", calendar.is_leap),
+    Method(
+        "calendar.monthrange", "(year: int, month: int) -> tuple[int, int]", calendar.month_range
+    ),
+    Method("calendar.weekday", "(year: int, month: int, day: int) -> int", calendar.weekday_of),
+]
+
+METHODS: list[Method] = [*_DATES, *_TIMES, *_DATETIMES, *_TIMEDELTAS, *_CALENDAR]
+
+UTC_METHODS: list[Method] = [
+    *_of_instants("utc", "utc_datetime", date_text.str_utc),
+    Method("utc_datetime.timestamp", "(utc_datetime) -> float", clock.total_seconds),
+]
+"""The rows of datetimes in UTC, for when there is a kind of them, here `utc_datetime`."""

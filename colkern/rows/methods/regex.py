@@ -1,0 +1,65 @@
+"""Regular expressions: `re.search` and its kin with constant patterns, and matches.
+
+A `match` is the numbers that a matcher finds and the text that it searched: `colkern.rows.regex.search`. Its
+methods are expressions of the text `{0}` and of where a group begins and ends, `{1}` and `{2}`.
+"""
+
+from __future__ import annotations
+
+from colkern.kernels import text_scanning
+from colkern.rows.methods import Method
+from colkern.rows.regex import every, search
+
+_FLAGS = "flags: const = 0"
+
+METHODS: list[Method] = [
+    *(
+        method
+        for module, pattern, flags in (
+            ("re", "pattern: const, ", f", {_FLAGS}"),
+            ("pattern", "const, ", ""),
+        )
+        for method in (
+            Method(
+                f"{module}.search",
+                f"({pattern}string: str{flags}) -> match | None",
+                search.search,
+                made=True,
+            ),
+            Method(
+                f"{module}.match",
+                f"({pattern}string: str{flags}) -> match | None",
+                search.match,
+                made=True,
+            ),
+            Method(
+                f"{module}.fullmatch",
+                f"({pattern}string: str{flags}) -> match | None",
+                search.fullmatch,
+                made=True,
+            ),
+            Method(
+                f"{module}.findall",
+                f"({pattern}string: str{flags}) -> list[str]",
+                every.findall,
+                made=True,
+            ),
+            Method(
+                f"{module}.split",
+                f"({pattern}string: str, maxsplit: const = 0{flags}) -> list[str]",
+                every.split,
+                made=True,
+            ),
+            Method(
+                f"{module}.sub",
+                f"({pattern}repl: const, string: str, count: const = 0{flags}) -> str",
+                every.sub,
+                made=True,
+            ),
+        )
+    ),
+    # The text, and where a group begins and ends: bytes, -1 if it takes no part.
+    Method("match.group", "(str, int, int) -> str", text_scanning.part),
+    Method("match.start", "(str, int) -> int", text_scanning.character_index),
+    Method("match.end", "(str, int) -> int", text_scanning.character_index),
+]

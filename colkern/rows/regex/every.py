@@ -1,0 +1,243 @@
+"""What is done with every match of a pattern: `findall`, `split`, `sub`.
+
+Their bodies are generated: a loop that calls the pattern's matcher, and does a few statements for each match.
+As in Python, an empty match is not taken where the last match was empty too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from numpy import int64
+
+from colkern.errors import CompileError
+from colkern.generated import function_of_text
+from colkern.kernels import row_lists, row_values, text_scanning
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_word
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
+from colkern.rows.regex.matching import matcher, needs_barring, piece_of
+from colkern.rows.regex.parsing import Pattern, parse
+from colkern.rows.regex.sets import parser, signed
+
+_NAMESPACE: dict[str, object] = {
+    "Arena": Arena,
+    "Code": Code,
+    "DONE": DONE,
+    "LEFT": LEFT,
+    "NO_ROOM": NO_ROOM,
+    "Text": Text,
+    "append_place": row_lists.append_place,
+    "get_word": get_word,
+    "int64": int64,
+    "new_list": row_lists.new_list,
+    "part": text_scanning.part,
+    "put_part": text_scanning.put_part,
+    "set_text": row_values.set_text,
+    "allocate": row_values.allocate,
+}
+
+_LOOP = """\
+    at = int64(0)
+    barred = int64(-1)
+    count = int64(0)
+    while at <= text.size{more}:
+        spans, code = match({arguments})
+        if code != 0:
+            return {nothing}, code
+        if spans[0] == 0:
+            break
+{each}
+        at = spans[2]
+        barred = at if at == spans[1] else int64(-1)
+        count += 1
+"""
+
+
+def _body(
+    name: str,
+    pattern: Pattern,
+    most: int,
+    result: str,
+    nothing: str,
+    parts: tuple[str, str, str],
+    **more: object,
+) -> Callable[..., Any]:
+    """A body that walks over at most `most` matches (0 for all): what it does before, for each, and after."""
+    barring = needs_barring(pattern)
+    before, each, after = parts
+    loop = _LOOP.format(
+        more=f" and count < {most}" if most else "",
+        arguments="text, at, barred" if barring else "text, at",
+        nothing=nothing,
+        each=_indented(each, 2),
+    )
+    source = (
+        f"def {name}(arena: Arena, text: Text) -> tuple[{result}, Code]:\n"
+        f"{_indented(before, 1)}{loop}{_indented(after, 1)}"
+    )
+    namespace = {
+        **_NAMESPACE,
+        "__name__": __name__,
+        "match": matcher(pattern, "search", barring),
+        **more,
+    }
+    return helper(function_of_text(name, source, namespace, "regular expression"))
+
+
+def _indented(text: str, depth: int) -> str:
+    return "".join(f"{'    ' * depth}{line}\n" for line in text.splitlines())
+
+
+def findall(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
+    """The body of `re.findall`: a list of texts; of tuples of texts, if there are several groups.
+
+    Raises:
+        CompileError: As `parse`.
+    """
+    return _findall(pattern, int(flags))
+
+
+@cache
+def _findall(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any]:
+    parsed = parse(pattern, flags)
+    groups = range(1, parsed.groups + 1) if parsed.groups else range(1)
+    words = 2 * len(groups)
+    each = f"place = append_place(arena, {_whole(words)}, found)\nif place == 0:\n    return int64(0), NO_ROOM"
+    for k, group in enumerate(groups):
+        value = f"part(text, spans[{2 * group + 1}], spans[{2 * group + 2}])"
+        each += f"\nset_text(place + {16 * k}, {value})"
+    return _body(
+        "findall",
+        parsed,
+        0,
+        "int64",
+        "int64(0)",
+        (_new_list(words), each, "return found, DONE"),
+    )
+
+
+def split(pattern: str | re.Pattern[str], maxsplit: int = 0, flags: int = 0) -> Callable[..., Any]:
+    """The body of `re.split`: a list of texts.
+
+    Raises:
+        CompileError: As `parse`; or if the list may have items that are None.
+    """
+    return _split(pattern, int(maxsplit), int(flags))
+
+
+@cache
+def _split(pattern: str | re.Pattern[str], maxsplit: int, flags: int) -> Callable[..., Any]:
+    parsed = parse(pattern, flags)
+    if not all(parsed.always):
+        raise CompileError("re.split with a group that may take no part is left to Python")
+    each = _appended("part(text, last, spans[1])")
+    for group in range(1, parsed.groups + 1):
+        each += "\n" + _appended(f"part(text, spans[{2 * group + 1}], spans[{2 * group + 2}])")
+    return _body(
+        "split",
+        parsed,
+        # Python splits nothing if it is to split less than no times.
+        maxsplit if maxsplit >= 0 else -1,
+        "int64",
+        "int64(0)",
+        (
+            _new_list(2) + "\nlast = int64(0)",
+            each + "\nlast = spans[2]",
+            _appended("part(text, last, text.size)") + "\nreturn found, DONE",
+        ),
+    )
+
+
+def _whole(words: int) -> str:
+    # Numba would compile a helper for each literal that it is called with.
+    return f"int64({words})"
+
+
+def _new_list(words: int) -> str:
+    return f"found = new_list(arena, {_whole(words)}, int64(4))\nif found == 0:\n    return int64(0), NO_ROOM"
+
+
+def _appended(value: str) -> str:
+    return (
+        f"place = append_place(arena, {_whole(2)}, found)\n"
+        "if place == 0:\n    return int64(0), NO_ROOM\n"
+        f"set_text(place, {value})"
+    )
+
+
+def sub(
+    pattern: str | re.Pattern[str], repl: str, count: int = 0, flags: int = 0
+) -> Callable[..., Any]:
+    """The body of `re.sub` with a text as replacement.
+
+    Raises:
+        CompileError: As `parse`; or if the replacement is no text.
+        re.error: If the replacement is malformed.
+    """
+    if not isinstance(repl, str):
+        raise CompileError("re.sub with a function as replacement is left to Python")
+    return _sub(pattern, repl, int(count), int(flags))
+
+
+@cache
+def _sub(pattern: str | re.Pattern[str], repl: str, count: int, flags: int) -> Callable[..., Any]:
+    parsed = parse(pattern, flags)
+    pieces = _template(repl, parsed)
+    each = "target = put_part(target, limit, text.address, last, spans[1])"
+    namespace: dict[str, object] = {}
+    ascii = True
+    for k, piece in enumerate(pieces):
+        if isinstance(piece, int):
+            start, stop = f"spans[{2 * piece + 1}]", f"spans[{2 * piece + 2}]"
+            each += f"\ntarget = put_part(target, limit, text.address, {start}, {stop})"
+        else:
+            ascii &= piece.isascii()
+            data = piece.encode()
+            for begin in range(0, len(data), 8):
+                some = data[begin : begin + 8]
+                name = f"piece_{k}_{begin}"
+                namespace[name] = text_scanning.Piece(*map(int64, map(signed, piece_of(some))))
+                each += f"\ntarget = put_piece(target, limit, {name})"
+    after = f"""\
+if count == 0:
+    return text, DONE
+target = put_part(target, limit, text.address, last, text.size)
+if target == 0:
+    return text, NO_ROOM
+place = allocate(arena, target - begin)
+if place == 0:
+    return text, NO_ROOM
+return Text(place, target - begin, {"text.ascii" if ascii else "False"}), DONE"""
+    return _body(
+        "sub",
+        parsed,
+        count if count >= 0 else -1,
+        "Text",
+        "text",
+        (
+            "begin = get_word(arena)\nlimit = get_word(arena + 8)\ntarget = begin\nlast = int64(0)",
+            each + "\nlast = spans[2]",
+            after,
+        ),
+        put_piece=text_scanning.put_piece,
+        **namespace,
+    )
+
+
+def _template(repl: str, pattern: Pattern) -> list[str | int]:
+    """The literals and groups of a replacement."""
+    compiled = re.compile(pattern.text, pattern.flags)
+    parsed = parser.parse_template(repl, compiled)
+    if isinstance(parsed, tuple):
+        # Python 3.11: where groups go, and literals with None in their places.
+        groups, literals = parsed
+        pieces: list[str | int] = list(literals)
+        for place, group in groups:
+            pieces[place] = group
+    else:
+        pieces = list(parsed)
+    return [piece for piece in pieces if piece != ""]

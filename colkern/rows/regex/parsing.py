@@ -1,0 +1,327 @@
+"""From a pattern to a small tree, by the standard library's own parser.
+
+A tree is a chain: a node, and the chain of what follows it; `None` is the end of the pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from colkern.errors import CompileError, shown
+from colkern.rows.regex.sets import Characters, of_item, parser
+
+_MOST_COPIES = 8
+"""How often what is repeated is written out, where a loop does not do."""
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Bytes: what a text has at a place."""
+
+    bytes: bytes
+
+
+@dataclass(frozen=True)
+class Run:
+    """Characters of a set, one after the other.
+
+    Args:
+        characters: The set.
+        least: How many there must be.
+        most: How many there may be; None for any number.
+        greedy: Whether more are tried first.
+        possessive: Whether none are given back.
+    """
+
+    characters: Characters
+    least: int = 1
+    most: int | None = 1
+    greedy: bool = True
+    possessive: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several chains of nodes, tried in order."""
+
+    branches: tuple[Nodes, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A chain of nodes that take at least one character, several times.
+
+    Args:
+        body: The nodes.
+        least: How often they must match.
+        most: How often they may; None for any number.
+        greedy: Whether more are tried first.
+    """
+
+    body: Nodes
+    least: int
+    most: int | None
+    greedy: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """A condition on a place: `BEGINNING`, `LINE_START`, `END`, `LAST_LINE`, `LINE_END`, `BOUNDARY`, …
+
+    Args:
+        name: Which.
+        flags: Those of the pattern there.
+    """
+
+    name: str
+    flags: int = 0
+
+
+@dataclass(frozen=True)
+class Open:
+    """Where a group begins."""
+
+    group: int
+
+
+@dataclass(frozen=True)
+class Close:
+    """Where a group ends."""
+
+    group: int
+
+
+Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Open | Close
+Nodes: TypeAlias = tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a regular expression says.
+
+    Args:
+        nodes: Its nodes.
+        groups: How many groups it has, without the whole match.
+        group_names: Their numbers by name.
+        always: For each group, from 0 (the whole match) on, whether it takes part in every match.
+        text: The pattern as written.
+        flags: All flags.
+    """
+
+    nodes: Nodes
+    groups: int
+    group_names: dict[str, int]
+    always: tuple[bool, ...]
+    text: str
+    flags: int
+
+
+def parse(pattern: str | re.Pattern[str], flags: int = 0) -> Pattern:
+    """The tree of a pattern.
+
+    Raises:
+        CompileError: If it has something that generated code does not do.
+        re.error: If it is no regular expression.
+    """
+    if isinstance(pattern, re.Pattern):
+        if flags:
+            raise ValueError("cannot process flags argument with a compiled pattern")
+        pattern, flags = pattern.pattern, pattern.flags
+    if not isinstance(pattern, str):
+        raise CompileError(f"the pattern {shown(pattern)} is no text")
+    return _parsed(pattern, int(flags))
+
+
+@cache
+def _parsed(pattern: str, flags: int) -> Pattern:
+    reference = re.compile(pattern, flags)
+    flags = reference.flags
+    if flags & re.LOCALE:
+        raise _unsupported("the flag LOCALE")
+    tree = parser.parse(
+        pattern, flags & ~(re.DEBUG | re.TEMPLATE if hasattr(re, "TEMPLATE") else 0)
+    )
+    nodes = tuple(_merged(_nodes(tree, flags)))
+    always = frozenset(_certain(nodes))
+    return Pattern(
+        nodes,
+        reference.groups,
+        dict(reference.groupindex),
+        (True, *(group in always for group in range(1, reference.groups + 1))),
+        pattern,
+        flags,
+    )
+
+
+def _unsupported(what: str) -> CompileError:
+    return CompileError(f"regular expressions with {what} are left to Python")
+
+
+def _nodes(tree: Iterable[Any], flags: int) -> Iterator[Node]:
+    for operation, value in tree:
+        yield from _node(str(operation), value, flags)
+
+
+def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
+    """The nodes of one operation of the parser's."""
+    if name == "LITERAL" and not (flags & re.IGNORECASE and _has_case(value, flags)):
+        try:
+            yield Literal(chr(value).encode())
+        except UnicodeEncodeError:
+            raise _unsupported("half a surrogate pair") from None
+    elif name in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
+        yield Run(of_item(name, value, flags))
+    elif name == "SUBPATTERN":
+        group, added, removed, inner = value
+        nodes = tuple(_nodes(inner, (flags | added) & ~removed))
+        yield from (nodes if group is None else (Open(group), *nodes, Close(group)))
+    elif name == "BRANCH":
+        yield from _choice([tuple(_merged(_nodes(branch, flags))) for branch in value[1]])
+    elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        least, most, inner = value
+        nodes = tuple(_merged(_nodes(inner, flags)))
+        bound = None if most is parser.MAXREPEAT else int(most)
+        yield from _repeat(nodes, int(least), bound, name)
+    elif name == "AT":
+        yield Place(_place(str(value), flags), flags)
+    else:
+        raise _unsupported(_NAMES.get(name, name.lower().replace("_", " ")))
+
+
+_NAMES = {
+    "ASSERT": "look-around",
+    "ASSERT_NOT": "look-around",
+    "GROUPREF": "references to groups",
+    "GROUPREF_EXISTS": "conditions on groups",
+    "ATOMIC_GROUP": "atomic groups",
+}
+
+
+def _has_case(code: int, flags: int) -> bool:
+    """Whether ignored case makes more of a character than itself."""
+    characters = of_item("LITERAL", code, flags)
+    return characters != of_item("LITERAL", code, 0) or (code >= 128 and not flags & re.ASCII)
+
+
+def _place(name: str, flags: int) -> str:
+    if name == "AT_BEGINNING":
+        return "LINE_START" if flags & re.MULTILINE else "BEGINNING"
+    if name == "AT_END":
+        return "LINE_END" if flags & re.MULTILINE else "LAST_LINE"
+    return {
+        "AT_BEGINNING_STRING": "BEGINNING",
+        "AT_END_STRING": "END",
+        "AT_BOUNDARY": "BOUNDARY",
+        "AT_NON_BOUNDARY": "NO_BOUNDARY",
+    }[name]
+
+
+def _choice(branches: list[Nodes]) -> Iterator[Node]:
+    """A choice; a set, if each branch is one character."""
+    characters = [_one_character(branch) for branch in branches]
+    merged = None
+    for one in characters:
+        merged = one if merged is None or one is None else merged | one
+        if one is None:
+            merged = None
+            break
+    yield Choice(tuple(branches)) if merged is None else Run(merged)
+
+
+def _one_character(nodes: Nodes) -> Characters | None:
+    """The set, if nodes are one character of it."""
+    match nodes:
+        case (Run(characters, 1, 1),):
+            return characters
+        case (Literal(bytes=data),) if len(data) == 1:
+            return Characters(1 << data[0])
+    return None
+
+
+def _repeat(nodes: Nodes, least: int, most: int | None, name: str) -> Iterator[Node]:
+    greedy = name != "MIN_REPEAT"
+    characters = _one_character(nodes)
+    if characters is not None:
+        yield Run(characters, least, most, greedy, name == "POSSESSIVE_REPEAT")
+    elif name == "POSSESSIVE_REPEAT":
+        raise _unsupported("possessive repetition of groups")
+    elif (least, most) == (1, 1):
+        yield from nodes
+    elif (least, most) == (0, 1):
+        yield Choice((nodes, ()) if greedy else ((), nodes))
+    elif most == 0:
+        return
+    elif can_be_empty(nodes):
+        raise _unsupported("repetition of what may be empty")
+    else:
+        yield Repeat(nodes, least, most, greedy)
+
+
+def written_out(node: Repeat) -> Nodes | None:
+    """The nodes of a repetition of which there are few, one after the other; None if there are too many."""
+    if node.most is None or node.most > _MOST_COPIES:
+        return None
+    rest: Nodes = ()
+    for _ in range(node.most - node.least):
+        more = (*node.body, *rest)
+        rest = (Choice((more, ()) if node.greedy else ((), more)),)
+    return (*node.body * node.least, *rest)
+
+
+def can_be_empty(nodes: Nodes) -> bool:
+    """Whether nodes may match without taking a character."""
+    for node in nodes:
+        match node:
+            case Literal():
+                return False
+            case Run() | Repeat():
+                if node.least > 0:
+                    return False
+            case Choice(branches) if not any(map(can_be_empty, branches)):
+                return False
+    return True
+
+
+def _merged(nodes: Iterator[Node]) -> Iterator[Node]:
+    """The nodes with neighbouring literals as one."""
+    last: Literal | None = None
+    for node in nodes:
+        if isinstance(node, Literal):
+            last = node if last is None else Literal(last.bytes + node.bytes)
+            continue
+        if last is not None:
+            yield last
+            last = None
+        yield node
+    if last is not None:
+        yield last
+
+
+def _certain(nodes: Nodes) -> Iterator[int]:
+    """The groups that take part whenever nodes match."""
+    for node in nodes:
+        match node:
+            case Close(group):
+                yield group
+            case Repeat(body, least) if least > 0:
+                yield from _certain(body)
+            case Choice(branches):
+                yield from set.intersection(*(set(_certain(branch)) for branch in branches))
+
+
+def groups_in(nodes: Nodes) -> frozenset[int]:
+    """The groups within nodes."""
+    found: set[int] = set()
+    for node in nodes:
+        match node:
+            case Close(group):
+                found.add(group)
+            case Repeat(body):
+                found |= groups_in(body)
+            case Choice(branches):
+                found = found.union(*map(groups_in, branches))
+    return frozenset(found)

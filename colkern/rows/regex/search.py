@@ -1,0 +1,75 @@
+"""Matchers of constant patterns, and what a compiler has to know of the matches that they find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from colkern.rows.regex.matching import matcher
+from colkern.rows.regex.parsing import parse
+
+
+@dataclass(frozen=True, eq=False)
+class Matcher:
+    """What finds the first match of a pattern in a text.
+
+    Args:
+        body: A function `(text: Text) -> tuple[spans, Code]`. `spans` has `2 * groups + 3` numbers: whether
+            there is a match (1 or 0), then where the match, and each group, begin and end. Those are bytes of
+            the text; -1 of a group that takes no part.
+        groups: How many groups there are, without the whole match.
+        group_names: The numbers of the groups that have names.
+        always: For each group, from 0 (the whole match) on, whether it takes part in each match: if not,
+            `m.group(k)` may be None.
+    """
+
+    body: Callable[..., Any]
+    groups: int
+    group_names: dict[str, int]
+    always: tuple[bool, ...]
+
+    def number(self, group: int | str) -> int:
+        """The number of a group.
+
+        Raises:
+            IndexError: If there is no such group, in Python's words.
+        """
+        number = self.group_names.get(group, -1) if isinstance(group, str) else int(group)
+        if not 0 <= number <= self.groups:
+            raise IndexError("no such group")
+        return number
+
+
+@cache
+def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
+    """What finds a pattern.
+
+    Args:
+        how: "search", "match" or "fullmatch".
+        pattern: The pattern, as a text or compiled.
+        flags: As those of `re.search`.
+
+    Raises:
+        CompileError: If the pattern has something that generated code does not do.
+        re.error: If it is no regular expression.
+    """
+    parsed = parse(pattern, flags)
+    return Matcher(matcher(parsed, how), parsed.groups, parsed.group_names, parsed.always)
+
+
+def search(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
+    """The body of `re.search`."""
+    return find("search", pattern, int(flags)).body
+
+
+def match(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
+    """The body of `re.match`."""
+    return find("match", pattern, int(flags)).body
+
+
+def fullmatch(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
+    """The body of `re.fullmatch`."""
+    return find("fullmatch", pattern, int(flags)).body

@@ -341,6 +341,43 @@ def with_suffix(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
 
 
 @helper
+def behind_sign(text: Text, lead: int64) -> int64:
+    """Where the digits of a number begin, behind a sign and `lead` bytes of a prefix."""
+    byte = get_byte(text.address)
+    return lead + int64(byte == 45 or byte == 43 or byte == 32)
+
+
+@helper
+def behind_digits(text: Text, first: int64, every: int64) -> int64:
+    """Where the digits from a place on end; letters are digits if groups have four."""
+    end = first
+    while end < text.size:
+        byte = get_byte(text.address + end)
+        if byte < 48 or (byte > 57 and every == 3):
+            break
+        end = end + 1
+    return end
+
+
+@helper
+def with_zeros(
+    arena: Arena, text: Text, lead: int64, every: int64, width: int64
+) -> tuple[Text, Code]:
+    """A number with zeros before its digits, so many that it has a width with separators.
+
+    Infinities and NaN are left to Python.
+    """
+    first = behind_sign(text, lead)
+    digits = behind_digits(text, first, every) - first
+    if digits == 0:
+        return NO_TEXT, LEFT
+    room = width - (text.size - digits)
+    # A separator is never the first.
+    wanted = room - room // (every + 1) + int64(room % (every + 1) == 0)
+    return padded(arena, text, text.size + wanted - digits, int64(2), lead, int64(48))
+
+
+@helper
 def with_separators(
     arena: Arena, text: Text, lead: int64, every: int64, separator: int64
 ) -> tuple[Text, Code]:
@@ -353,16 +390,8 @@ def with_separators(
         every: The digits of a group; letters count as digits if they are four.
         separator: The byte between groups.
     """
-    first = lead
-    byte = get_byte(text.address)
-    if byte == 45 or byte == 43 or byte == 32:
-        first = first + 1
-    end = first
-    while end < text.size:
-        byte = get_byte(text.address + end)
-        if byte < 48 or (byte > 57 and every == 3):
-            break
-        end = end + 1
+    first = behind_sign(text, lead)
+    end = behind_digits(text, first, every)
     more = (end - first - 1) // every if end > first else int64(0)
     place = allocate(arena, text.size + more)
     if place == 0:
@@ -421,10 +450,7 @@ def padded(
         return NO_TEXT, NO_ROOM
     first = int64(0)
     if lead >= 0:
-        byte = get_byte(text.address)
-        first = lead
-        if byte == 45 or byte == 43 or byte == 32:
-            first = first + 1
+        first = behind_sign(text, lead)
         copy(text.address, place, first)
     before = missing * share // 2
     for k in range(before):

@@ -103,6 +103,24 @@ def power_of_integers(base: int64, exponent: int64) -> tuple[int64, Code]:
 
 
 @helper
+def power_modulo(base: int64, exponent: int64, modulus: int64) -> tuple[int64, Code]:
+    """`pow(base, exponent, modulus)`; inverses, and a modulus whose square has no 64 bits, are left."""
+    if modulus == 0:
+        return int64(0), VALUE_ERROR
+    if exponent < 0 or modulus > 3037000499 or modulus < -3037000499:
+        return int64(0), LEFT
+    size = abs(modulus)
+    base = base % size
+    result = int64(1)
+    while exponent > 0:
+        if exponent & 1:
+            result = result * base % size
+        base = base * base % size
+        exponent = exponent >> 1
+    return result % modulus, DONE
+
+
+@helper
 def shift_left(value: int64, places: int64) -> tuple[int64, Code]:
     """`value << places`."""
     if places < 0:

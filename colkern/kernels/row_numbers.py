@@ -87,6 +87,9 @@ def power_of_integers(base: int64, exponent: int64) -> tuple[int64, Code]:
     """`base ** exponent`; a negative exponent, which gives a float, is left to Python."""
     if exponent < 0:
         return int64(0), (ZERO_DIVISION_ERROR if base == 0 else LEFT)
+    if exponent == 2:
+        # Without a loop: the exponent that most powers have.
+        return (int64(0), LEFT) if product_overflows(base, base) else (base * base, DONE)
     result = int64(1)
     while exponent > 0:
         if exponent & 1:

@@ -485,3 +485,41 @@ def quotient(left: int64, right: int64) -> tuple[float64, Code]:
     if not (is_float(left) and is_float(right)):
         return float64(0.0), LEFT
     return float64(left) / float64(right), DONE
+
+
+@helper
+def nearest_duration(microseconds: float64) -> tuple[int64, Code]:
+    """The duration next to a rounded product or quotient; left to Python where that may be another's.
+
+    That is so if the half between two is nearer than what was rounded off.
+    """
+    if not abs(microseconds) < 2.0**51:
+        return int64(0), LEFT
+    whole = nearest_even(microseconds)
+    if 0.5 - abs(microseconds - float64(whole)) <= abs(microseconds) * 2.0**-52:
+        return int64(0), LEFT
+    return whole, DONE
+
+
+@helper
+def scaled(duration: int64, factor: float64) -> tuple[int64, Code]:
+    """`timedelta * float`."""
+    if not (is_float(duration) and abs(factor) < 1e300):
+        return int64(0), LEFT
+    return nearest_duration(float64(duration) * factor)
+
+
+@helper
+def scaled_by(factor: float64, duration: int64) -> tuple[int64, Code]:
+    """`float * timedelta`."""
+    return scaled(duration, factor)
+
+
+@helper
+def divided(duration: int64, divisor: float64) -> tuple[int64, Code]:
+    """`timedelta / float`."""
+    if divisor == 0.0:
+        return int64(0), ZERO_DIVISION_ERROR
+    if not (is_float(duration) and abs(divisor) < 1e300):
+        return int64(0), LEFT
+    return nearest_duration(float64(duration) / divisor)

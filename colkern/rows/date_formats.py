@@ -195,9 +195,7 @@ def strptime(format: str) -> Body:
         return date_text.leave_datetime
     directives = re.findall("%(.?)", re.sub("%%", "", format), re.DOTALL)
     if "z" in directives:
-        raise CompileError(
-            f"strptime: {format!r} has %z, and datetimes with zones are not read"
-        )
+        raise CompileError(f"strptime: {format!r} has %z, and datetimes with zones are not read")
     if (
         not {*directives} <= {*_NUMBERS, *_READ}
         or len({*directives}) < len(directives)

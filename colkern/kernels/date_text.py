@@ -10,7 +10,7 @@ from numpy import int64
 from colkern.kernels.calendar import DAY, civil, new_date
 from colkern.kernels.clock import clock, date_of, days_part, new_datetime, new_time
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, set_byte, set_word
+from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, set_word, wrapped
 from colkern.kernels.row_values import (
     DONE,
     LEFT,
@@ -20,7 +20,6 @@ from colkern.kernels.row_values import (
     Code,
     Text,
     allocate,
-    is_ascii,
 )
 
 AUTO = 0
@@ -69,10 +68,10 @@ def isoformat_time(arena: Arena, time: int64, size: int64) -> tuple[Text, Code]:
         return Text(int64(0), int64(0), True), NO_ROOM
     hour, minute, second, microsecond = clock(time)
     set_word(place, two(hour) + (two(minute) << 24) + (two(second) << 48) + 0x0000_3A00_003A_0000)
-    thousands = microsecond // 100
+    hundreds = microsecond * 1374389535 >> 37
     set_word(
         place + int64(8),
-        0x2E + (four(thousands) << 8) + (two(microsecond - thousands * 100) << 40),
+        0x2E + (four(hundreds) << 8) + (two(microsecond - hundreds * 100) << 40),
     )
     if size == AUTO:
         size = int64(8) if microsecond == 0 else int64(15)
@@ -98,9 +97,9 @@ def isoformat_datetime(
         + (two(minute) << 48)
         + 0x0000_3A00_0000_0000,
     )
-    thousands = microsecond // 100
-    set_word(place + int64(16), 0x2E00_003A + (two(second) << 8) + (four(thousands) << 32))
-    set_word(place + int64(24), two(microsecond - thousands * 100))
+    hundreds = microsecond * 1374389535 >> 37
+    set_word(place + int64(16), 0x2E00_003A + (two(second) << 8) + (four(hundreds) << 32))
+    set_word(place + int64(24), two(microsecond - hundreds * 100))
     if size == AUTO:
         size = int64(19) if microsecond == 0 else int64(26)
     return Text(place, size, True), DONE
@@ -189,8 +188,8 @@ def put_four(place: int64, number: int64) -> int64:
 @helper
 def put_six(place: int64, number: int64) -> int64:
     """Write a number below a million in six digits; where they end."""
-    thousands = number // 100
-    return put_two(put_four(place, thousands), number - thousands * 100)
+    hundreds = number * 1374389535 >> 37
+    return put_two(put_four(place, hundreds), number - hundreds * 100)
 
 
 @helper
@@ -399,14 +398,6 @@ def half_at(place: int64, end: int64) -> tuple[int64, int64]:
 
 
 @helper
-def unmatched(text: Text, surely: bool) -> tuple[int64, Code]:
-    """What `strptime` gives for a text that is not matched: left to Python if it has unusual digits."""
-    if surely and (text.ascii or is_ascii(text.address, text.size)):
-        return int64(0), VALUE_ERROR
-    return int64(0), LEFT
-
-
-@helper
 def leave_text(value: int64) -> tuple[Text, Code]:
     """For a format that is not covered: the row is left to Python."""
     return Text(int64(0), int64(0), True), LEFT
@@ -418,39 +409,90 @@ def leave_datetime(text: Text) -> tuple[int64, Code]:
     return int64(0), LEFT
 
 
+# ISO 8601, eight characters at once: less the form's, a digit is a byte of at most 9, all others are 0.
+_DATE_FORM = int.from_bytes(b"0000-00-", "little")
+_DATE_ROOM = 0x7F76_767F_7676_7676
+_DATE_END_FORM = int.from_bytes(b"00-00-00", "little")
+_DATE_END_ROOM = 0x7676_7F76_767F_7676
+_TIME_FORM = int.from_bytes(b"00:00:00", "little")
+_TIME_ROOM = _DATE_END_ROOM
+_FRACTION_FORM = int.from_bytes(b"0.000000", "little")
+_FRACTION_ROOM = 0x7676_7676_7676_7F76
+
+
+@helper
+def lanes_at(place: int64, form: int64, room: int64) -> int64:
+    """The digits of eight characters, a byte each; negative if they are not of the form.
+
+    Args:
+        place: Where they are.
+        form: The characters, `0` for digits.
+        room: For each byte, what added to a larger digit, or to another character, is 128 or more.
+    """
+    lanes = get_unaligned(place) ^ form
+    if (wrapped(lanes + room) | lanes) & int64(-0x7F7F_7F7F_7F7F_7F80) != 0:
+        return int64(-1)
+    return lanes
+
+
+@helper
+def pair(lanes: int64, first: int64) -> int64:
+    """The number of two digits, the first of which is in byte `first`."""
+    two_lanes = lanes >> (8 * first)
+    return (two_lanes & 15) * 10 + (two_lanes >> 8 & 15)
+
+
+@helper
+def date_at(place: int64) -> tuple[int64, int64, int64]:
+    """The year, month and day of `YYYY-MM-DD`; the year is negative for another form."""
+    lanes = lanes_at(place, int64(_DATE_FORM), int64(_DATE_ROOM))
+    ends = lanes_at(place + 2, int64(_DATE_END_FORM), int64(_DATE_END_ROOM))
+    year = pair(lanes, int64(0)) * 100 + pair(lanes, int64(2))
+    if (lanes | ends) < 0:
+        year = int64(-1)
+    return year, pair(lanes, int64(5)), pair(ends, int64(6))
+
+
+@helper
+def time_at(place: int64, size: int64) -> tuple[int64, int64, int64, int64]:
+    """The fields of `HH:MM`, `HH:MM:SS`, and that with 3 or 6 digits; the first negative for others."""
+    if size == 5:
+        hour, minute = digits_at(place, int64(2)), digits_at(place + 3, int64(2))
+        wrong = get_byte(place + 2) ^ 0x3A
+        return hour if wrong == 0 and minute >= 0 else int64(-1), minute, int64(0), int64(0)
+    lanes = lanes_at(place, int64(_TIME_FORM), int64(_TIME_ROOM))
+    wrong = lanes
+    microsecond = int64(0)
+    if size == 15:
+        part = lanes_at(place + 7, int64(_FRACTION_FORM), int64(_FRACTION_ROOM))
+        wrong |= part
+        microsecond = (pair(part, int64(2)) * 100 + pair(part, int64(4))) * 100 + pair(
+            part, int64(6)
+        )
+    elif size == 12:
+        microsecond = digits_at(place + 9, int64(3)) * 1000
+        wrong |= microsecond | -(get_byte(place + 8) ^ 0x2E)
+    hour = pair(lanes, int64(0))
+    return (
+        hour if wrong >= 0 else int64(-1),
+        pair(lanes, int64(3)),
+        pair(lanes, int64(6)),
+        microsecond,
+    )
+
+
 @helper
 def fromisoformat_date(text: Text) -> tuple[int64, Code]:
     """`datetime.date.fromisoformat`; what is not `YYYY-MM-DD` but may be ISO 8601 is left to Python."""
-    if text.size < 7 or text.size > 10 or text.size == 9:
-        return int64(0), VALUE_ERROR
     place = text.address
-    if text.size != 10 or get_byte(place + 4) != 0x2D or get_byte(place + 7) != 0x2D:
-        return int64(0), LEFT
-    year = digits_at(place, int64(4))
-    month = digits_at(place + 5, int64(2))
-    day = digits_at(place + 8, int64(2))
-    if (year | month | day) < 0:
-        return int64(0), VALUE_ERROR
+    if text.size != 10:
+        return int64(0), LEFT if 7 <= text.size <= 8 else VALUE_ERROR
+    year, month, day = date_at(place)
+    if year < 0:
+        # A day of a week has as many characters, and behind YYYYMMDD Python takes anything.
+        is_other = get_byte(place + 4) != 0x2D or get_byte(place + 5) == 0x57
+        return int64(0), LEFT if is_other else VALUE_ERROR
     return new_date(year, month, day)
-
-
-@helper
-def fields_of_time(place: int64, size: int64) -> tuple[int64, int64, int64, int64]:
-    """The fields of `HH:MM`, `HH:MM:SS` and that with three or six more digits; the first -1 for others."""
-    hour = digits_at(place, int64(2))
-    minute = digits_at(place + 3, int64(2))
-    second = int64(0)
-    microsecond = int64(0)
-    wrong = get_byte(place + 2) ^ 0x3A
-    if size > 5:
-        second = digits_at(place + 6, int64(2))
-        wrong |= get_byte(place + 5) ^ 0x3A
-    if size > 8:
-        microsecond = digits_at(place + 9, size - 9)
-        wrong |= get_byte(place + 8) ^ 0x2E
-    if wrong != 0 or (hour | minute | second | microsecond) < 0:
-        return int64(-1), minute, second, microsecond
-    return hour, minute, second, microsecond * 1000 if size == 12 else microsecond
 
 
 @helper
@@ -458,7 +500,7 @@ def fromisoformat_time(text: Text) -> tuple[int64, Code]:
     """`datetime.time.fromisoformat`; the less usual forms are left to Python."""
     if text.size not in (5, 8, 12, 15):
         return int64(0), LEFT
-    hour, minute, second, microsecond = fields_of_time(text.address, text.size)
+    hour, minute, second, microsecond = time_at(text.address, text.size)
     if hour < 0 or hour == 24:
         return int64(0), LEFT
     return new_time(hour, minute, second, microsecond)
@@ -473,17 +515,10 @@ def fromisoformat_datetime(text: Text) -> tuple[int64, Code]:
         return int64(0), VALUE_ERROR
     if size not in (-1, 5, 8, 12, 15):
         return int64(0), LEFT
-    year = digits_at(place, int64(4))
-    month = digits_at(place + 5, int64(2))
-    day = digits_at(place + 8, int64(2))
-    wrong = (get_byte(place + 4) ^ 0x2D) | (get_byte(place + 7) ^ 0x2D)
-    hour = int64(0)
-    minute = int64(0)
-    second = int64(0)
-    microsecond = int64(0)
+    year, month, day = date_at(place)
+    hour, minute, second, microsecond = int64(0), int64(0), int64(0), int64(0)
     if size > 0:
-        hour, minute, second, microsecond = fields_of_time(place + 11, size)
-        wrong |= get_byte(place + 10) & 128
-    if wrong != 0 or (year | month | day | hour) < 0 or hour == 24:
+        hour, minute, second, microsecond = time_at(place + 11, size)
+    if (year | hour) < 0 or hour == 24 or (size > 0 and get_byte(place + 10) >= 128):
         return int64(0), LEFT
     return new_datetime(year, month, day, hour, minute, second, microsecond)

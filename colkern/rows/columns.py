@@ -184,10 +184,11 @@ def _list(type_: s.DataType) -> Reader:
         first, counts, child = _spans(array)
         missing = child.null_count if child.layout.has_validity else 0
         valid = (child.buffer(Role.VALIDITY) if missing else None) or EMPTY
+        parts: tuple[Any, ...]
         parts = _texts(child, item.kind) if is_text else (_words(child, item.kind),)
         return first, counts, valid.array, np.uint64(child.offset), *parts
 
-    names = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")
+    names: tuple[str, ...] = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")
     span = "{n}_first[i], {n}_counts[i]"
     if is_text:
         names += ("{n}_positions", "{n}_sizes", "{n}_ascii")

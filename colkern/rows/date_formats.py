@@ -225,7 +225,8 @@ def strptime(format: str) -> Body:
     if "I" in directives:
         lines.append("hour = hour % 12 + half")
     lines += [
-        "if not matched: return unmatched(text, surely)",
+        # What is not ASCII may have digits and letters that Python knows.
+        "if not matched: return int64(0), VALUE_ERROR if surely and text.ascii else LEFT",
         "return new_datetime(year, month, day, hour, minute, second, microsecond)",
     ]
     return _body("text: Text", "int64", lines, "strptime")

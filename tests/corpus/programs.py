@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from random import Random
 from typing import Any
 from zlib import crc32
@@ -33,6 +34,7 @@ from .expressions import Expressions, Variable
 from .runner import ENGINES, Comparison, compare, summary
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
+NAMESPACE["Decimal"] = Decimal
 """What programs find among their globals."""
 
 PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
@@ -52,11 +54,19 @@ PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "datetime": (values.timestamps,),
     "list[int]": (values.number_lists,),
     "list[str]": (values.word_lists,),
+    "timedelta": (values.spans,),
+    "Decimal": (values.money,),
+    "bytes": (values.raw_bytes,),
 }
-RESULTS = ("int", "float", "bool", "str", "str", "date", "list[int]", "list[str]")
+RESULTS = ("int", "int", "float", "float", "bool", "str", "str", "str", "date", "datetime")
+RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")
 WEIGHTED = [
-    kind for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1)) for _ in range(weight)
+    kind
+    for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1, 1, 1, 1))
+    for _ in range(weight)
 ]
+COMPOUND = ("list[int]", "list[str]", "set[str]", "dict[str, int]", "timedelta", "Decimal", "bytes")
+EMPTY = {"list[int]": "[]", "dict[str, int]": "{}", "set[str]": "set()"}
 INDENT = "    "
 
 
@@ -110,7 +120,8 @@ class _Writer:
         self.scope: list[Variable] = []
         self.expressions = Expressions(self.random, self.scope, without)
         self.in_loop = False
-        self.result = self.kind(*RESULTS, *([] if "str" in without else ["tuple[int, str]"]))
+        count = self.random.choice((1, 1, 2, 3, 4))
+        self.results = [self.kind(*RESULTS) for _ in range(count)]
         self.optional_result = "optional" not in without and self.random.random() < 0.25
         self.count = 0
 
@@ -128,9 +139,11 @@ class _Writer:
             self.scope.append(Variable(name, kind, optional))
         for _ in range(self.random.randint(1, self.size)):
             self.statement(depth=0)
-        self.line(f"return {self.returned()}")
+        self.line(f"return {self.of_results()}")
         name = f"program_{self.seed}"
-        arrow = f" -> {self.result}{' | None' if self.optional_result else ''}" if hinted else ""
+        hint = ", ".join(self.results)
+        hint = f"tuple[{hint}]" if len(self.results) > 1 else hint
+        arrow = f" -> {hint}{' | None' if self.optional_result else ''}" if hinted else ""
         head = f"def {name}({', '.join(heads)}){arrow}:"
         return Program("\n".join([head, *self.lines]) + "\n", name, tuple(columns))
 
@@ -160,9 +173,22 @@ class _Writer:
     def returned(self) -> str:
         if self.optional_result and self.random.random() < 0.2:
             return "None"
-        if self.result.startswith("tuple"):
-            return f"({self.expression('int')}, {self.expression('str')})"
-        return self.expression(self.result)
+        return self.of_results()
+
+    def of_results(self) -> str:
+        """What is returned: mostly what has been computed, lest it be for nothing."""
+        parts = []
+        for kind in self.results:
+            made = [variable for variable in self.scope if self.is_made(variable, kind)]
+            if made and self.random.random() < 0.7:
+                parts.append(self.random.choice(made[-3:]).name)
+            else:
+                parts.append(self.expression(kind))
+        return ", ".join(parts)
+
+    def is_made(self, variable: Variable, kind: str) -> bool:
+        """Whether a variable is of a kind, and none that only loops read."""
+        return variable.kind == kind and not variable.optional and not variable.sums
 
     # Statements
 
@@ -186,7 +212,7 @@ class _Writer:
             self.statement(depth + 1)
 
     def assign(self, depth: int) -> None:
-        kind = self.kind("int", "int", "float", "bool", "str", "str", "list[int]", "list[str]")
+        kind = self.kind("int", "int", "float", "bool", "str", "str", *COMPOUND)
         text = self.expression(kind)
         name = self.fresh()
         self.line(f"{name} = {text}")
@@ -307,27 +333,17 @@ class _Writer:
     def build(self, depth: int) -> None:
         """A list, a dictionary or a set made step by step."""
         name, item = self.fresh("made"), self.fresh("item")
-        form = self.random.choice(("list", "dict", "set"))
-        empty = {"list": "[]", "dict": "{}", "set": "set()"}[form]
-        self.line(f"{name} = {empty}")
+        form = self.kind("list[int]", "dict[str, int]", "set[str]")
+        self.line(f"{name} = {EMPTY[form]}")
         with self.loop(f"for {item} in {self.expression('str', 1)}[:12]:"):
             self.scope.append(Variable(item, "str", fixed=True))
-            if form == "list":
+            if form == "list[int]":
                 self.line(f"{name}.append({self.expression('int', 2)})")
-            elif form == "dict":
-                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
-            else:
+            elif form == "set[str]":
                 self.line(f"{name}.add({self.expression('str', 1)})")
-        if form == "list":
-            self.scope.append(Variable(name, "list[int]"))
-            return
-        used = self.fresh()
-        self.line(f"{used} = sorted({name})")
-        self.scope.append(Variable(used, "list[str]"))
-        if form == "dict":
-            used = self.fresh()
-            self.line(f"{used} = sum({name}.values())")
-            self.scope.append(Variable(used, "int"))
+            else:
+                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
+        self.scope.append(Variable(name, form))
 
     def helper(self, depth: int) -> None:
         """A nested function and its use."""

@@ -21,7 +21,7 @@ from rows.bodies import LEFT, Memory, run
 
 from colkern.errors import UnsupportedError
 from colkern.kernels import calendar as civil
-from colkern.kernels import clock, date_text, primitives
+from colkern.kernels import clock, date_text, primitives, row_values
 from colkern.rows import date_formats
 from colkern.rows.methods import Method
 from colkern.rows.methods.dates import METHODS, UTC_METHODS
@@ -65,9 +65,9 @@ POOLS: dict[str, list[Any]] = {
         *(datetime.datetime.combine(day, time) for day, time in zip(DAYS, TIMES, strict=True)),
     ],
     "timedelta": [
-        datetime.timedelta(microseconds=number)
-        for number in (0, 1, -1, 86_399_999_999, 86_400_000_000, -86_400_000_000, 3_723_000_004)
-        + (10**13 + 10, 10**17 + 1, -(10**17) - 999, 2**62, LARGE, -LARGE - 1)
+        *(datetime.timedelta(days) for days in (0, 1, -1, 100_000)),
+        *(datetime.timedelta(microseconds=n) for n in (1, -1, 86_399_999_999, 10**13 + 10)),
+        *(datetime.timedelta(microseconds=n) for n in (-(10**17) - 999, LARGE, -LARGE - 1)),
     ],
     "int": [0, 1, -1, 2, 7, 719163, 3652059, 3652060, -86400, 1_700_000_000, 2**40, LARGE, -LARGE],
     "float": [0.0, -0.5, 1.5e-06, 2.5e-06, 1e9 + 0.1, -1e10, 1e300, float("nan"), float("-inf")],
@@ -82,7 +82,15 @@ POOLS: dict[str, list[Any]] = {
     "timespec": ["auto", "hours", "minutes", "seconds", "milliseconds", "microseconds", "days"],
     "format": ["%Y-%m-%d", "%H:%M:%S.%f %p", "%A, %d %B %j week %V of %G %%"],
     "format_spec": ["", "%d.%m.%y %I %a %b %U %W %u %w"],
-    "str": ["2024-02-29", "2023-02-29", "", "12:30", "2024-02-29T12:30:00.123456", "n/a", "٢024-01-01"],
+    "str": [
+        "2024-02-29",
+        "2023-02-29",
+        "",
+        "12:30",
+        "2024-02-29T12:30:00.123456",
+        "n/a",
+        "٢024-01-01",
+    ],
     "strptime": ["%Y-%m-%d", "%H:%M", "%z"][:2],
 }
 """Values by the name of a parameter, or by its kind."""
@@ -197,3 +205,215 @@ def test_row_gives_what_python_gives(row: Method) -> None:
         wanted = expected(row, values)
         assert (found, type(found)) == (wanted, type(wanted)) or found != found, values
     assert left < len(samples(row)) or row.name == "datetime.timestamp"
+
+
+COMPILED = (
+    "+(date, timedelta)",
+    "-(datetime, timedelta)",
+    "date.isocalendar",
+    "date.timetuple",
+    "datetime.replace",
+    "datetime.isoformat",
+    "datetime.time(hour",
+    "datetime.timetuple",
+    "datetime.date.fromisoformat",
+    "datetime.datetime.fromisoformat",
+    "datetime.timedelta(days: float",
+    "str(timedelta)",
+    "/(timedelta",
+    "divmod",
+    "calendar.monthrange",
+)
+"""Rows of which each body, or what calls it, is compiled."""
+
+
+@pytest.mark.parametrize("row", [r for r in METHODS if label(r).startswith(COMPILED)], ids=label)
+def test_compiled_row_gives_what_the_plain_body_gives(row: Method) -> None:
+    for values in samples(row):
+        if row.made and values.get("timespec", "auto") != "auto":
+            continue  # one format is one body
+        found, wanted = by_row(row, values, "compiled"), by_row(row, values, "plain")
+        assert (found, type(found)) == (wanted, type(wanted)), values
+
+
+# The whole calendar and the whole day, at once as arrays.
+
+
+def test_each_day_has_its_year_month_and_day() -> None:
+    days = np.arange(civil.FIRST_DAY, civil.LAST_DAY + 1)
+    dates = days.astype("M8[D]")
+    years, months = dates.astype("M8[Y]"), dates.astype("M8[M]")
+    year, month = years.astype(int) + 1970, months.astype(int) % 12 + 1
+    day = (dates - months).astype(int) + 1
+    for found, wanted in zip(civil.civil(days), (year, month, day), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(civil.days_of(year, month, day), days)
+    np.testing.assert_array_equal(civil.weekday(days), (days + 3) % 7)
+    np.testing.assert_array_equal(
+        civil.in_sevens(days - civil.FIRST_DAY), (days - civil.FIRST_DAY) // 7
+    )
+
+
+@pytest.mark.parametrize("microsecond", [0, 1, 500_000, 999_999])
+def test_each_second_of_a_day_has_its_hour_and_minute(microsecond: int) -> None:
+    second = np.arange(86400)
+    wanted = second // 3600, second // 60 % 60, second % 60, microsecond
+    found = clock.clock(second * 1_000_000 + microsecond)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@given(st.datetimes())
+def test_a_datetime_is_its_date_and_its_time(value: datetime.datetime) -> None:
+    assert run(clock.date_of, value) == as_numbers(value.date())
+    assert run(clock.time_of, value) == as_numbers(value.time())
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_total_seconds_are_rounded_as_in_python(number: int) -> None:
+    duration = datetime.timedelta(microseconds=number)
+    assert run(clock.total_seconds, duration) == duration.total_seconds()
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6) | st.integers(-(10**6), 10**6).map(lambda n: n / 8), max_size=7)
+)
+def test_durations_of_floats_are_rounded_as_in_python(units: list[float]) -> None:
+    units += [0.0] * (7 - len(units))
+    found = run(clock.new_float_timedelta, *units)
+    assert found == as_numbers(datetime.timedelta(*units))
+
+
+@given(st.integers(-(10**7), 10**7), st.integers(-50, 50))
+def test_quotients_of_durations_are_rounded_as_in_python(number: int, divisor: int) -> None:
+    row = next(r for r in METHODS if r.name == "/" and "int" in r.signature)
+    values = {"_0": datetime.timedelta(microseconds=number), "_1": divisor}
+    assert by_row(row, values, "plain") == expected(row, values)
+
+
+# Text.
+
+DIRECTIVES = "aAbBCdefGHIjmMpSuUVwWyYZzcDFhnrRtTxX%"
+
+
+@given(
+    st.datetimes(datetime.datetime(1001, 1, 8)),
+    st.lists(
+        st.sampled_from(DIRECTIVES).map("%{}".format) | st.sampled_from(["年", "a long text ", "-"])
+    ),
+)
+def test_strftime_writes_what_python_writes(value: datetime.datetime, parts: list[str]) -> None:
+    format = "".join(parts)
+    assert run(date_formats.strftime("datetime", format), value) == value.strftime(format)
+    assert run(date_formats.strftime("date", format), value.date()) == value.date().strftime(format)
+    assert run(date_formats.strftime("time", format), value.time()) == value.time().strftime(format)
+    aware = value.replace(tzinfo=datetime.UTC)
+    assert run(date_formats.strftime("utc", format), aware) == aware.strftime(format)
+
+
+@pytest.mark.parametrize("format", ["%Q", "%", "a\0b", "%:z", "%-d", "\ud800"])
+def test_other_formats_are_left_to_python(format: str) -> None:
+    assert run(date_formats.strftime("date", format), DAYS[0]) == LEFT
+
+
+def test_years_of_less_than_four_digits_are_left_to_python() -> None:
+    assert run(date_formats.strftime("date", "%Y"), datetime.date(999, 1, 1)) == LEFT
+    assert run(date_formats.strftime("date", "%d"), datetime.date(999, 1, 1)) == "01"
+
+
+PARSED = (
+    *("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y%m%d", "%Y%m%d%H%M%S", "%d/%b/%Y:%H:%M:%S", "%d.%m.%y"),
+    *(
+        "%m/%d/%Y %I:%M %p",
+        "%A, %d %B %Y",
+        "%H:%M:%S.%f",
+        "%Y年%m月%d日",
+        "%I%p",
+        "%d %b5",
+        "100%% %j",
+    ),
+)
+
+
+def changed(text: str, chance: random.Random) -> str:
+    """A text with some characters other, more, or less."""
+    characters = list(text)
+    for _ in range(chance.choice((0, 1, 1, 2))):
+        place = chance.randrange(len(characters))
+        other = chance.choice("0123456789-:/T .,aApPmM\0é٣\t\u017f")
+        characters[place : place + chance.choice((0, 1))] = chance.choice(("", other))
+        characters = characters or ["x"]
+    return "".join(characters).replace(" 0", chance.choice((" ", " 0")))
+
+
+@settings(deadline=None)
+@given(st.datetimes(datetime.datetime(1960, 1, 1), datetime.datetime(2070, 1, 1)), st.randoms())
+def test_strptime_reads_what_python_reads(value: datetime.datetime, chance: random.Random) -> None:
+    for format in PARSED:
+        text = changed(value.strftime(format), chance)
+        found = run(date_formats.strptime(format), text)
+        try:
+            wanted = as_numbers(datetime.datetime.strptime(text, format))
+        except ValueError:
+            wanted = ValueError
+        assert found in (wanted, LEFT)
+
+
+def test_strptime_leaves_only_unusual_texts_to_python() -> None:
+    date, digits = date_formats.strptime("%Y-%m-%d"), date_formats.strptime("%Y%m%d")
+    assert run(date, "n/a") is ValueError
+    assert run(date, "2024-01-01 ") is ValueError
+    assert run(date, "2024-1-2") == run(date, "2024-01-02") == run(digits, "2024012")
+    assert run(date, "2024-01- 2") == LEFT
+    assert run(date, "٢٠٢٤-01-02") == LEFT
+    assert run(digits, "202413") == run(date_formats.strptime("%Y-%m-%d"), "2024-1-3")
+    assert run(digits, "20241x") == LEFT
+    assert run(date_formats.strptime("%Y %j"), "2024 100") == LEFT
+
+
+def test_a_zone_in_a_format_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="%z"):
+        date_formats.strptime("%Y-%m-%d %z")
+
+
+@pytest.mark.parametrize("by", ["plain", "compiled"])
+def test_formats_by_each_way(by: str) -> None:
+    value = datetime.datetime(2024, 9, 4, 13, 5, 7)
+    long = "%A, %d %B %Y %I:%M:%S.%f %p"
+    assert run(date_formats.strftime("datetime", long), value, by=by) == value.strftime(long)
+    body = date_formats.strptime("%a %d/%b/%Y:%H:%M:%S")
+    assert run(body, "Mon 04/sep/2024:13:05:07", by=by) == as_numbers(value)
+    assert run(body, "Mon 04/Sep/2024:13:05:0x", by=by) is ValueError
+    assert run(body, "Mon 04/Sep/2024:13:05:07é", by=by) == LEFT
+
+
+@given(st.datetimes(), st.randoms())
+def test_iso_text_is_read_as_in_python(value: datetime.datetime, chance: random.Random) -> None:
+    for body, kind, text in (
+        (date_text.fromisoformat_date, datetime.date, value.date().isoformat()),
+        (date_text.fromisoformat_time, datetime.time, value.time().isoformat()),
+        (date_text.fromisoformat_datetime, datetime.datetime, value.isoformat()),
+    ):
+        text = changed(text, chance)
+        found = run(body, text)
+        try:
+            wanted = as_numbers(kind.fromisoformat(text))
+        except ValueError:
+            wanted = ValueError
+        assert found in (wanted, LEFT), text
+
+
+@given(st.datetimes(timezones=st.just(datetime.UTC)))
+def test_datetimes_in_utc_are_written_with_their_zone(value: datetime.datetime) -> None:
+    rows = {row.name: row.body for row in UTC_METHODS}
+    assert run(rows["str"], value) == str(value)
+    assert run(rows["utc_datetime.isoformat"]("T", "seconds"), value) == value.isoformat(
+        "T", "seconds"
+    )
+    assert run(rows["utc_datetime.timestamp"], value) == value.timestamp()
+
+
+def test_no_room_in_the_arena() -> None:
+    assert run(date_text.isoformat_date, DAYS[0], room=0) == row_values.NO_ROOM
+    assert run(date_text.str_timedelta, datetime.timedelta(1), room=0) == row_values.NO_ROOM
+    assert run(date_formats.strftime("date", "%d"), DAYS[0], room=0) == row_values.NO_ROOM

@@ -428,6 +428,7 @@ _ARGUMENTS: dict[str, st.SearchStrategy[Any]] = {
 }
 _SYMBOLS: dict[str, Callable[..., Any]] = {
     "[]": operator.getitem,
+    "[]=": operator.setitem,
     "[:]": lambda values, start, stop: values[start:stop],
     "[::]": lambda values, start, stop, step: values[start:stop:step],
     "in": lambda value, values: value in values,

@@ -54,7 +54,8 @@ class LongRun(NamedTuple):
 
     Args:
         low, high, yes, no: The set.
-        first, second: Two bytes that it may lack, eight times each.
+        bytes: How many bytes it may lack, up to two.
+        first, second: These, eight times each.
         bound: A byte below which it may lack others, eight times. If 0, all characters that are not ASCII
             are in the set.
         least: 0, or 1 if there must be a character.
@@ -65,6 +66,7 @@ class LongRun(NamedTuple):
     high: int64
     yes: int64
     no: int64
+    bytes: int64
     first: int64
     second: int64
     bound: int64
@@ -144,20 +146,21 @@ def skip_run(text: Text, place: int64, of: Run) -> int64:
 @helper
 def skip_most(text: Text, place: int64, of: LongRun) -> int64:
     """The end of a long run; `TOO_FEW`; or `UNKNOWN`."""
-    low, high, yes, no, first, second, bound, least, behind, following = of
-    beyond = HIGHS if bound != 0 else 0
+    low, high, yes, no, bytes, first, second, bound, least, behind, following = of
     place += text.address + behind
     least += place
     end = text.address + text.size
     while place < end:
         if place + 8 <= end:
             word = get_unaligned(place)
-            one = word ^ first
-            two = word ^ second
-            hits = wrapped(one - ONES) & ~one
-            hits |= wrapped(two - ONES) & ~two
-            hits |= wrapped(word - bound) & ~word
-            hits = (hits & HIGHS) | (word & beyond)
+            hits = int64(0)
+            if bytes > 0:
+                hits = wrapped((word ^ first) - ONES) & ~(word ^ first)
+            if bytes > 1:
+                hits |= wrapped((word ^ second) - ONES) & ~(word ^ second)
+            if bound > 0:
+                hits |= wrapped(word - bound) | word
+            hits &= HIGHS
             if hits == 0:
                 place += 8
                 continue
@@ -184,6 +187,15 @@ def step_back(text: Text, place: int64, first: int64) -> int64:
     place -= 1
     while place >= first and get_byte(text.address + place) & 192 == 128:
         place -= 1
+    return place
+
+
+@helper
+def go_back(text: Text, place: int64, count: int64) -> int64:
+    """The place that many characters before; a negative number if there are fewer."""
+    while count > 0 and place >= 0:
+        place = step_back(text, place, int64(0))
+        count -= 1
     return place
 
 

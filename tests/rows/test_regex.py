@@ -125,10 +125,15 @@ CASES: list[tuple[str, list[str]]] = [
     ("a*+a", ["aaa"]),
     ("a++b", ["aab"]),
     ("\x00+", ["a\x00\x00b"]),
+    # Look-around.
+    (r"(?<=\$)\d+(?!\d|%)", ["7 $12%", "$12 %", "12", "é$1"]),
+    (r"(?<!\d)\d{2}(?=[a-z]+,)", ["123ab, 12ab,", "12ab", "12é"]),
+    (r"(?<=é.)b(?<!xb)", ["éab", "éxb", "b", "ab"]),
+    (r"\w+(?=\s|$)", ["ab, cd", "ab"]),
 ]  # fmt: skip
 
 REFUSED = [
-    "(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b", r"(a)\1", "(a)?(?(1)b|c)", "(?>a+)b", "(a*)*", "(?:a?){3,}",
+    "(?=(a))", "(?=a*ab)b", r"(a)\1", "(a)?(?(1)b|c)", "(?>a+)b", "(a*)*", "(?:a?){3,}",
     "(?:a+)*b", "(?:aa|a)*b", "(?:ab)++", "(|a)+b",
 ]  # fmt: skip
 
@@ -181,6 +186,10 @@ ATOMS = st.sampled_from(
         "é",
         "[a-cé]",
         r"\b",
+        "(?=a)",
+        "(?!b)",
+        "(?<=.a)",
+        r"(?<!\w)",
         "^",
         "$",
     ]
@@ -246,7 +255,10 @@ def test_every_match(pattern: str) -> None:
     groups = re.compile(pattern).groups
     for text in TEXTS:
         results = [
-            (made_list(every.findall(pattern), text, max(groups, 1)), re.findall(pattern, text))
+            (
+                made_list(every.find_tuples(pattern, 0), text, max(groups, 1)),
+                re.findall(pattern, text),
+            )
         ]
         for count in (0, 1, 2, -1):
             if all(search.find("search", pattern).always):
@@ -266,6 +278,8 @@ def test_replacements_with_groups() -> None:
         every.sub("a", lambda match: "b")  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="no part"):
         every.split("(a)|b")
+    with pytest.raises(CompileError, match="several"):
+        every.findall("(a)(b)")
     with pytest.raises(re.error):
         every.sub("a", r"\1")
 

@@ -93,16 +93,19 @@ def _indented(text: str, depth: int) -> str:
 
 
 def findall(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.findall`: a list of texts; of tuples of texts, if there are several groups.
+    """The body of `re.findall`: a list of texts.
 
     Raises:
-        CompileError: As `parse`.
+        CompileError: As `parse`; or if there are several groups, so that it is a list of tuples.
     """
-    return _findall(pattern, int(flags))
+    if parse(pattern, int(flags)).groups > 1:
+        raise CompileError("re.findall with several groups is left to Python")
+    return find_tuples(pattern, int(flags))
 
 
 @cache
-def _findall(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any]:
+def find_tuples(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any]:
+    """As `findall`; if there are several groups, the body of a list of tuples of texts."""
     parsed = parse(pattern, flags)
     groups = range(1, parsed.groups + 1) if parsed.groups else range(1)
     words = 2 * len(groups)

@@ -29,6 +29,7 @@ from colkern.rows.regex.openings import (
     around,
     can_fail,
     chain_of,
+    is_settled,
     is_settled_body,
     is_settled_choice,
     is_settled_repeat,
@@ -39,6 +40,7 @@ from colkern.rows.regex.parsing import (
     Choice,
     Close,
     Literal,
+    Look,
     Nodes,
     Open,
     Pattern,
@@ -49,7 +51,7 @@ from colkern.rows.regex.parsing import (
     groups_in,
     written_out,
 )
-from colkern.rows.regex.sets import ASCII, LEADS, Characters, signed, word_characters
+from colkern.rows.regex.sets import ASCII, EVERYTHING, LEADS, Characters, signed, word_characters
 
 _MOST_LINES = 1500
 _MOST_DEPTH = 16
@@ -240,6 +242,8 @@ class _Writer:
                     spans = spans | {group: (spans[-group][0], at)}
                 case Place(name, flags):
                     self.place(name, flags, at, fail)
+                case Look():
+                    self.look(node, at, fail)
                 case Run() if is_settled_run(node, rest, self.again):
                     matched = _byte_behind(rest)
                     at = self.settled_run(node, rest, at, fail, matched)
@@ -480,6 +484,30 @@ class _Writer:
             self.chain(rest, _Spot(f"p{k}"), spans, ("continue",))
         self.write(*fail)
 
+    def look(self, node: Look, at: _Spot, fail: _Fail) -> None:
+        """A part that takes nothing, of which only the first way counts."""
+        match node.body:
+            case (Choice(branches),):
+                bodies = branches
+            case _:
+                bodies = (node.body,)
+        stop = (Stop(Opening(EVERYTHING, True, True), False), None)
+        k = self.number()
+        self.write(f"n{k} = 0")
+        condition = f"(n{k} == 0) & (left != {UNKNOWN})"
+        if node.before:
+            self.write(f"p{k} = go_back(text, {at}, int64({node.before}))")
+            at = _Spot(f"p{k}")
+            condition = f"({at} >= 0) & {condition}"
+        for nodes in bodies:
+            body = chain_of(nodes, stop)
+            if not is_settled(body, self.again):
+                raise CompileError("look-around that can match in several ways is left to Python")
+            with self.block(f"while {condition}:"):
+                self.chain(body, at, {}, ("break",))
+                self.write(f"n{k} = 1")
+        self.when(f"(n{k} != {int(node.wanted)}) | (left == {UNKNOWN})", fail)
+
     def place(self, name: str, flags: int, at: _Spot, fail: _Fail) -> None:
         """A condition on an address."""
         if name in _CONDITIONS:
@@ -519,20 +547,20 @@ def piece_of(data: bytes, behind: int = 0) -> tuple[int, int, int, int]:
     return size, int.from_bytes(data, "little"), (1 << 8 * size) - 1, behind
 
 
-def _limits(characters: Characters) -> tuple[int, int, int] | None:
-    """What ends a run of nearly all characters, as `skip_most` takes it; None for other sets."""
+def _limits(characters: Characters) -> tuple[int, ...] | None:
+    """What ends a run of nearly all characters, as `LongRun` has it; None for other sets."""
     lacking = (~characters).members()
-    bound = 0
-    while bound < 64 and len(lacking) > 2:
-        bound = lacking.pop(0) + 1
-    if len(lacking) > 2 or (not lacking and not bound):
+    # Bytes below a bound that are in the set stop a run for a moment: few texts have any of these.
+    bound = max(lacking, default=0) + 1 if len(lacking) > 2 and lacking[-1] <= 32 else 0
+    while lacking and (lacking[0] < bound or (len(lacking) > 2 and lacking[0] <= 32)):
+        bound = max(bound, lacking.pop(0) + 1)
+    if len(lacking) > 2:
         return None
-    if not lacking:
-        lacking = [bound - 1]
     if characters.yes != LEADS:
         # Without a bound, bytes beyond ASCII are not stopped at.
         bound = bound or 1
-    return lacking[0] * ONES, lacking[-1] * ONES, bound * ONES
+    first, second = (lacking * 2)[:2] or (0, 0)
+    return len(lacking), first * ONES, second * ONES, bound * ONES
 
 
 def _first_place(nodes: Nodes) -> str:

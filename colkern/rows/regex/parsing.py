@@ -82,6 +82,21 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Look:
+    """Nodes that must match, or not, in front of a place or behind it, and take nothing.
+
+    Args:
+        body: The nodes, without groups.
+        before: How many characters before the place they begin.
+        wanted: Whether they must match, or must not.
+    """
+
+    body: Nodes
+    before: int
+    wanted: bool
+
+
+@dataclass(frozen=True)
 class Open:
     """Where a group begins."""
 
@@ -95,7 +110,7 @@ class Close:
     group: int
 
 
-Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Open | Close
+Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Look | Open | Close
 Nodes: TypeAlias = tuple[Node, ...]
 
 
@@ -186,6 +201,12 @@ def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
         nodes = tuple(_merged(_nodes(inner, flags)))
         bound = None if most is parser.MAXREPEAT else int(most)
         yield from _repeat(nodes, int(least), bound, name)
+    elif name in ("ASSERT", "ASSERT_NOT"):
+        direction, inner = value
+        nodes = tuple(_merged(_nodes(inner, flags)))
+        if any(isinstance(node, Open) for node in nodes) or groups_in(nodes):
+            raise _unsupported("groups in look-around")
+        yield Look(nodes, 0 if direction > 0 else inner.getwidth()[0], name == "ASSERT")
     elif name == "AT":
         yield Place(_place(str(value), flags), flags)
     else:
@@ -193,8 +214,6 @@ def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
 
 
 _NAMES = {
-    "ASSERT": "look-around",
-    "ASSERT_NOT": "look-around",
     "GROUPREF": "references to groups",
     "GROUPREF_EXISTS": "conditions on groups",
     "ATOMIC_GROUP": "atomic groups",

@@ -266,13 +266,15 @@ def begins_line(text: Text, place: int64) -> bool:
 @helper
 def ends_line(text: Text, place: int64) -> bool:
     """Whether a line ends."""
-    return place == text.size or get_byte(text.address + place) == 10
+    return bool(place == text.size or get_byte(text.address + place) == 10)
 
 
 @helper
 def ends_last_line(text: Text, place: int64) -> bool:
     """Whether the text ends, but for the end of a line."""
-    return place >= text.size - 1 and ends_line(text, place)
+    if place < text.size - 1:
+        return False
+    return ends_line(text, place)
 
 
 @helper
@@ -320,7 +322,7 @@ def character_index(text: Text, offset: int64) -> int64:
 
 @helper
 def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64) -> int64:
-    """Copy a part of a text to `target`: the end of the copy; 0 if it is beyond `limit`, or `target` is 0."""
+    """Copy a part of a text to `target`: the end of the copy; 0 if that is beyond `limit`, or for 0."""
     if target == 0 or target + (stop - start) > limit:
         return int64(0)
     for k in range(stop - start):

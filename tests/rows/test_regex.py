@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rows.bodies import LEFT, Memory, _compiled, run
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rows.bodies import LEFT, Memory, _compiled, run
 
 from colkern.errors import CompileError
 from colkern.kernels import row_lists, row_values, text_scanning
@@ -34,7 +34,7 @@ CASES: list[tuple[str, list[str]]] = [
     ("[^é]x", ["ax", "éx", "èx", "日x"]),
     ("a.c", ["abc", "a\nc", "aéc", "a🎉c", "ac"]),
     (r"[\w.+-]+@[\w-]+\.[\w.]+", ["a.b+c@d-e.org x", "@", "a@b", "x a@b.c"]),
-    (r"\d+", ["abc123", "12", "", "é1", "١", "日 7"]),
+    (r"\d+", ["abc123", "12", "", "é1", "\u0661", "日 7"]),
     (r"\D+", ["123abc", "1", "é", "1日2"]),
     (r"\s+", ["a  b", "\t\n", "a\x1cb", "é b", "a\u00a0b", "a\u3000b"]),
     (r"\S+", ["  ab c", "", "日本", "\x01\x02"]),
@@ -106,7 +106,7 @@ CASES: list[tuple[str, list[str]]] = [
     # Flags.
     (r"(?i)abc", ["ABC", "xAbC", "ab", "éabc"]),
     ("(?i)é", ["É", "x"]),
-    (r"(?i)skip", ["SKIP", "ſkip", "\u212aip"]),
+    (r"(?i)skip", ["SKIP", "\u017fkip", "\u212aip"]),
     (r"(?i)[a-f]+\d", ["AbF7", "g"]),
     (r"(?i:a)b", ["Ab", "AB"]),
     (r"(?is)a.b", ["A\nB"]),
@@ -140,7 +140,7 @@ REFUSED = [
 
 def spans_of(pattern: str, subject: str, how: str, by: str = "plain") -> Any:
     """The spans that a matcher finds, in characters; None for no match; or LEFT."""
-    result = run(search.find(how, pattern).body, subject, 0, by=by)
+    result = run(search.find(how, pattern).body, subject, by=by)
     if result == LEFT:
         return LEFT
     found, *ends = result
@@ -343,7 +343,7 @@ def test_rows_of_the_table_take_pythons_arguments(row: Method) -> None:
     flags = (re.IGNORECASE,) if row.name.startswith("re.") else ()
     made = body(*constants, *flags)  # type: ignore[operator]
     if "arena" not in inspect.signature(made).parameters:
-        assert run(made, "a", 0)[0] == 1
+        assert run(made, "a")[0] == 1
     elif row.name.endswith("sub"):
         assert run(made, "xAa") == ("x<A>a")
     else:

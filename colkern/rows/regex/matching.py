@@ -66,19 +66,24 @@ _SCANNING: dict[str, Any] = {
 }
 
 
-def matcher(pattern: Pattern, how: str, again: bool = False) -> Callable[..., Any]:
-    """The function of a text and a byte to begin at that finds a match.
+def matcher(pattern: Pattern, how: str, onwards: bool = False) -> Callable[..., Any]:
+    """The function of a text that finds a match.
 
-    It returns `(spans, code)`. `spans` are whether there is a match, and where in the text (in bytes) the
-    match and each group begin and end; -1 of a group that takes no part.
+    It returns `(spans, code)`. `spans` are whether there is a match, and where the match and each group begin
+    and end: bytes of the text, -1 of a group that takes no part.
 
     Args:
         pattern: The pattern.
         how: "search", "match" or "fullmatch".
-        again: For patterns that may match nothing: whether there is a third parameter, a byte where no
-            empty match may be.
+        onwards: Whether the function has a second parameter, the byte where it begins to search; and, if
+            `needs_barring`, a third, a byte where no empty match may be.
     """
-    return _Writer(pattern, how, again).function()
+    return _Writer(pattern, how, onwards).function()
+
+
+def needs_barring(pattern: Pattern) -> bool:
+    """Whether a matcher has to be told where an empty match may not be."""
+    return can_be_empty(pattern.nodes)
 
 
 @dataclass(frozen=True)
@@ -111,10 +116,12 @@ class _Writer:
     `s` is where the match begins. `left` is `UNKNOWN` once the row is left to Python: no loop then goes on.
     """
 
-    def __init__(self, pattern: Pattern, how: str, again: bool) -> None:
+    def __init__(self, pattern: Pattern, how: str, onwards: bool) -> None:
         self.pattern = pattern
         self.how = how
-        self.again = again
+        self.onwards = onwards
+        # The end of the pattern can fail: an empty match may be barred.
+        self.again = onwards and needs_barring(pattern)
         self.lines: list[str] = []
         self.depth = 1
         self.numbers = 0
@@ -161,7 +168,7 @@ class _Writer:
         chain = chain_of(nodes, None)
         self.write("left = 0")
         if self.how != "search" or _first_place(nodes) == "BEGINNING":
-            self.write("s = start")
+            self.write("s = start" if self.onwards else "s = 0")
             with self.block("while True:"):
                 self.chain(chain, _Spot("s"), {}, ("break",))
         else:
@@ -170,13 +177,15 @@ class _Writer:
         self.write("return FAILED")
         count = 2 * self.pattern.groups + 3
         nothing = (0, *(-1 for _ in range(count - 1)))
-        parameters = "text: Text, start: int64" + (", barred: int64" if self.again else "")
+        parameters = "text: Text"
+        if self.onwards:
+            parameters += ", start: int64" + (", barred: int64" if self.again else "")
         source = "\n".join([f"def matcher({parameters}) -> tuple[Spans, Code]:", *self.lines, ""])
         namespace: dict[str, object] = {
             "__name__": __name__,
             "Text": Text,
             "Code": Code,
-            "Spans": tuple[(int64,) * count],
+            "Spans": tuple.__class_getitem__((int64,) * count),
             "int64": int64,
             "FAILED": (nothing, DONE),
             "LEAVE": (nothing, LEFT),
@@ -188,7 +197,7 @@ class _Writer:
     def search(self, chain: Chain, nodes: Nodes) -> None:
         """The first place where there is a match."""
         first = opening(chain)
-        self.write("s = start - 1")
+        self.write("s = start - 1" if self.onwards else "s = -1")
         with self.block(f"while (s < text.size) & (left != {UNKNOWN}):"):
             if _first_place(nodes) == "LINE_START":
                 self.write("s = find_line(text, s + 1)")
@@ -586,8 +595,3 @@ def _begins(first: Opening, name: str) -> str:
     if first.end:
         tests.append(f"({name} == 256)")
     return " | ".join(f"({test})" for test in tests)
-
-
-def needs_barring(pattern: Pattern) -> bool:
-    """Whether a matcher has to be told where an empty match may not be."""
-    return can_be_empty(pattern.nodes)

@@ -142,13 +142,14 @@ def parse(pattern: str | re.Pattern[str], flags: int = 0) -> Pattern:
         CompileError: If it has something that generated code does not do.
         re.error: If it is no regular expression.
     """
+    text: Any = pattern
     if isinstance(pattern, re.Pattern):
         if flags:
             raise ValueError("cannot process flags argument with a compiled pattern")
-        pattern, flags = pattern.pattern, pattern.flags
-    if not isinstance(pattern, str):
+        text, flags = pattern.pattern, pattern.flags
+    if not isinstance(text, str):
         raise CompileError(f"the pattern {shown(pattern)} is no text")
-    return _parsed(pattern, int(flags))
+    return _parsed(text, int(flags))
 
 
 @cache
@@ -157,9 +158,7 @@ def _parsed(pattern: str, flags: int) -> Pattern:
     flags = reference.flags
     if flags & re.LOCALE:
         raise _unsupported("the flag LOCALE")
-    tree = parser.parse(
-        pattern, flags & ~(re.DEBUG | re.TEMPLATE if hasattr(re, "TEMPLATE") else 0)
-    )
+    tree = parser.parse(pattern, flags & ~re.DEBUG)
     nodes = tuple(_merged(_nodes(tree, flags)))
     always = frozenset(_certain(nodes))
     return Pattern(

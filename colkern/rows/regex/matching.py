@@ -69,8 +69,8 @@ _SCANNING: dict[str, Any] = {
 def matcher(pattern: Pattern, how: str, onwards: bool = False) -> Callable[..., Any]:
     """The function of a text that finds a match.
 
-    It returns `(spans, code)`. `spans` are whether there is a match, and where the match and each group begin
-    and end: bytes of the text, -1 of a group that takes no part.
+    It returns `(spans, code)`. `spans` are whether there is a match, and where the match and each group
+    begin and end: bytes of the text, -1 of a group that takes no part.
 
     Args:
         pattern: The pattern.

@@ -210,20 +210,20 @@ def _sub(pattern: str | re.Pattern[str], repl: str, count: int, flags: int) -> C
                 each += f"\ntarget = put_piece(target, limit, {name})"
     after = f"""\
 if count == 0:
-    return text, DONE
+    return Text(text.address, text.size, text.ascii), DONE
 target = put_part(target, limit, text.address, last, text.size)
 if target == 0:
-    return text, NO_ROOM
+    return Text(text.address, int64(0), True), NO_ROOM
 place = allocate(arena, target - begin)
 if place == 0:
-    return text, NO_ROOM
+    return Text(text.address, int64(0), True), NO_ROOM
 return Text(place, target - begin, {"text.ascii" if ascii else "False"}), DONE"""
     return _body(
         "sub",
         parsed,
         count if count >= 0 else -1,
         "Text",
-        "text",
+        "Text(text.address, int64(0), True)",
         (
             "begin = get_word(arena)\nlimit = get_word(arena + 8)\ntarget = begin\nlast = int64(0)",
             each + "\nlast = spans[2]",

@@ -74,6 +74,19 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
+    # A case for each pair of types, which run kernels of their own.
+    "tests/operations/test_casts.py::test_a_safe_cast_that_succeeds_is_valid_and_goes_back_exactly",
+    "tests/operations/test_casts.py::test_booleans",
+    "tests/operations/test_casts.py::test_decimals[",
+    "tests/operations/test_casts.py::test_decimals_as_floats",
+    "tests/operations/test_casts.py::test_floats_as_integers",
+    "tests/operations/test_casts.py::test_integers[",
+    "tests/operations/test_casts.py::test_integers_and_decimals",
+    "tests/operations/test_casts.py::test_integers_as_floats",
+    "tests/operations/test_casts.py::test_times",
+    # A Spark of its own for each page; that for users of pandas_udf runs each day.
+    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
+    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
     # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
     "tests/spark/test_worker_reader.py",
     # Every file or bit of many.
@@ -82,6 +95,7 @@ IN_TURN = (
 )
 
 EACH_KERNEL = (
+    "tests/kernels/test_plain.py::test_plain_python",
     "tests/kernels/test_target.py::test_compiled[",
     "tests/kernels/test_target.py::test_compiled_over_several_threads",
 )

@@ -258,6 +258,19 @@ def pop_item(key_words: int64, value_words: int64, header: int64) -> tuple[Place
 
 
 @helper
+def set_place(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+) -> tuple[Room, Code]:
+    """`dict[key] = …`: where the value's words are to be written."""
+    return insert_place(arena, key_layout, key_words, value_words, header, key)
+
+
+@helper
 def is_key(
     key_layout: Layout, key_words: int64, value_words: int64, key: Place, header: int64
 ) -> tuple[bool, Code]:

@@ -92,13 +92,19 @@ def has_room(arena: Arena, item_words: int64, header: int64, count: int64) -> bo
 
 @helper
 def index_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code]:
-    """`list[k]`, to be read or to be written over."""
+    """`list[k]`."""
     count = get_word(header + 8)
     if k < 0:
         k += count
     if k < 0 or k >= count:
         return int64(0), INDEX_ERROR
     return get_word(header) + k * item_words * 8, DONE
+
+
+@helper
+def set_place(item_words: int64, header: int64, k: int64) -> tuple[Room, Code]:
+    """`list[k] = …`: where the item's words are to be written."""
+    return index_place(item_words, header, k)
 
 
 @helper

@@ -122,6 +122,15 @@ def is_element(
 
 
 @helper
+def add(
+    arena: Arena, key_layout: Layout, key_words: int64, header: int64, key: Place
+) -> tuple[int64, Code]:
+    """`set.add(element)`."""
+    _place, code = insert_place(arena, key_layout, key_words, int64(0), header, key)
+    return header, code
+
+
+@helper
 def discard(key_layout: Layout, key_words: int64, header: int64, key: Place) -> tuple[int64, Code]:
     """`set.discard(element)`."""
     _place, code = take_place(key_layout, key_words, int64(0), header, key)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, in_words, invoked
+from colkern.rows.calls import call, has
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, equal, expression
@@ -184,17 +184,9 @@ def add(emitter: Emitter, container: Value, values: Sequence[Value]) -> None:
         place = emitter.copy(f"{append}(arena, {kind.items[0].words}, {container.code})")
         emitter.fail_if(f"{place} == 0", row_values.NO_ROOM, "the arena")
     else:
-        key = in_words(emitter, values[0])
-        bindings = {"K": kind.items[0], "V": kind.items[-1] if kind.name == "dict" else k.NONE}
-        place = invoked(
-            emitter,
-            row_dicts.insert_place,
-            [container, Value(k.INT, key)],
-            k.INT,
-            kind.name,
-            bindings,
-        ).code
-    for line in stored(kind.items[-1], place, values[-1]) if kind.name != "set" else ():
+        call(emitter, "set.add" if kind.name == "set" else "[]=", [container, *values])
+        return
+    for line in stored(kind.items[0], place, values[0]):
         emitter.write(line)
 
 
@@ -208,16 +200,7 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
         add(emitter, container, (place, value))
         return
     (value,) = widen(emitter, container, [value])
-    at = invoked(
-        emitter,
-        row_lists.index_place,
-        [container, emitter.converted(place, k.INT)],
-        k.INT,
-        "list[]",
-        {"T": kind.items[0]},
-    )
-    for line in stored(kind.items[0], at.code, value):
-        emitter.write(line)
+    call(emitter, "[]=", [container, emitter.converted(place, k.INT), value])
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:

@@ -6,6 +6,7 @@ import copy
 import math
 import operator
 import sys
+from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from colkern.errors import UnsupportedError
 from colkern.kernels import (
     constant_tables,
+    row_counters,
     row_dicts,
     row_items,
     row_lists,
@@ -225,6 +227,9 @@ def test_what_depends_on_a_nan_or_on_none_is_left_to_python(by: str) -> None:
     assert c.call(row_sets.set_of_list, c.list([math.nan, math.nan])) == LEFT
     c = Containers(by, k.optional(k.INT))
     assert c.call(row_sorting.sort, c.list([1, None]), False) == LEFT
+    c = Containers(by, k.list_of(k.INT))
+    assert c.call(row_lists.lists_equal, c.list([[1]]), c.list([[1]])) == LEFT
+    assert c.call(row_sorting.sort, c.list([[1], [0]]), False) == LEFT
 
 
 @pytest.mark.parametrize("by", BY)
@@ -244,8 +249,7 @@ def test_sums_are_python_s(by: str) -> None:
     assert c.call(body, c.list([]), 0.0) == LEFT
 
 
-@pytest.mark.parametrize("by", BY)
-def test_any_and_all_are_python_s(by: str) -> None:
+def test_any_and_all_are_python_s() -> None:
     lists = [
         (k.INT, [0, 2]),
         (k.FLOAT, [-0.0, 0.0]),
@@ -258,7 +262,7 @@ def test_any_and_all_are_python_s(by: str) -> None:
         (k.TEXT, []),
     ]
     for kind, values in lists:
-        c = Containers(by, kind)
+        c = Containers("plain", kind)
         assert c.call(row_lists.any_true, c.list(values), True) == any(values)
         assert c.call(row_lists.any_true, c.list(values), False) == (not all(values))
 
@@ -391,6 +395,29 @@ def test_sets_combine_as_python_s(by: str, data: Any) -> None:
     assert c.call(row_dicts.dicts_equal, a, b) == (mine == others)
 
 
+# Counters.
+
+
+@pytest.mark.parametrize("by", BY)
+@few
+@given(data=st.data())
+def test_counters_count_as_python_s(by: str, data: Any) -> None:
+    kind = data.draw(st.sampled_from([*STRATEGIES]))
+    some = data.draw(st.lists(STRATEGIES[kind], min_size=1, max_size=4))
+    values = data.draw(st.lists(st.sampled_from(some), max_size=12))
+    c = Containers(by, kind, k.INT)
+    counted = c.call(row_counters.count_items, c.list(values))
+    mine = Counter(values)
+    assert same(c.values(counted, k.dict_of(kind, k.INT)), dict(mine))
+    pairs = k.list_of(k.tuple_of((kind, k.INT)))
+    for most in (-1, 0, 1, 2, 99):
+        found = c.values(c.call(row_counters.most_common, counted, most), pairs)
+        assert same(found, mine.most_common(most))
+    assert same(
+        c.values(c.call(row_counters.most_common, counted, GREATEST), pairs), mine.most_common()
+    )
+
+
 # Rows of the table.
 
 _ARGUMENTS: dict[str, st.SearchStrategy[Any]] = {
@@ -401,6 +428,7 @@ _ARGUMENTS: dict[str, st.SearchStrategy[Any]] = {
 }
 _SYMBOLS: dict[str, Callable[..., Any]] = {
     "[]": operator.getitem,
+    "[]=": operator.setitem,
     "[:]": lambda values, start, stop: values[start:stop],
     "[::]": lambda values, start, stop, step: values[start:stop:step],
     "in": lambda value, values: value in values,

@@ -11,6 +11,7 @@ from colkern.rows.methods import Method
 _LISTS = [
     Method("len", "(list[T]) -> int", row_lists.list_size),
     Method("[]", "(list[T], int) -> T", row_lists.index_place),
+    Method("[]=", "(list[T], int, T) -> None", row_lists.set_place),
     Method("[:]", "(list[T], int, int) -> list[T]", row_lists.slice_between),
     Method("[:]", "(list[T], int, None) -> list[T]", row_lists.slice_from),
     Method("[:]", "(list[T], None, int) -> list[T]", row_lists.slice_to),
@@ -71,6 +72,7 @@ _LOOK_UPS = [
 
 _DICTS = [
     Method("len", "(dict[K, V]) -> int", row_dicts.dict_size),
+    Method("[]=", "(dict[K, V], K, V) -> None", row_dicts.set_place),
     Method("==", "(dict[K, V], dict[K, V]) -> bool", row_dicts.dicts_equal),
     Method("!=", "(dict[K, V], dict[K, V]) -> bool", row_dicts.dicts_differ),
     Method("|", "(dict[K, V], dict[K, V]) -> dict[K, V]", row_dicts.merged),
@@ -95,6 +97,7 @@ _SETS = [
     Method("<=", "(set[K], set[K]) -> bool", row_sets.is_subset),
     Method(">", "(set[K], set[K]) -> bool", row_sets.is_greater),
     Method(">=", "(set[K], set[K]) -> bool", row_sets.is_superset),
+    Method("set.add", "(set[K], K) -> None", row_sets.add),
     Method("set.clear", "(set[K]) -> None", row_dicts.clear_dict),
     Method("set.copy", "(set[K]) -> set[K]", row_sets.copy_set),
     Method("set.difference", "(set[K], set[K]) -> set[K]", row_sets.difference),

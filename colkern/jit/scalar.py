@@ -6,17 +6,30 @@ Nothing here imports Numba; the first definition with known types, or the first 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.column_function import FunctionOfRow, common_device, require_one_length
+from colkern.jit.compiling.names import has_all_names
 from colkern.jit.results.result_types import result_type
-from colkern.jit.rows.arguments import Value
+from colkern.jit.rows.arguments import Value, accepted_reader, decoded_type
 from colkern.jit.signatures import Signature, signature_of
 from colkern.memory import HOST, Device
+from colkern.operations import combine_validity
+from colkern.rows.compiled_rows import (
+    DEFAULT_OPTIONS,
+    AnyPlan,
+    CompiledRows,
+    Counted,
+    RowOptions,
+    representative,
+)
+from colkern.rows.front import Sources
+from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
     from colkern.jit.device.columns_of_rows import DevicePlan
@@ -31,6 +44,7 @@ class Udf(FunctionOfRow):
         signature: Its parameters and result, as declared.
         nulls: "propagate", "pass", or the result for nulls.
         pure: Whether its results follow from its arguments alone.
+        options: How it is compiled.
     """
 
     pure: bool
@@ -43,10 +57,43 @@ class Udf(FunctionOfRow):
         signature: Signature,
         nulls: object,
         pure: bool = True,
+        options: RowOptions = DEFAULT_OPTIONS,
+        sources: Sources | None = None,
     ) -> None:
         super().__init__(function, signature, nulls)
         self.pure = pure
+        self.options = options
+        self.rows = CompiledRows(function, options, sources)
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
+
+    @property
+    def python(self) -> Callable[..., object]:
+        """The plain Python function."""
+        return self.function
+
+    def report(self) -> Report:
+        """How many rows there were so far, and how many were left to Python, by line."""
+        return self.rows.report
+
+    def source(self) -> str:
+        """The source that is generated for the columns of the last call; empty before it."""
+        return self.rows.source()
+
+    def define(self) -> None:
+        """Compile the function if its declaration says enough, so that mistakes show at once."""
+        types = [representative(parameter.type) for parameter in self.signature.parameters]
+        known = [type_ for type_ in types if type_ is not None]
+        if len(known) == len(types) and has_all_names(self.function):
+            if self._row_plan(tuple(known)) is not None:
+                return
+        super().define()
+
+    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
+        """The plan of the compiler of row functions; None if it does not take the function."""
+        for parameter, column in zip(self.signature.parameters, columns, strict=True):
+            accepted_reader(parameter, decoded_type(column))
+        plain = tuple(map(decoded_type, columns))
+        return self.rows.plan(plain, self._nullable(), self.signature.returns)
 
     def __call__(self, *columns: object, **named: object) -> Array:
         """The function of each row of the columns, as an array.
@@ -121,9 +168,17 @@ class Udf(FunctionOfRow):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
+        plan = self._row_plan(columns)
+        if plan is not None:
+            return plan.returns
         return self._infer(tuple(reader.value for reader in self._readers(columns)))
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:  # type: ignore[override]
+        row_plan = self._row_plan(columns)
+        if row_plan is not None:
+            default = self._default(row_plan.returns)
+            fill = None if default is None else partial(self._filled, default)
+            return Counted(row_plan, self.rows.report, fill)
         from colkern.jit.rows.execution import Plan
         from colkern.jit.rows.inputs import Inputs
 
@@ -132,6 +187,15 @@ class Udf(FunctionOfRow):
         returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
         return Plan(self.name, inputs, function, returns, default=self._default(returns))
+
+    def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
+        """Results with a default value where the function was not called."""
+        from colkern.jit.rows.default_values import filled
+
+        may = self._nullable()
+        required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
+        called = combine_validity(required)[0]
+        return results if called is None else filled(results, called, default)
 
     def _has_default(self) -> bool:
         return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
@@ -158,7 +222,8 @@ class Udf(FunctionOfRow):
         return returns
 
     def _parts(self) -> tuple[object, ...]:
-        return self.function, self.signature, self.nulls, self.pure
+        sources = self.rows.sources()
+        return self.function, self.signature, self.nulls, self.pure, self.options, sources
 
 
 class Options(TypedDict, total=False):
@@ -168,6 +233,9 @@ class Options(TypedDict, total=False):
     nulls: object
     pure: bool
     signature: str | None
+    arithmetic: Literal["python", "machine"]
+    strict: bool
+    fallback: bool
 
 
 @overload
@@ -188,6 +256,9 @@ def udf(
     nulls: object = "propagate",
     pure: bool = True,
     signature: str | None = None,
+    arithmetic: Literal["python", "machine"] = "python",
+    strict: bool = False,
+    fallback: bool = False,
 ) -> Udf | Callable[[Callable[..., object]], Udf]:
     """Make a function of one row into a function of columns, compiled by Numba::
 
@@ -307,9 +378,12 @@ def udf(
         function, signature = None, function
     if nulls is None:
         raise ValueError("nulls: expected 'propagate', 'pass' or a value, got None")
+    if arithmetic not in ("python", "machine"):
+        raise ValueError(f"arithmetic: expected 'python' or 'machine', got {arithmetic!r}")
+    options = RowOptions(arithmetic, strict, fallback)
     if function is None:
-        return lambda plain: _make(plain, returns, nulls, pure, signature)
-    return _make(function, returns, nulls, pure, signature)
+        return lambda plain: _make(plain, returns, nulls, pure, signature, options)
+    return _make(function, returns, nulls, pure, signature, options)
 
 
 def _make(
@@ -318,6 +392,7 @@ def _make(
     nulls: object,
     pure: bool,
     signature: str | None,
+    options: RowOptions,
 ) -> Udf:
     plain = getattr(function, "py_func", function)
     if hasattr(plain, "evalType"):
@@ -334,7 +409,7 @@ def _make(
         )
     if inspect.iscoroutinefunction(plain):
         raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
-    scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure)
+    scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
     scalar._require_supported()
     if scalar.signature.returns is not None:
         scalar._default(scalar.signature.returns)

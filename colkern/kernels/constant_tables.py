@@ -10,9 +10,9 @@ from numpy import int64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
-from colkern.kernels.row_dicts import MASK, SLOTS
-from colkern.kernels.row_items import Place, hash_bytes, mix, same_bytes
-from colkern.kernels.row_values import Bytes, Text
+from colkern.kernels.row_dicts import MASK, SLOTS, as_optional
+from colkern.kernels.row_items import Layout, Place, hash_bytes, mix, same_bytes
+from colkern.kernels.row_values import DONE, KEY_ERROR, Arena, Bytes, Code, Text
 
 
 @helper
@@ -66,3 +66,74 @@ def find_number(value_words: int64, header: int64, key: int64) -> Place:
         slot = (slot + 1) & mask
         number = get_word(slots + slot * 8)
     return int64(0)
+
+
+# Rows of the table for such keys.
+
+
+@helper
+def get_text(value_words: int64, header: int64, key: Text) -> tuple[Place, Code]:
+    """`dict[key]` of a text."""
+    place = find_text(value_words, header, key)
+    return place, KEY_ERROR if place == 0 else DONE
+
+
+@helper
+def get_text_or(value_words: int64, header: int64, key: Text, default: Place) -> Place:
+    """`dict.get(key, default)` of a text."""
+    place = find_text(value_words, header, key)
+    return place if place != 0 else default
+
+
+@helper
+def get_text_optional(
+    arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: Text
+) -> tuple[Place, Code]:
+    """`dict.get(key)` of a text."""
+    return as_optional(arena, value_layout, value_words, find_text(value_words, header, key))
+
+
+@helper
+def is_text_key(value_words: int64, key: Text, header: int64) -> bool:
+    """`key in dict` of a text."""
+    return bool(find_text(value_words, header, key) != 0)
+
+
+@helper
+def is_text_element(key: Text, header: int64) -> bool:
+    """`element in set` of a text."""
+    return bool(find_text(int64(0), header, key) != 0)
+
+
+@helper
+def get_number(value_words: int64, header: int64, key: int64) -> tuple[Place, Code]:
+    """`dict[key]` of an int."""
+    place = find_number(value_words, header, key)
+    return place, KEY_ERROR if place == 0 else DONE
+
+
+@helper
+def get_number_or(value_words: int64, header: int64, key: int64, default: Place) -> Place:
+    """`dict.get(key, default)` of an int."""
+    place = find_number(value_words, header, key)
+    return place if place != 0 else default
+
+
+@helper
+def get_number_optional(
+    arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: int64
+) -> tuple[Place, Code]:
+    """`dict.get(key)` of an int."""
+    return as_optional(arena, value_layout, value_words, find_number(value_words, header, key))
+
+
+@helper
+def is_number_key(value_words: int64, key: int64, header: int64) -> bool:
+    """`key in dict` of an int."""
+    return bool(find_number(value_words, header, key) != 0)
+
+
+@helper
+def is_number_element(key: int64, header: int64) -> bool:
+    """`element in set` of an int."""
+    return bool(find_number(int64(0), header, key) != 0)

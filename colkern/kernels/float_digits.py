@@ -11,6 +11,7 @@ import math
 
 from numpy import float64, int64, uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     bits_of_float,
@@ -148,7 +149,7 @@ def units_at(value: float64, places: int64) -> tuple[int64, Code]:
 
 
 @helper
-def round_float(value: float64, digits: int64) -> tuple[float64, Code]:
+def round_float(value: float64, digits: int64) -> tuple[float, Code]:
     """`round(value, digits)`: the float nearest to the decimal nearest to the value."""
     if not abs(value) <= _LARGEST or value == 0.0:
         return value, DONE
@@ -184,21 +185,21 @@ def significant(value: float64, count: int64) -> tuple[int64, int64, Code]:
     """
     if value == 0.0:
         return int64(0), int64(0), DONE
-    place = least_magnitude(value)
+    place = least_magnitude(value) - 1
     limit = power_of_ten(count)
-    digits, code = units_at(value, count - 1 - place)
-    if code == DONE and digits >= limit:
+    digits, code = limit, DONE
+    while code == DONE and digits >= limit:
         place = place + 1
         digits, code = units_at(value, count - 1 - place)
-        # What rounds down to too few digits was rounded up to the limit before.
-        if digits * 10 < limit:
-            digits = limit // 10
+    # What rounds down to too few digits was rounded up to the limit before.
+    if digits * 10 < limit:
+        digits = limit // 10
     return digits, place, code
 
 
 @helper
 def decimal_between(
-    first: int64, last: int64, whole: int64, up: bool, inexact: bool
+    first: int64, last: int64, whole: int64, up: Truth, inexact: Truth
 ) -> tuple[int64, int64]:
     """`(digits, zeros)`: of the integers from `first` to `last`, the one that ends in most zeros.
 
@@ -225,14 +226,18 @@ def decimal_between(
         upper = high // 10
     if low == high:
         return low, zeros
+    digits = whole
     if zeros == 0:
-        return min(max(whole + int64(up), low), high), zeros
-    unit = power_of_ten(zeros)
-    digits = whole // unit
-    twice = (whole - digits * unit) << 1
-    if twice > unit or (twice == unit and (inexact or digits & 1 != 0)):
-        digits = digits + 1
-    return min(max(digits, low), high), zeros
+        digits = whole + int64(up)
+    else:
+        unit = power_of_ten(zeros)
+        digits = whole // unit
+        twice = (whole - digits * unit) << 1
+        if twice > unit or (twice == unit and (inexact or digits & 1 != 0)):
+            digits = digits + 1
+    if digits < low:
+        digits = low
+    return (digits if digits < high else high), zeros
 
 
 @helper

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from numpy import float64, int64, uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.float_digits import power_of_ten, shortest, significant, units
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
@@ -45,34 +46,27 @@ def eight_digits(number: int64) -> int64:
 
 
 @helper
-def leading_zero_digits(word: int64) -> int64:
-    """How many of the eight digits in a word are 0 before the first other one."""
-    return int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3
-
-
-@helper
 def write_digits(end: int64, number: int64) -> int64:
     """Write the digits of a number that is not negative up to `end`; the address of the first.
 
     It has 24 bytes in front of `end`, a multiple of 8. Zeros stand before the digits.
     """
+    first = end - 8
     rest = number // _EIGHT
     word = eight_digits(number - rest * _EIGHT)
-    set_word(end - 8, word)
-    if rest == 0:
-        return end - max(8 - leading_zero_digits(word), int64(1))
-    upper = rest // _EIGHT
-    word = eight_digits(rest - upper * _EIGHT)
-    set_word(end - 16, word)
-    if upper == 0:
-        return end - 16 + leading_zero_digits(word)
-    word = eight_digits(upper)
-    set_word(end - 24, word)
-    return end - 24 + leading_zero_digits(word)
+    set_word(first, word)
+    while rest != 0:
+        first = first - 8
+        upper = rest // _EIGHT
+        word = eight_digits(rest - upper * _EIGHT)
+        set_word(first, word)
+        rest = upper
+    zeros = int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3
+    return first + zeros if zeros < 8 else end - 1
 
 
 @helper
-def with_sign(start: int64, negative: bool) -> int64:
+def with_sign(start: int64, negative: Truth) -> int64:
     """Write a minus in front of an address, and say where the number begins: there if it is negative."""
     set_byte(start - 1, int64(_MINUS))
     return start - int64(negative)
@@ -163,12 +157,6 @@ def str_of_bool(arena: Arena, value: bool) -> tuple[Text, Code]:
 
 
 @helper
-def is_negative(value: float64) -> bool:
-    """Whether a float has a sign, also a zero."""
-    return bits_of_float(value) < 0
-
-
-@helper
 def text_of_special(arena: Arena, value: float64) -> tuple[Text, Code]:
     """An infinity or NaN."""
     place = allocate(arena, int64(16))
@@ -196,37 +184,36 @@ def write_fraction(end: int64, fraction: int64, places: int64) -> None:
 
 @helper
 def text_of_decimal(
-    arena: Arena, number: int64, places: int64, negative: bool
+    arena: Arena, number: int64, places: int64, negative: Truth
 ) -> tuple[Text, Code]:
     """A number over ten to `places`, with as many digits behind the point."""
     place = allocate(arena, int64(64))
     if place == 0:
         return NO_TEXT, NO_ROOM
     end = place + 32
-    if places <= 0:
-        start = with_sign(write_digits(end, number), negative)
-        return Text(start, end - start, True), DONE
-    if places <= 16:
-        unit = power_of_ten(places)
-        whole = number // unit
-        start = with_sign(write_digits(end, whole), negative)
-        write_fraction(end, number - whole * unit, places)
-        return Text(start, end + 1 + places - start, True), DONE
-    if places > 24 or (places < 19 and number >= power_of_ten(min(places, int64(18)))):
-        return NO_TEXT, LEFT
+    is_split = 0 < places <= 16
+    unit = power_of_ten(places) if is_split else int64(1)
+    whole = number // unit
+    # Zeros stand before the digits.
     set_word(end - 24, int64(_ZEROS))
     set_word(end - 16, int64(_ZEROS))
-    write_digits(end, number)
-    start = end - places - 2
-    set_byte(start, int64(48))
-    set_byte(start + 1, int64(_POINT))
+    start = write_digits(end, whole)
+    if is_split:
+        write_fraction(end, number - whole * unit, places)
+        end = end + 1 + places
+    elif places > 0:
+        if places > 24 or end - start > places:
+            return NO_TEXT, LEFT
+        start = end - places - 2
+        set_byte(start, int64(48))
+        set_byte(start + 1, int64(_POINT))
     start = with_sign(start, negative)
     return Text(start, end - start, True), DONE
 
 
 @helper
 def text_with_exponent(
-    arena: Arena, number: int64, exponent: int64, count: int64, negative: bool
+    arena: Arena, number: int64, exponent: int64, count: int64, negative: Truth
 ) -> tuple[Text, Code]:
     """`d.dde+dd`: a number's digits, and the exponent of the first.
 
@@ -276,7 +263,7 @@ def str_of_float(arena: Arena, value: float64) -> tuple[Text, Code]:
         # There is at least one digit behind the point.
         digits = digits * power_of_ten(exponent + 1)
         exponent = int64(-1)
-    return text_of_decimal(arena, digits, -exponent, is_negative(value))
+    return text_of_decimal(arena, digits, -exponent, bits_of_float(value) < 0)
 
 
 @helper
@@ -287,7 +274,7 @@ def fixed_of_float(arena: Arena, value: float64, places: int64) -> tuple[Text, C
     number, code = units(value, places)
     if code != DONE:
         return NO_TEXT, code
-    return text_of_decimal(arena, number, places, is_negative(value))
+    return text_of_decimal(arena, number, places, bits_of_float(value) < 0)
 
 
 @helper
@@ -298,7 +285,7 @@ def scientific_of_float(arena: Arena, value: float64, places: int64) -> tuple[Te
     number, exponent, code = significant(value, places + 1)
     if code != DONE:
         return NO_TEXT, code
-    return text_with_exponent(arena, number, exponent, places + 1, is_negative(value))
+    return text_with_exponent(arena, number, exponent, places + 1, bits_of_float(value) < 0)
 
 
 @helper
@@ -318,12 +305,12 @@ def general_of_float(arena: Arena, value: float64, count: int64, dot: int64) -> 
         zeros = zeros + 1
     digits = count - zeros
     if exponent < -4 or exponent >= count - dot:
-        return text_with_exponent(arena, number, exponent, digits, is_negative(value))
+        return text_with_exponent(arena, number, exponent, digits, bits_of_float(value) < 0)
     places = digits - 1 - exponent
     if places < dot:
         number = number * power_of_ten(dot - places)
         places = dot
-    return text_of_decimal(arena, number, places, is_negative(value))
+    return text_of_decimal(arena, number, places, bits_of_float(value) < 0)
 
 
 # Separators, signs and padding
@@ -354,6 +341,43 @@ def with_suffix(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
 
 
 @helper
+def behind_sign(text: Text, lead: int64) -> int64:
+    """Where the digits of a number begin, behind a sign and `lead` bytes of a prefix."""
+    byte = get_byte(text.address)
+    return lead + int64(byte == 45 or byte == 43 or byte == 32)
+
+
+@helper
+def behind_digits(text: Text, first: int64, every: int64) -> int64:
+    """Where the digits from a place on end; letters are digits if groups have four."""
+    end = first
+    while end < text.size:
+        byte = get_byte(text.address + end)
+        if byte < 48 or (byte > 57 and every == 3):
+            break
+        end = end + 1
+    return end
+
+
+@helper
+def with_zeros(
+    arena: Arena, text: Text, lead: int64, every: int64, width: int64
+) -> tuple[Text, Code]:
+    """A number with zeros before its digits, so many that it has a width with separators.
+
+    Infinities and NaN are left to Python.
+    """
+    first = behind_sign(text, lead)
+    digits = behind_digits(text, first, every) - first
+    if digits == 0:
+        return NO_TEXT, LEFT
+    room = width - (text.size - digits)
+    # A separator is never the first.
+    wanted = room - room // (every + 1) + int64(room % (every + 1) == 0)
+    return padded(arena, text, text.size + wanted - digits, int64(2), lead, int64(48))
+
+
+@helper
 def with_separators(
     arena: Arena, text: Text, lead: int64, every: int64, separator: int64
 ) -> tuple[Text, Code]:
@@ -366,31 +390,27 @@ def with_separators(
         every: The digits of a group; letters count as digits if they are four.
         separator: The byte between groups.
     """
-    first = lead
-    byte = get_byte(text.address)
-    if byte == 45 or byte == 43 or byte == 32:
-        first = first + 1
-    end = first
-    while end < text.size:
-        byte = get_byte(text.address + end)
-        if byte < 48 or (byte > 57 and every == 3):
-            break
-        end = end + 1
-    more = max(end - first - 1, int64(0)) // every
+    first = behind_sign(text, lead)
+    end = behind_digits(text, first, every)
+    more = (end - first - 1) // every if end > first else int64(0)
     place = allocate(arena, text.size + more)
     if place == 0:
         return NO_TEXT, NO_ROOM
     copy(text.address, place, first)
     target = place + first
     left = end - first
+    until = left - more * every
     k = first
     while k < text.size:
+        # Of the digits, `left` are not yet copied; behind them, there are no separators.
+        if until == 0 and left > 0:
+            set_byte(target, separator)
+            target = target + 1
+            until = every
         set_byte(target, get_byte(text.address + k))
         target = target + 1
         left = left - 1
-        if left > 0 and left % every == 0:
-            set_byte(target, separator)
-            target = target + 1
+        until = until - 1
         k = k + 1
     return Text(place, text.size + more, True), DONE
 
@@ -430,10 +450,7 @@ def padded(
         return NO_TEXT, NO_ROOM
     first = int64(0)
     if lead >= 0:
-        byte = get_byte(text.address)
-        first = lead
-        if byte == 45 or byte == 43 or byte == 32:
-            first = first + 1
+        first = behind_sign(text, lead)
         copy(text.address, place, first)
     before = missing * share // 2
     for k in range(before):

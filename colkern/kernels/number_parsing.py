@@ -20,7 +20,7 @@ from colkern.kernels.primitives import (
     shifted_right,
     wrapped,
 )
-from colkern.kernels.row_values import DONE, LEFT, VALUE_ERROR, Code, Text, is_ascii
+from colkern.kernels.row_values import DONE, LEFT, VALUE_ERROR, Code, Text
 
 _EXACT = 1 << 53
 _MOST_DIVISOR = 26
@@ -30,9 +30,12 @@ _MOST_DIVISOR = 26
 @helper
 def refused(text: Text) -> Code:
     """What it means that ASCII's rules do not make a number of a text."""
-    if text.ascii or is_ascii(text.address, text.size):
-        return VALUE_ERROR
-    return LEFT
+    k = text.address
+    while not text.ascii and k < text.address + text.size:
+        if get_byte(k) > 127:
+            return LEFT
+        k = k + 1
+    return VALUE_ERROR
 
 
 @helper

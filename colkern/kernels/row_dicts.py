@@ -19,6 +19,7 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import (
+    OPTIONAL,
     UNKNOWN,
     YES,
     Layout,
@@ -253,6 +254,110 @@ def pop_item(key_words: int64, value_words: int64, header: int64) -> tuple[Place
     return entry + 8, DONE
 
 
+# What `dict` has methods for.
+
+
+@helper
+def set_place(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+) -> tuple[Room, Code]:
+    """`dict[key] = …`: where the value's words are to be written."""
+    return insert_place(arena, key_layout, key_words, value_words, header, key)
+
+
+@helper
+def is_key(
+    key_layout: Layout, key_words: int64, value_words: int64, key: Place, header: int64
+) -> tuple[bool, Code]:
+    """`key in dict`."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    return bool(place != 0), code
+
+
+@helper
+def get_or(
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+    default: Place,
+) -> tuple[Place, Code]:
+    """`dict.get(key, default)`."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    return place if place != 0 else default, code
+
+
+@helper
+def get_optional(
+    arena: Arena,
+    key_layout: Layout,
+    value_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+) -> tuple[Place, Code]:
+    """`dict.get(key)`: a value that may be None."""
+    place, code = find_place(key_layout, key_words, value_words, header, key)
+    if code != DONE:
+        return place, code
+    return as_optional(arena, value_layout, value_words, place)
+
+
+@helper
+def as_optional(
+    arena: Arena, value_layout: Layout, value_words: int64, place: Place
+) -> tuple[Place, Code]:
+    """A value that may be None, of a value's place, or of 0 for None."""
+    made = allocate(arena, value_words * 8 + 8)
+    if made == 0:
+        return made, NO_ROOM
+    set_word(made, int64(place == 0))
+    if place != 0:
+        # A value that may be None anyway says so itself.
+        flag = int64(0 if value_layout & 15 == OPTIONAL else 8)
+        copy_words(place, made + flag, value_words)
+    return made, DONE
+
+
+@helper
+def set_default(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+    default: Place,
+) -> tuple[Place, Code]:
+    """`dict.setdefault(key, default)`."""
+    before = get_word(header + COUNT)
+    place, code = insert_place(arena, key_layout, key_words, value_words, header, key)
+    if get_word(header + COUNT) != before:
+        copy_words(default, place, value_words)
+    return place, code
+
+
+@helper
+def pop_or(
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    header: int64,
+    key: Place,
+    default: Place,
+) -> tuple[Place, Code]:
+    """`dict.pop(key, default)`."""
+    place, code = take_place(key_layout, key_words, value_words, header, key)
+    return place if place != 0 else default, code
+
+
 # One entry after the other.
 
 
@@ -278,22 +383,22 @@ def list_of_entries(
     key_words: int64,
     value_words: int64,
     header: int64,
-    first_word: int64,
-    item_words: int64,
+    first: int64,
+    words: int64,
 ) -> tuple[int64, Code]:
-    """A list of the `item_words` words of each entry from `first_word` on: keys, values, or both.
+    """A list of the `words` words of each entry from word `first` on: keys, values, or both.
 
     `list(dict)` is of `0, key_words`, `list(dict.values())` of `key_words, value_words`,
     `list(dict.items())` of `0, key_words + value_words`.
     """
-    items = new_list(arena, item_words, get_word(header + COUNT))
+    items = new_list(arena, words, get_word(header + COUNT))
     if items == 0:
         return items, NO_ROOM
     target = get_word(items)
     place = next_item(key_words, value_words, header, int64(0))
     while place != 0:
-        copy_words(place + first_word * 8, target, item_words)
-        target += item_words * 8
+        copy_words(place + first * 8, target, words)
+        target += words * 8
         place = next_item(key_words, value_words, header, place)
     set_word(items + 8, get_word(header + COUNT))
     return items, DONE
@@ -333,6 +438,27 @@ def copy_dict(
 
 
 @helper
+def merged(
+    arena: Arena,
+    key_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    left: int64,
+    right: int64,
+) -> tuple[int64, Code]:
+    """`left | right`."""
+    made = new_dict(arena, key_words)
+    code = NO_ROOM if made == 0 else DONE
+    source = left
+    # Twice around, as each call would be compiled by itself.
+    for _ in range(2):
+        if code == DONE:
+            made, code = update(arena, key_layout, key_words, value_words, made, source)
+            source = right
+    return made, code
+
+
+@helper
 def dicts_equal(
     key_layout: Layout,
     value_layout: Layout,
@@ -354,3 +480,17 @@ def dicts_equal(
             return False, LEFT if same == UNKNOWN else DONE
         key = next_item(key_words, value_words, left, key)
     return True, DONE
+
+
+@helper
+def dicts_differ(
+    key_layout: Layout,
+    value_layout: Layout,
+    key_words: int64,
+    value_words: int64,
+    left: int64,
+    right: int64,
+) -> tuple[bool, Code]:
+    """`left != right`."""
+    same, code = dicts_equal(key_layout, value_layout, key_words, value_words, left, right)
+    return not same, code

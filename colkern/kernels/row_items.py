@@ -42,7 +42,7 @@ FLOAT = 4
 OPTIONAL = 5
 """A word that says whether the following part is None, whose words are anything then."""
 HANDLE = 6
-"""A list, set or dictionary, which has neither hash nor order here."""
+"""A list, set or dictionary; whether it is equal to another or less is `UNKNOWN`."""
 
 NO = 0
 YES = 1
@@ -169,7 +169,7 @@ def equal_words(layout: Layout, left: Place, right: Place) -> int64:
             if x != y:
                 return int64(UNKNOWN if x != x and y != y else NO)
         elif a != b:
-            return int64(NO)
+            return int64(UNKNOWN if part == HANDLE else NO)
         elif part == OPTIONAL and a != 0:
             size = int64(16 if layout & 14 == TEXT else 8)
             left += size
@@ -204,7 +204,7 @@ def less_words(layout: Layout, left: Place, right: Place) -> int64:
             if a != 0 or b != 0:
                 return int64(UNKNOWN)
         elif a != b:
-            return int64(a < b)
+            return int64(UNKNOWN if part == HANDLE else a < b)
     return int64(NO)
 
 

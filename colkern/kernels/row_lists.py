@@ -33,6 +33,9 @@ from colkern.kernels.row_values import (
     allocate,
 )
 
+LEAST = -(1 << 63)
+GREATEST = (1 << 63) - 1
+
 
 @helper
 def new_list(arena: Arena, item_words: int64, capacity: int64) -> int64:
@@ -89,13 +92,19 @@ def has_room(arena: Arena, item_words: int64, header: int64, count: int64) -> bo
 
 @helper
 def index_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code]:
-    """`list[k]`, to be read or to be written over."""
+    """`list[k]`."""
     count = get_word(header + 8)
     if k < 0:
         k += count
     if k < 0 or k >= count:
         return int64(0), INDEX_ERROR
     return get_word(header) + k * item_words * 8, DONE
+
+
+@helper
+def set_place(item_words: int64, header: int64, k: int64) -> tuple[Room, Code]:
+    """`list[k] = …`: where the item's words are to be written."""
+    return index_place(item_words, header, k)
 
 
 @helper
@@ -202,6 +211,51 @@ def slice_bound(size: int64, bound: int64, step: int64) -> int64:
 
 
 @helper
+def slice_between(
+    arena: Arena, item_words: int64, header: int64, start: int64, stop: int64
+) -> tuple[int64, Code]:
+    """`list[start:stop]`."""
+    return slice_list(arena, item_words, header, start, stop, int64(1))
+
+
+@helper
+def slice_from(arena: Arena, item_words: int64, header: int64, start: int64) -> tuple[int64, Code]:
+    """`list[start:]`."""
+    return slice_list(arena, item_words, header, start, int64(GREATEST), int64(1))
+
+
+@helper
+def slice_to(arena: Arena, item_words: int64, header: int64, stop: int64) -> tuple[int64, Code]:
+    """`list[:stop]`."""
+    return slice_list(arena, item_words, header, int64(0), stop, int64(1))
+
+
+@helper
+def slice_step_from(
+    arena: Arena, item_words: int64, header: int64, start: int64, step: int64
+) -> tuple[int64, Code]:
+    """`list[start::step]`."""
+    stop = int64(GREATEST if step > 0 else LEAST)
+    return slice_list(arena, item_words, header, start, stop, step)
+
+
+@helper
+def slice_step_to(
+    arena: Arena, item_words: int64, header: int64, stop: int64, step: int64
+) -> tuple[int64, Code]:
+    """`list[:stop:step]`."""
+    start = int64(LEAST if step > 0 else GREATEST)
+    return slice_list(arena, item_words, header, start, stop, step)
+
+
+@helper
+def slice_step(arena: Arena, item_words: int64, header: int64, step: int64) -> tuple[int64, Code]:
+    """`list[::step]`."""
+    start = int64(LEAST if step > 0 else GREATEST)
+    return slice_step_from(arena, item_words, header, start, step)
+
+
+@helper
 def copy_list(arena: Arena, item_words: int64, header: int64) -> tuple[int64, Code]:
     """`list.copy()`, `list(list)`, `list[:]`."""
     return repeat(arena, item_words, header, int64(1))
@@ -249,6 +303,12 @@ def repeat(arena: Arena, item_words: int64, header: int64, times: int64) -> tupl
     return many, DONE
 
 
+@helper
+def repeated(arena: Arena, item_words: int64, times: int64, header: int64) -> tuple[int64, Code]:
+    """`times * list`."""
+    return repeat(arena, item_words, header, times)
+
+
 # Comparison.
 
 
@@ -267,13 +327,11 @@ def find_from(
 
 
 @helper
-def contains(
-    item_layout: Layout, item_words: int64, header: int64, value: Place
-) -> tuple[bool, Code]:
+def is_in(item_layout: Layout, item_words: int64, value: Place, header: int64) -> tuple[bool, Code]:
     """`value in list`."""
     size = get_word(header + 8)
     position, code = find_from(item_layout, item_words, header, value, int64(0), size)
-    return position >= 0, code
+    return bool(position >= 0), code
 
 
 @helper
@@ -350,6 +408,47 @@ def compare_lists(
             less = less_words(item_layout, a, b)
             return int64(-1) if less != NO else int64(1), LEFT if less == UNKNOWN else DONE
     return int64(left_size > right_size) - int64(left_size < right_size), DONE
+
+
+@helper
+def lists_differ(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left != right`."""
+    same, code = lists_equal(item_layout, item_words, left, right)
+    return not same, code
+
+
+@helper
+def is_less(item_layout: Layout, item_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
+    """`left < right`."""
+    order, code = compare_lists(item_layout, item_words, left, right)
+    return bool(order < 0), code
+
+
+@helper
+def is_at_most(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left <= right`."""
+    order, code = compare_lists(item_layout, item_words, left, right)
+    return bool(order <= 0), code
+
+
+@helper
+def is_greater(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left > right`."""
+    return is_less(item_layout, item_words, right, left)
+
+
+@helper
+def is_at_least(
+    item_layout: Layout, item_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left >= right`."""
+    return is_at_most(item_layout, item_words, right, left)
 
 
 # One value of many.

@@ -10,13 +10,16 @@ import math
 
 from numpy import float64, int64, uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.decimal_floats import leading_zeros
+from colkern.kernels.float_digits import fraction_and_exponent, power_of_ten
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     bits_of_float,
     float_of_bits,
     popcount,
     product_overflows,
+    wrapped,
 )
 from colkern.kernels.row_values import (
     DONE,
@@ -100,15 +103,36 @@ def power_of_integers(base: int64, exponent: int64) -> tuple[int64, Code]:
 
 
 @helper
+def power_modulo(base: int64, exponent: int64, modulus: int64) -> tuple[int64, Code]:
+    """`pow(base, exponent, modulus)`; inverses, and a modulus whose square has no 64 bits, are left."""
+    if modulus == 0:
+        return int64(0), VALUE_ERROR
+    if exponent < 0 or modulus > 3037000499 or modulus < -3037000499:
+        return int64(0), LEFT
+    size = abs(modulus)
+    base = base % size
+    result = int64(1)
+    while exponent > 0:
+        if exponent & 1:
+            result = result * base % size
+        base = base * base % size
+        exponent = exponent >> 1
+    return result % modulus, DONE
+
+
+@helper
 def shift_left(value: int64, places: int64) -> tuple[int64, Code]:
     """`value << places`."""
     if places < 0:
         return int64(0), VALUE_ERROR
     if value == 0:
         return int64(0), DONE
-    if places > 62 or (value << places) >> places != value:
+    if places > 62:
         return int64(0), LEFT
-    return value << places, DONE
+    shifted = wrapped(value << places)
+    if shifted >> places != value:
+        return int64(0), LEFT
+    return shifted, DONE
 
 
 @helper
@@ -116,7 +140,7 @@ def shift_right(value: int64, places: int64) -> tuple[int64, Code]:
     """`value >> places`."""
     if places < 0:
         return int64(0), VALUE_ERROR
-    return value >> min(places, int64(63)), DONE
+    return value >> (places if places < 63 else int64(63)), DONE
 
 
 @helper
@@ -149,9 +173,7 @@ def round_integer(value: int64, digits: int64) -> tuple[int64, Code]:
     if digits < -18:
         # 10**19 is more than twice all that have 64 bits, but for a half of it.
         return int64(0), LEFT
-    unit = int64(1)
-    for _ in range(-digits):
-        unit = unit * 10
+    unit = power_of_ten(-digits)
     rest = value % unit
     down = value // unit
     half = unit // 2
@@ -203,7 +225,7 @@ def comb(n: int64, k: int64) -> tuple[int64, Code]:
     """`math.comb(n, k)`."""
     if n < 0 or k < 0:
         return int64(0), VALUE_ERROR
-    k = min(k, n - k)
+    k = k if k < n - k else n - k
     if k < 0:
         return int64(0), DONE
     result = int64(1)
@@ -238,8 +260,8 @@ def isqrt(n: int64) -> tuple[int64, Code]:
     """`math.isqrt(n)`."""
     if n < 0:
         return int64(0), VALUE_ERROR
-    root = min(int64(math.sqrt(float64(n))), int64(3037000499))
-    if root * root > n:
+    root = int64(math.sqrt(float64(n)))
+    if root > 3037000499 or root * root > n:
         root = root - 1
     elif root < 3037000499 and (root + 1) * (root + 1) <= n:
         root = root + 1
@@ -258,24 +280,18 @@ def divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
 
 
 @helper
-def fraction_of(bits: int64) -> int64:
-    """The significand of a finite float, from its bits without the sign."""
-    fraction = bits & _FRACTION
-    return fraction if bits >> 52 == 0 else fraction | (_FRACTION + 1)
-
-
-@helper
 def modulus_of_bits(left: int64, right: int64) -> int64:
     """What is left of a positive float after taking away another as often as it goes, all as bits."""
     if left < right:
         return left
-    lower = max(right >> 52, int64(1))
-    exponent = max(left >> 52, int64(1)) - lower
-    divisor = fraction_of(right)
-    rest = fraction_of(left) % divisor
+    divisor, lower = fraction_and_exponent(float_of_bits(right))
+    rest, exponent = fraction_and_exponent(float_of_bits(left))
+    exponent = exponent - lower
+    lower = lower + 1075
+    rest = rest % divisor
     while exponent > 0 and rest != 0:
         # 53 bits and ten more are an int64.
-        step = min(exponent, int64(10))
+        step = exponent if exponent < 10 else int64(10)
         rest = (rest << step) % divisor
         exponent = exponent - step
     if rest == 0:
@@ -287,7 +303,7 @@ def modulus_of_bits(left: int64, right: int64) -> int64:
 
 
 @helper
-def float_modulus(left: float64, right: float64) -> float64:
+def float_modulus(left: float64, right: float64) -> float:
     """C's `fmod(left, right)` of a divisor that is not zero, and no infinite `left`."""
     if left != left or right != right:
         return left + right
@@ -296,7 +312,7 @@ def float_modulus(left: float64, right: float64) -> float64:
 
 
 @helper
-def fmod(left: float64, right: float64) -> tuple[float64, Code]:
+def fmod(left: float64, right: float64) -> tuple[float, Code]:
     """`math.fmod(left, right)`."""
     if left != left or right != right:
         return left + right, DONE
@@ -306,7 +322,7 @@ def fmod(left: float64, right: float64) -> tuple[float64, Code]:
 
 
 @helper
-def modulo_floats(left: float64, right: float64) -> tuple[float64, Code]:
+def modulo_floats(left: float64, right: float64) -> tuple[float, Code]:
     """`left % right`."""
     if right == 0.0:
         return float64(0.0), ZERO_DIVISION_ERROR
@@ -321,7 +337,7 @@ def modulo_floats(left: float64, right: float64) -> tuple[float64, Code]:
 
 
 @helper
-def floor_divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
+def floor_divide_floats(left: float64, right: float64) -> tuple[float, Code]:
     """`left // right`."""
     if right == 0.0:
         return float64(0.0), ZERO_DIVISION_ERROR
@@ -344,7 +360,7 @@ def floor_divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
 
 
 @helper
-def divmod_floats(left: float64, right: float64) -> tuple[tuple[float64, float64], Code]:
+def divmod_floats(left: float64, right: float64) -> tuple[tuple[float, float], Code]:
     """`divmod(left, right)`."""
     quotient, code = floor_divide_floats(left, right)
     rest, code = modulo_floats(left, right)
@@ -353,16 +369,16 @@ def divmod_floats(left: float64, right: float64) -> tuple[tuple[float64, float64
 
 @helper
 def c_power(base: float64, exponent: float64) -> float64:
-    """C's `pow` of finite floats.
+    """C's `pow` of finite floats that have a finite or infinite power.
 
-    What is added is zero. LLVM does not know that, so it does not see exponents such as 2.0, for which it
-    would call `pow` not, and round otherwise.
+    What is taken away is zero. LLVM does not know that, so it does not see exponents such as 2.0, for which
+    it would not call `pow`, and round otherwise.
     """
-    return math.pow(base + (exponent - exponent), exponent + (base - base))
+    return float64(base - (exponent - exponent)) ** float64(exponent - (base - base))
 
 
 @helper
-def is_whole(value: float64) -> bool:
+def is_whole(value: float64) -> Truth:
     """`value.is_integer()`."""
     if not abs(value) < _WHOLE:
         return abs(value) <= _LARGEST
@@ -370,7 +386,7 @@ def is_whole(value: float64) -> bool:
 
 
 @helper
-def is_odd(value: float64) -> bool:
+def is_odd(value: float64) -> Truth:
     """Whether a float is an odd integer."""
     if not abs(value) < 9007199254740992.0:
         return False
@@ -378,7 +394,7 @@ def is_odd(value: float64) -> bool:
 
 
 @helper
-def square(value: float64) -> tuple[float64, float64]:
+def square(value: float) -> tuple[float, float]:
     """A square as the sum of two floats (Dekker's product), of a value far from where floats end."""
     product = value * value
     upper = value * 134217729.0
@@ -388,21 +404,21 @@ def square(value: float64) -> tuple[float64, float64]:
 
 
 @helper
-def last_place(value: float64) -> float64:
+def last_place(value: float) -> float64:
     """What the last bit of a positive float counts, far from where floats end."""
-    return float_of_bits((bits_of_float(value) & (0x7FF << 52)) - (52 << 52))
+    return float_of_bits((bits_of_float(float64(value)) & (0x7FF << 52)) - (52 << 52))
 
 
 @helper
-def power_of_floats(base: float64, exponent: float64) -> tuple[float64, Code]:
+def power_of_floats(base: float64, exponent: float64) -> tuple[float, Code]:
     """`base ** exponent`; infinities and complex results are left to Python.
 
-    Python calls C's `pow`, which errs by up to 0.54 units of the last place. A product errs by 0.5, so it is
-    the square but near the middle of two floats.
+    Python calls C's `pow`, which errs by up to 0.54 units of the last place. A product errs by 0.5, so it
+    is the square but near the middle of two floats.
     """
     if exponent == 2.0 and 1e-140 < abs(base) < 1e140:
         result, rest = square(base)
-        is_power_of_two = bits_of_float(result) & _FRACTION == 0
+        is_power_of_two = bits_of_float(float64(result)) & _FRACTION == 0
         if abs(rest) < 0.44 * last_place(result) and not is_power_of_two:
             return result, DONE
     if exponent == 0.0:
@@ -420,22 +436,22 @@ def power_of_floats(base: float64, exponent: float64) -> tuple[float64, Code]:
     result = c_power(abs(base), exponent)
     if result > _LARGEST:
         return float64(0.0), OVERFLOW_ERROR
-    if base < 0.0 and is_odd(exponent):
-        result = -result
-    return result, DONE
+    return (-result if base < 0.0 and is_odd(exponent) else result), DONE
 
 
 @helper
-def hypot(x: float64, y: float64) -> tuple[float64, Code]:
+def hypot(x: float64, y: float64) -> tuple[float, Code]:
     """`math.hypot(x, y)`, which is the nearest float but where it is near the middle of two.
 
     Those rows are left to Python, as are very small and large numbers.
     """
-    large = max(abs(x), abs(y))
-    if not 1e-140 < large < 1e140:
-        return float64(0.0), (DONE if x == 0.0 and y == 0.0 else LEFT)
-    upper, rest = square(large)
-    other, other_rest = square(min(abs(x), abs(y)))
+    if x == 0.0 and y == 0.0:
+        return float64(0.0), DONE
+    x, y = abs(x), abs(y)
+    if not (x < 1e140 and y < 1e140 and (x > 1e-140 or y > 1e-140)):
+        return float64(0.0), LEFT
+    upper, rest = square(x if x > y else y)
+    other, other_rest = square(y if x > y else x)
     total = upper + other
     rest = ((upper - total) + other) + (rest + other_rest)
     root = math.sqrt(total)
@@ -445,24 +461,24 @@ def hypot(x: float64, y: float64) -> tuple[float64, Code]:
     if abs((root - result) + more) > 0.499 * last_place(result):
         return float64(0.0), LEFT
     # Below a power of two, floats stand closer.
-    return result, (LEFT if bits_of_float(result) & _FRACTION == 0 and more != 0.0 else DONE)
+    return result, (
+        LEFT if bits_of_float(float64(result)) & _FRACTION == 0 and more != 0.0 else DONE
+    )
 
 
 @helper
-def math_pow(base: float64, exponent: float64) -> tuple[float64, Code]:
+def math_pow(base: float64, exponent: float64) -> tuple[float, Code]:
     """`math.pow(base, exponent)`; infinities and NaN are left to Python."""
     if not (abs(base) <= _LARGEST and abs(exponent) <= _LARGEST):
         return float64(0.0), LEFT
-    result = c_power(base, exponent)
-    if result != result:
+    if (base == 0.0 and exponent < 0.0) or (base < 0.0 and not is_whole(exponent)):
         return float64(0.0), VALUE_ERROR
-    if abs(result) > _LARGEST:
-        return float64(0.0), (VALUE_ERROR if base == 0.0 else OVERFLOW_ERROR)
-    return result, DONE
+    result = c_power(base, exponent)
+    return result, (OVERFLOW_ERROR if abs(result) > _LARGEST else DONE)
 
 
 @helper
-def modf(value: float64) -> tuple[tuple[float64, float64], Code]:
+def modf(value: float64) -> tuple[tuple[float, float], Code]:
     """`math.modf(value)`; infinities are left to Python."""
     if abs(value) > _LARGEST:
         return (value, value), LEFT
@@ -474,7 +490,7 @@ def modf(value: float64) -> tuple[tuple[float64, float64], Code]:
 @helper
 def is_close(
     left: float64, right: float64, rel_tol: float64, abs_tol: float64
-) -> tuple[bool, Code]:
+) -> tuple[Truth, Code]:
     """`math.isclose(left, right, rel_tol=rel_tol, abs_tol=abs_tol)`."""
     if rel_tol < 0.0 or abs_tol < 0.0:
         return False, VALUE_ERROR

@@ -12,13 +12,18 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_dicts import (
     COUNT,
+    copy_dict,
     find_place,
     insert_place,
+    is_key,
+    merged,
     new_dict,
     next_item,
+    pop_key,
+    take_place,
     update,
 )
-from colkern.kernels.row_items import Layout
+from colkern.kernels.row_items import Layout, Place
 from colkern.kernels.row_values import DONE, NO_ROOM, Arena, Code
 
 
@@ -44,15 +49,7 @@ def union(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left | right`."""
-    made = new_dict(arena, key_words)
-    code = int64(NO_ROOM if made == 0 else DONE)
-    source = left
-    # Twice around, as each call would be compiled by itself.
-    for _ in range(2):
-        if code == DONE:
-            made, code = update(arena, key_layout, key_words, int64(0), made, source)
-            source = right
-    return made, code
+    return merged(arena, key_layout, key_words, int64(0), left, right)
 
 
 @helper
@@ -72,9 +69,9 @@ def add_selected(
         if code == DONE and (place != 0) == wanted:
             place, code = insert_place(arena, key_layout, key_words, int64(0), made, key)
         if code != DONE:
-            return int64(code)
+            return code
         key = next_item(key_words, int64(0), source, key)
-    return int64(DONE)
+    return DONE
 
 
 @helper
@@ -108,7 +105,7 @@ def symmetric_difference(
 ) -> tuple[int64, Code]:
     """`left ^ right`."""
     made = new_dict(arena, key_words)
-    code = int64(NO_ROOM if made == 0 else DONE)
+    code = NO_ROOM if made == 0 else DONE
     for _ in range(2):
         if code == DONE:
             code = add_selected(arena, key_layout, key_words, made, left, right, False)
@@ -117,14 +114,57 @@ def symmetric_difference(
 
 
 @helper
+def is_element(
+    key_layout: Layout, key_words: int64, key: Place, header: int64
+) -> tuple[bool, Code]:
+    """`element in set`."""
+    return is_key(key_layout, key_words, int64(0), key, header)
+
+
+@helper
+def add(
+    arena: Arena, key_layout: Layout, key_words: int64, header: int64, key: Place
+) -> tuple[int64, Code]:
+    """`set.add(element)`."""
+    _place, code = insert_place(arena, key_layout, key_words, int64(0), header, key)
+    return header, code
+
+
+@helper
+def discard(key_layout: Layout, key_words: int64, header: int64, key: Place) -> tuple[int64, Code]:
+    """`set.discard(element)`."""
+    _place, code = take_place(key_layout, key_words, int64(0), header, key)
+    return header, code
+
+
+@helper
+def remove(key_layout: Layout, key_words: int64, header: int64, key: Place) -> tuple[int64, Code]:
+    """`set.remove(element)`."""
+    _place, code = pop_key(key_layout, key_words, int64(0), header, key)
+    return header, code
+
+
+@helper
+def update_set(
+    arena: Arena, key_layout: Layout, key_words: int64, header: int64, other: int64
+) -> tuple[int64, Code]:
+    """`set.update(other)`, `set |= other`."""
+    return update(arena, key_layout, key_words, int64(0), header, other)
+
+
+@helper
+def copy_set(
+    arena: Arena, key_layout: Layout, key_words: int64, header: int64
+) -> tuple[int64, Code]:
+    """`set.copy()`."""
+    return copy_dict(arena, key_layout, key_words, int64(0), header)
+
+
+@helper
 def count_common(
     key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
-    """How many elements of one set are in the other.
-
-    None: `left.isdisjoint(right)`. As many as the left has: `left <= right`; with fewer than the right has,
-    `left < right`.
-    """
+    """How many elements of one set are in the other."""
     found = int64(0)
     key = next_item(key_words, int64(0), left, int64(0))
     while key != 0:
@@ -134,3 +174,60 @@ def count_common(
         found += int64(place != 0)
         key = next_item(key_words, int64(0), left, key)
     return found, DONE
+
+
+@helper
+def is_disjoint(
+    key_layout: Layout, key_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left.isdisjoint(right)`."""
+    common, code = count_common(key_layout, key_words, left, right)
+    return bool(common == 0), code
+
+
+@helper
+def is_subset(key_layout: Layout, key_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
+    """`left <= right`, `left.issubset(right)`."""
+    common, code = count_common(key_layout, key_words, left, right)
+    return bool(common == get_word(left + COUNT)), code
+
+
+@helper
+def is_superset(
+    key_layout: Layout, key_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left >= right`, `left.issuperset(right)`."""
+    return is_subset(key_layout, key_words, right, left)
+
+
+@helper
+def is_less(key_layout: Layout, key_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
+    """`left < right`."""
+    is_part, code = is_subset(key_layout, key_words, left, right)
+    return is_part and get_word(left + COUNT) != get_word(right + COUNT), code
+
+
+@helper
+def is_greater(
+    key_layout: Layout, key_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left > right`."""
+    return is_less(key_layout, key_words, right, left)
+
+
+@helper
+def sets_equal(
+    key_layout: Layout, key_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left == right`."""
+    is_part, code = is_subset(key_layout, key_words, left, right)
+    return is_part and get_word(left + COUNT) == get_word(right + COUNT), code
+
+
+@helper
+def sets_differ(
+    key_layout: Layout, key_words: int64, left: int64, right: int64
+) -> tuple[bool, Code]:
+    """`left != right`."""
+    same, code = sets_equal(key_layout, key_words, left, right)
+    return not same, code

@@ -18,6 +18,7 @@ from colkern.rows.table import (
     Row,
     call_of,
     in_order,
+    kind_of,
     matches,
     table,
 )
@@ -120,9 +121,7 @@ _OF_CONSTANTS: dict[type, Kind] = {
 }
 
 
-def _called(
-    emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]
-) -> Value:
+def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
     body: Any = method.body
     if method.made:
@@ -158,6 +157,8 @@ def _widened(
         return Value(k.INT, f"int({value.code})")
     if name in bindings and bindings[name] != value.kind:
         return emitter.converted(value, bindings[name])
+    if isinstance(value.kind, k.Container):
+        return emitter.converted(value, kind_of(parameter.kind, bindings))
     return value
 
 

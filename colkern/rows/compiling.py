@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -19,20 +20,8 @@ from colkern.cpu.primitives import (
     trailing_zeros,
 )
 from colkern.generated import function_of_text
-from colkern.kernels import row_results, row_values
+from colkern.kernels import row_results, row_slots, row_values
 from colkern.rows.emitter import Program
-from colkern.rows.slots import (
-    bit_at,
-    has_null,
-    is_valid,
-    list_of_byte_strings,
-    list_of_texts,
-    list_of_words,
-    valid_bits,
-    valid_until,
-    viewed_bytes,
-    viewed_text,
-)
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -53,20 +42,20 @@ _PRIMITIVES = {
         set_word,
         sum_overflows,
         trailing_zeros,
-        bit_at,
-        has_null,
-        is_valid,
-        list_of_byte_strings,
-        list_of_texts,
-        list_of_words,
-        valid_bits,
-        valid_until,
-        viewed_bytes,
-        viewed_text,
     )
 }
 
 _BODIES = (
+    row_slots.viewed_text,
+    row_slots.viewed_bytes,
+    row_slots.valid_until,
+    row_slots.valid_bits,
+    row_slots.list_of_words,
+    row_slots.list_of_texts,
+    row_slots.list_of_byte_strings,
+    row_slots.is_valid,
+    row_slots.has_null,
+    row_slots.bit_at,
     row_results.put,
     row_results.put_items,
     row_results.row_bytes,
@@ -79,6 +68,7 @@ _BODIES = (
 )
 
 NAMES: dict[str, Any] = {
+    "math": math,
     "u1": np.uint8,
     "u8": np.uint64,
     "i8": np.int64,

@@ -24,7 +24,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 def comprehension(emitter: Emitter, node: ast.expr) -> Value:
     """The value of a comprehension."""
     if isinstance(node, ast.GeneratorExp):
-        emitter.refuse("a generator expression has a compiled form as the argument of a function only")
+        emitter.refuse(
+            "a generator expression has a compiled form as the argument of a function only"
+        )
     if isinstance(node, ast.DictComp):
         made = new_container(emitter, node, "dict", 0)
 
@@ -235,6 +237,25 @@ def _list_of(emitter: Emitter, node: ast.expr) -> Value:
     return made
 
 
+def filtered(emitter: Emitter, node: ast.Call) -> Value:
+    """What `filter(test, …)` leaves, as a list."""
+    from colkern.rows.functions import applied
+
+    test, iterable = node.args
+    made = new_container(emitter, node, "list", 0)
+
+    def take(value: Value) -> None:
+        value = emitter.numbers(value)
+        is_plain = isinstance(test, ast.Constant) and test.value is None
+        found = truth(emitter, value if is_plain else applied(emitter, test, [value]))
+        emitter.branch(
+            emitter.numbers(found).code, lambda: add(emitter, made, (value,)), lambda: None
+        )
+
+    items(emitter, iterable, take)
+    return made
+
+
 def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
     """`list(…)`."""
     if not node.args:
@@ -269,12 +290,15 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
     """`tuple(…)` of a tuple; of others, whose length is not known, it is refused."""
-    value = needed(emitter, node.args[0]) if node.args else constant(())
-    if value.is_constant:
-        return constant(tuple(value.constant))
-    if isinstance(value.kind, k.Tuple):
-        return value
-    emitter.refuse("a tuple of a length that depends on the row has no compiled form")
+    if not node.args:
+        return constant(())
+    if not isinstance(node.args[0], ast.GeneratorExp | ast.Call):
+        value = needed(emitter, node.args[0])
+        if value.is_constant:
+            return constant(tuple(value.constant))
+        if isinstance(value.kind, k.Tuple):
+            return value
+    return emitter.refuse("a tuple of a length that depends on the row has no compiled form")
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, in_words, invoked
+from colkern.rows.calls import call, has
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, equal, expression
@@ -46,7 +46,7 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
-    emitter.refuse("the index of a tuple must be known when the function is compiled")
+    return emitter.refuse("the index of a tuple must be known when the function is compiled")
 
 
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
@@ -103,7 +103,7 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
             emitter.bind_value(kind, loaded(kind, place, number * kind.words))
             for number in range(count)
         ]
-    emitter.refuse(f"{value.kind} assigned to {count} targets has no compiled form")
+    return emitter.refuse(f"{value.kind} assigned to {count} targets has no compiled form")
 
 
 # Displays
@@ -146,16 +146,12 @@ def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Valu
         room: For how many items it has room at first.
     """
     count = 2 if name == "dict" else 1
-    kinds = tuple(
-        emitter.widened.get((id(node), number), k.NEVER) for number in range(count)
-    )
+    kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
     kind = Container(name, items=kinds, sites=frozenset({id(node)}))
-    words = [str(item.words) for item in kinds]
-    if name == "list":
-        text = f"{emitter.use(row_lists.new_list)}(arena, {words[0]}, {max(room, 4)})"
-    else:
-        words = [*words, "0"][:2]
-        text = f"{emitter.use(row_dicts.new_dict)}(arena, {', '.join(words)})"
+    body, more = (
+        (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")
+    )
+    text = f"{emitter.use(body)}(arena, {kinds[0].words}{more})"
     made = emitter.copy(text)
     emitter.fail_if(f"{made} == 0", row_values.NO_ROOM, "the arena")
     return Value(kind, made)
@@ -188,17 +184,9 @@ def add(emitter: Emitter, container: Value, values: Sequence[Value]) -> None:
         place = emitter.copy(f"{append}(arena, {kind.items[0].words}, {container.code})")
         emitter.fail_if(f"{place} == 0", row_values.NO_ROOM, "the arena")
     else:
-        key = in_words(emitter, values[0])
-        bindings = {"K": kind.items[0], "V": kind.items[-1] if kind.name == "dict" else k.NONE}
-        place = invoked(
-            emitter,
-            row_dicts.insert_place,
-            [container, Value(k.INT, key)],
-            k.INT,
-            kind.name,
-            bindings,
-        ).code
-    for line in stored(kind.items[-1], place, values[-1]) if kind.name != "set" else ():
+        call(emitter, "set.add" if kind.name == "set" else "[]=", [container, *values])
+        return
+    for line in stored(kind.items[0], place, values[0]):
         emitter.write(line)
 
 
@@ -212,16 +200,7 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
         add(emitter, container, (place, value))
         return
     (value,) = widen(emitter, container, [value])
-    at = invoked(
-        emitter,
-        row_lists.index_place,
-        [container, emitter.converted(place, k.INT)],
-        k.INT,
-        "list[]",
-        {"T": kind.items[0]},
-    )
-    for line in stored(kind.items[0], at.code, value):
-        emitter.write(line)
+    call(emitter, "[]=", [container, emitter.converted(place, k.INT), value])
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
@@ -283,4 +262,3 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
         return first if what == "keys" else second
 
     return Source(f"{place} != 0", read, [f"{place} = {following}({words}, {place})"])
-

@@ -154,7 +154,7 @@ class Emitter:
         self.node: ast.AST = ast.Pass(lineno=definition.function.__code__.co_firstlineno)
         self.block = Block()
         self.env: dict[str, Value] = {}
-        self.cells: dict[str, Value] = {}
+        self.cells: dict[str, Cell] = {}
         self.attempts: list[Attempt] = []
         self.loops: list[Any] = []
         self.dead = False
@@ -201,7 +201,8 @@ class Emitter:
 
     def use(self, body: Callable[..., Any]) -> str:
         """The name of a body in the generated source."""
-        name = body.__name__
+        # With its module's name, as the lines that load and store items name bodies too.
+        name = f"{body.__module__.rpartition('.')[2]}_{body.__name__}"
         while self.program.bodies.setdefault(name, body) is not body:
             name += "_"
         return name
@@ -491,7 +492,9 @@ class Emitter:
             outer, self.block = self.block, block
             self.move(target, value if value is not None else Value(k.NEVER))
             if flag:
-                self.write(f"{stem}_unbound = {value.unbound or False if value is not None else True}")
+                self.write(
+                    f"{stem}_unbound = {value.unbound or False if value is not None else True}"
+                )
             self.block = outer
         return replace(target, unbound=f"{stem}_unbound" if flag else "")
 
@@ -577,7 +580,11 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(k.INT, str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)", constant=value)
+            return Value(
+                k.INT,
+                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
+                constant=value,
+            )
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():
@@ -592,9 +599,7 @@ def literal(emitter: Emitter, value: Any) -> Value:
     return stored_constant(emitter, value, kind_of)
 
 
-def stored_constant(
-    emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]
-) -> Value:
+def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Value:
     """A constant that compiled code reads from memory: a list, set or dictionary, a date.
 
     Args:

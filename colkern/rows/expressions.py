@@ -115,12 +115,13 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
 
 def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
     """The result of arithmetic; one with floats of which all may be integers is no plain float."""
-    if value.kind == k.FLOAT and not any(side.kind == k.FLOAT for side in sides):
-        if any(side.kind == k.LOOSE_FLOAT for side in sides):
-            emitter.leave_if(
-                f"abs({value.code}) > {float(1 << 53)}", "an integer of more than 53 bits beside floats"
-            )
-            return Value(k.LOOSE_FLOAT, value.code)
+    kinds = [side.kind for side in sides]
+    if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
+        emitter.leave_if(
+            f"abs({value.code}) > {float(1 << 53)}",
+            "an integer of more than 53 bits beside floats",
+        )
+        return Value(k.LOOSE_FLOAT, value.code)
     return value
 
 
@@ -193,7 +194,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
     if k.BOOL in (left.kind, right.kind):
         value = equal(emitter, left, right) if left.kind == right.kind else constant(False)
         return value if positive else _negated(value)
-    emitter.refuse("`is` compares with None, True and False; use `==` for values")
+    return emitter.refuse("`is` compares with None, True and False; use `==` for values")
 
 
 def equal(emitter: Emitter, left: Value, right: Value) -> Value:
@@ -349,7 +350,8 @@ def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
     left = expression(emitter, node.left)
     if len(operations) == 1:
         operation, right_node = operations[0]
-        right = expression(emitter, right_node)
+        is_in = isinstance(operation, ast.In | ast.NotIn)
+        right = (looked_into if is_in else expression)(emitter, right_node)
         result = _of_value(compared(emitter, operation, left, right))
         _note_none(emitter, result, operation, (node.left, left), (right_node, right))
         return result
@@ -403,7 +405,9 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
     first = condition(emitter, node.values[0])
     if len(node.values) == 1:
         return first
-    rest = ast.copy_location(ast.BoolOp(node.op, node.values[1:]), node) if len(node.values) > 2 else node.values[1]
+    rest = node.values[1]
+    if len(node.values) > 2:
+        rest = ast.copy_location(ast.BoolOp(node.op, node.values[1:]), node)
     if first.constant is not None:
         return condition(emitter, rest) if first.constant == is_and else first
     known = first.holds if is_and else first.fails
@@ -482,7 +486,7 @@ def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
 
 def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
     value = needed(emitter, node.value)
-    if value.is_constant and value.kind.name not in k.PLAIN:
+    if value.is_constant and value.kind.name == "object":
         if not hasattr(value.constant, node.attr):
             emitter.refuse(f"{value.constant!r} has no {node.attr}")
         return constant(getattr(value.constant, node.attr))
@@ -502,7 +506,7 @@ def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
 def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
     from colkern.rows.containers import item, readable
 
-    value = needed(emitter, node.value)
+    value = looked_into(emitter, node.value)
     if isinstance(node.slice, ast.Slice):
         bounds = [
             expression(emitter, bound) if bound is not None else NONE
@@ -543,7 +547,26 @@ def _comprehension(emitter: Emitter, node: ast.expr) -> Value:
     return comprehension(emitter, node)
 
 
-def _display(emitter: Emitter, node: ast.expr) -> Value:
+def looked_into(emitter: Emitter, node: ast.expr) -> Value:
+    """The value of an expression whose items are asked for, and which nobody can change: a display of
+    constants is one."""
+    if isinstance(node, ast.List | ast.Set | ast.Dict):
+        parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
+        values = [expression(emitter, part) for part in parts if part is not None]
+        if len(values) == len(parts) and all(value.is_constant for value in values):
+            items = [value.constant for value in values]
+            if isinstance(node, ast.List):
+                return constant(items)
+            half = len(items) // 2
+            return constant(
+                set(items)
+                if isinstance(node, ast.Set)
+                else dict(zip(items[:half], items[half:], strict=True))
+            )
+    return needed(emitter, node)
+
+
+def _display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
     from colkern.rows.containers import display
 
     return display(emitter, node)

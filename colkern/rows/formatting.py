@@ -151,4 +151,3 @@ def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Valu
     sign = "+" if "+" in flags else " " if " " in flags else ""
     zero = "0" if "0" in flags and not align else ""
     return with_specification(emitter, value, f"{align}{sign}{zero}{width}{precision}{letter}")
-

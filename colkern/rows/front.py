@@ -51,25 +51,78 @@ def definition_of(function: types.FunctionType) -> Definition:
     return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
 
 
+Sources = dict[tuple[str, int, str], tuple[list[str], int]]
+"""The lines of functions, by file, line and name."""
+
+_SHIPPED: Sources = {}
+
+
+def sources_of(function: types.FunctionType) -> Sources:
+    """The sources of a function and of the plain functions that it names, for a process without them."""
+    found: Sources = {}
+    waiting = [function]
+    while waiting and len(found) < MOST_SHIPPED:
+        each = waiting.pop()
+        if _key(each) in found:
+            continue
+        try:
+            found[_key(each)] = inspect.getsourcelines(each)
+        except (OSError, TypeError):
+            if _key(each) not in _SHIPPED:
+                continue
+            found[_key(each)] = _SHIPPED[_key(each)]
+        named = _meanings(each)
+        waiting += [
+            value
+            for name in _names_in(each.__code__)
+            if isinstance(value := named.get(name), types.FunctionType)
+        ]
+    return found
+
+
+MOST_SHIPPED = 64
+"""So many functions are sent along at most."""
+
+
+def take_sources(sources: Sources) -> None:
+    """Keep sources that came from another process."""
+    _SHIPPED.update(sources)
+
+
+def _key(function: types.FunctionType) -> tuple[str, int, str]:
+    code = function.__code__
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    names = {*code.co_names, *code.co_freevars}
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            names |= _names_in(part)
+    return names
+
+
 def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """The very `def` or `lambda`: of several lambdas in a line, the one whose code has the same places."""
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError) as error:
-        raise CompileError(
-            f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
-            f"notebook's cell"
-        ) from None
+        if _key(function) not in _SHIPPED:
+            raise CompileError(
+                f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
+                f"notebook's cell"
+            ) from None
+        lines, first = _SHIPPED[_key(function)]
     tree, shift = _parsed("".join(lines), function.__name__)
     ast.increment_lineno(tree, first - 1)
     is_lambda = function.__code__.co_name == "<lambda>"
     wanted = ast.Lambda if is_lambda else ast.FunctionDef
-    found = [node for node in ast.walk(tree) if isinstance(node, wanted)]
-    if not is_lambda:
-        found = [node for node in found if node.name == function.__code__.co_name][:1]
-    elif len(found) > 1:
+    found: list[Any] = [node for node in ast.walk(tree) if isinstance(node, wanted)]
+    if len(found) > 1 and is_lambda:
         places = _places(function.__code__)
         found = [node for node in found if _place(node.body, shift) in places]
+    elif not is_lambda:
+        found = [node for node in found if node.name == function.__code__.co_name][:1]
     if not found:
         raise CompileError(f"{function.__name__}: its source is not a plain `def` or `lambda`")
     node = found[0]

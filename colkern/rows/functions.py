@@ -58,7 +58,7 @@ def write_function(
         name = f"{own if own.isidentifier() else 'function'}_{len(program.sources)}"
         program.sources[name] = emitter.source(name, names)
         return name, widened.get(RETURN, k.NONE), names
-    emitter.refuse("the kinds of its variables do not settle")
+    return emitter.refuse("the kinds of its variables do not settle")
 
 
 def users_function(
@@ -91,8 +91,12 @@ def local_function(
     parameters = [argument.arg for argument in node.args.args]
     if named or len(arguments) != len(parameters) or node.args.defaults:
         emitter.refuse("a function within a function takes positional arguments without defaults")
-    body = [ast.copy_location(ast.Return(node.body), node)] if isinstance(node, ast.Lambda) else node.body
-    used = {part.id for statement in body for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else []
+    if isinstance(node, ast.Lambda):
+        body = [ast.copy_location(ast.Return(node.body), node)]
+    used = {
+        part.id for statement in body for part in ast.walk(statement) if isinstance(part, ast.Name)
+    }
     around = {
         name: emitter.read(name)
         for name in sorted(used & emitter.env.keys() - set(parameters) - stored_names(body))

@@ -15,7 +15,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant, expression, needed, truth
+from colkern.rows.expressions import constant, expression, looked_into, needed, truth
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value
 
@@ -31,7 +31,9 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         emitter.refuse("`*` and `**` in a call have no compiled form")
     if isinstance(node.func, ast.Attribute):
         owner = expression(emitter, node.func.value)
-        if not owner.is_constant or owner.kind.name in k.PLAIN:
+        if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
+            owner = looked_into(emitter, node.func.value)
+        if not owner.is_constant or owner.kind.name != "object":
             return method(emitter, node, emitter.plain(owner), node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, re.Pattern):

@@ -11,7 +11,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.expressions import constant, expression, looked_into, needed
 from colkern.rows.statements import repeated
 from colkern.rows.values import Value, of_parts
 
@@ -75,7 +75,7 @@ def source_of(emitter: Emitter, node: ast.expr) -> Source:
     if name in _BUILTINS:
         assert isinstance(node, ast.Call)
         return _BUILTINS[name](emitter, node)
-    return source_of_value(emitter, needed(emitter, node))
+    return source_of_value(emitter, looked_into(emitter, node))
 
 
 def _builtin(emitter: Emitter, node: ast.expr) -> str:
@@ -92,7 +92,14 @@ def _builtin(emitter: Emitter, node: ast.expr) -> str:
     return node.func.id if meant is _MEANINGS[node.func.id] else ""
 
 
-_MEANINGS = {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed, "map": map}
+_MEANINGS = {
+    "range": range,
+    "enumerate": enumerate,
+    "zip": zip,
+    "reversed": reversed,
+    "map": map,
+    "filter": filter,
+}
 
 
 def source_of_value(emitter: Emitter, value: Value) -> Source:
@@ -113,7 +120,7 @@ def source_of_value(emitter: Emitter, value: Value) -> Source:
         from colkern.rows.containers import items_of
 
         return items_of(emitter, value)
-    emitter.refuse(f"a loop over {value.kind} has no compiled form")
+    return emitter.refuse(f"a loop over {value.kind} has no compiled form")
 
 
 def _characters(emitter: Emitter, text: Value) -> Source:
@@ -256,6 +263,13 @@ def _view(emitter: Emitter, node: ast.Call) -> Source:
     return entries_of(emitter, value, node.func.attr)
 
 
+def _filter(emitter: Emitter, node: ast.Call) -> Source:
+    """`filter(test, …)`: a comprehension with the test."""
+    from colkern.rows.comprehensions import filtered
+
+    return source_of_value(emitter, filtered(emitter, node))
+
+
 def _map(emitter: Emitter, node: ast.Call) -> Source:
     from colkern.rows.functions import applied
 
@@ -275,6 +289,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "enumerate": _enumerate,
     "zip": _zip,
     "reversed": _reversed,
+    "filter": _filter,
     "map": _map,
     "items": _view,
     "keys": _view,

@@ -111,7 +111,12 @@ def loop_source(
     if made:
         test = " or ".join(f"{line.split()[0]} == 0" for line in made)
         slot.insert(-1, f"no_room = {test}")
-        slot[-1:] = ["status = " + str(row_values.NO_ROOM), *_zeros_of(result), "if not no_room:", "    " + slot[-1]]
+        slot[-1:] = [
+            "status = " + str(row_values.NO_ROOM),
+            *_zeros_of(result),
+            "if not no_room:",
+            "    " + slot[-1],
+        ]
     if checks:
         left = program.site(site("a value that Python does not have")) << 8 | row_values.LEFT
         slot.append(f"status = {left} if {' or '.join(checks)} else status")
@@ -145,9 +150,7 @@ def loop_source(
 
 def _zeros_of(result: Value) -> list[str]:
     """Lines that give the parts of a result any value, for a row that is run again."""
-    return [
-        f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)
-    ]
+    return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
 def _calls(text: str) -> list[str]:

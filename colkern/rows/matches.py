@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from colkern.errors import CompileError
@@ -152,19 +153,25 @@ def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
 
 
 def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-    assert isinstance(match.kind, Match) and match.kind.matcher is not None
+    assert isinstance(match.kind, Match)
+    assert match.kind.matcher is not None
     groups = []
     for number in range(1, match.kind.matcher.groups + 1):
         part = group(emitter, match, constant(number))
         if arguments and isinstance(part.kind, k.Optional):
             text = Value(k.TEXT, part.code)
-            part = emitter.chosen(part.none, lambda: arguments[0], lambda text=text: text)
+            part = emitter.chosen(part.none, partial(_same, arguments[0]), partial(_same, text))
         groups.append(part)
     return Value(k.tuple_of(tuple(part.kind for part in groups)), items=tuple(groups))
 
 
+def _same(value: Value) -> Value:
+    return value
+
+
 def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-    assert isinstance(match.kind, Match) and match.kind.matcher is not None
+    assert isinstance(match.kind, Match)
+    assert match.kind.matcher is not None
     names = tuple(match.kind.matcher.group_names)
     items = tuple(group(emitter, match, constant(name)) for name in names)
     return Value(k.tuple_of(tuple(item.kind for item in items), names, dict), items=items)

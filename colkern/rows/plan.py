@@ -14,15 +14,17 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
+from colkern.errors import CompileError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, Buffer
-from colkern.operations import cast, combine_validity, concat, require_valid, take
+from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.rows import kinds as k
-from colkern.rows.columns import reader_of, type_of
+from colkern.rows.columns import declared_kind, reader_of, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
+from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots
 from colkern.rows.values import of_parts, zeros
 
@@ -41,6 +43,7 @@ class Plan:
         columns: The types of the columns, none of them encoded.
         nullable: Which parameters get None where a column is null.
         returns: The declared type of the results; None for what the function returns.
+        strict: Whether a row that compiled code does not cover is an error.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -53,29 +56,33 @@ class Plan:
         columns: Sequence[s.DataType],
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
+        strict: bool = False,
     ) -> None:
         self.function = function
+        self._columns = tuple(columns)
+        self._strict = strict
         self._readers = [reader_of(column) for column in columns]
         self._nullable = list(nullable)
         program = Program()
         definition = definition_of(function)
         arguments = {}
-        for name, reader, may in zip(
-            definition.parameters, self._readers, nullable, strict=True
-        ):
+        for name, reader, may in zip(definition.parameters, self._readers, nullable, strict=True):
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         name, self.kind, _ = write_function(program, definition, arguments)
+        if returns is not None:
+            self.kind = declared_kind(self.kind, returns)
         line = function.__code__.co_firstlineno
 
         def site(reason: str) -> Site:
             return Site(function.__name__, definition.path, line, reason)
 
-        self.source: Source = loop_source(
-            program, name, self.kind, self._readers, nullable, site
-        )
+        self.source: Source = loop_source(program, name, self.kind, self._readers, nullable, site)
         self.natural = type_of(self.kind)
         self.returns = returns or self.natural
+        if self.returns != self.natural:
+            # Refused now rather than once there are results.
+            cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source, function.__name__)
         self._pool = _placed(program)
 
@@ -110,10 +117,12 @@ class Plan:
         if null_count:
             made = _with_nulls(made, validity, null_count)
         left = np.flatnonzero(marks)
+        if len(left) and self._strict:
+            raise self._refusal(int(left[0]), int(marks[left[0]]))
         if len(left):
             made = self._with_python(made, arrays, left)
         elif made.type != self.returns:
-            made = cast(made, self.returns)
+            made = self._cast(made)
         counts = Counter(marks[left].tolist())
         program = self.source.program
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -160,21 +169,63 @@ class Plan:
             for room in sinks.values():
                 room.grow()
 
+    def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
+        """Results that Python gave, as an array.
+
+        Raises:
+            OverflowError, TypeError, ValueError: For one that is no value of the type; names its row.
+        """
+        try:
+            return build_array(results, type=self.returns)
+        except (OverflowError, TypeError, ValueError) as error:
+            for place, result in zip(left.tolist(), results, strict=True):
+                try:
+                    build_array([result], type=self.returns)
+                except (OverflowError, TypeError, ValueError):
+                    too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
+                    kind = OverflowError if too_large else type(error)
+                    name = self.function.__name__
+                    refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
+                    refusal.add_note(f"{name}: row {place}")
+                    raise refusal from error
+            raise
+
+    def _refusal(self, row: int, number: int) -> CompileError:
+        """The error of a row that compiled code does not cover."""
+        site = self.source.program.site_of(number)
+        where = (
+            f"line {site.line}: {site.reason}" if site is not None else "beyond the lines counted"
+        )
+        return CompileError(
+            f"{self.function.__name__}: row {row} is left to Python ({where}), which strict=True refuses"
+        )
+
+    def compile(self) -> None:
+        """Compile the loop, or load what was compiled; the function is not called."""
+        self.run([nulls(0, column) for column in self._columns], 0)
+
     def _with_python(self, made: Array, arrays: Sequence[Array], left: NDArray[Any]) -> Array:
         """The results with those of rows that were left, by the original function."""
         places = build_array(left)
         columns = [take(array, places).to_pylist() for array in arrays]
-        results = []
-        for place, row in zip(left.tolist(), zip(*columns, strict=True), strict=True):
-            try:
-                results.append(self.function(*row))
-            except Exception as error:
-                error.add_note(f"{self.function.__name__}: row {place}")
-                raise
-        own = build_array(results, type=self.returns)
+        results = called_in_python(
+            self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
+        )
+        own = self._as_array(results, left)
         indices = np.arange(made.length)
         indices[left] = made.length + np.arange(len(left))
-        return take(concat([cast(made, self.returns), own]), build_array(indices))
+        return take(concat([self._cast(made), own]), build_array(indices))
+
+    def _cast(self, made: Array) -> Array:
+        """Results as values of the declared type.
+
+        Raises:
+            OverflowError: For one that does not fit; names its row.
+        """
+        try:
+            return cast(made, self.returns)
+        except (OverflowError, ValueError):
+            return self._as_array(made.to_pylist(), np.arange(made.length))
 
 
 def _with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

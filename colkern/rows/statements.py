@@ -52,7 +52,9 @@ def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             found.add(node.id)
-        elif (isinstance(node, ast.ExceptHandler) and node.name) or (isinstance(node, ast.MatchAs | ast.MatchStar) and node.name):
+        elif (isinstance(node, ast.ExceptHandler) and node.name) or (
+            isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+        ):
             found.add(node.name)
         if isinstance(node, ast.FunctionDef):
             found.add(node.name)
@@ -490,13 +492,13 @@ def _pattern(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> ast.e
     if isinstance(pattern, ast.MatchSingleton):
         return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
     if isinstance(pattern, ast.MatchOr):
-        tests = [_pattern(emitter, part, subject) for part in pattern.patterns]
-        plain = [test for test in tests if test is not None]
-        return ast.BoolOp(ast.Or(), plain) if len(plain) == len(tests) else None
+        choices = [_pattern(emitter, part, subject) for part in pattern.patterns]
+        plain = [test for test in choices if test is not None]
+        return ast.BoolOp(ast.Or(), plain) if len(plain) == len(choices) else None
     if isinstance(pattern, ast.MatchAs):
         return None if pattern.pattern is None else _pattern(emitter, pattern.pattern, subject)
     if isinstance(pattern, ast.MatchSequence):
-        tests = []
+        tests: list[ast.expr] = []
         for position, part in enumerate(pattern.patterns):
             place = ast.Subscript(subject, ast.Constant(position), ast.Load())
             test = _pattern(emitter, part, place)
@@ -505,7 +507,7 @@ def _pattern(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> ast.e
             if test is not None:
                 tests.append(test)
         return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
-    emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
+    return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {

@@ -57,7 +57,7 @@ class Row:
 
     def result(self, bindings: dict[str, Kind]) -> Kind:
         """The kind of the result, for what the variables stand for."""
-        return _kind(self.returns, bindings)
+        return kind_of(self.returns, bindings)
 
 
 @dataclass(frozen=True)
@@ -156,17 +156,17 @@ def _parts(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-def _kind(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
+def kind_of(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
     """The kind that a hint stands for."""
     if isinstance(tree, ast.Constant) and tree.value is None:
         return k.NONE
     if isinstance(tree, ast.Name):
         return bindings[tree.id] if tree.id in bindings else k.PLAIN[tree.id]
     if isinstance(tree, ast.BinOp):
-        return k.optional(_kind(tree.left, bindings))
+        return k.optional(kind_of(tree.left, bindings))
     assert isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Name)
     inner = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    parts = tuple(_kind(part, bindings) for part in inner)
+    parts = tuple(kind_of(part, bindings) for part in inner)
     if tree.value.id == "tuple":
         return k.tuple_of(parts)
     return k.Container(tree.value.id, items=parts)
@@ -195,7 +195,7 @@ def matches(tree: ast.expr, kind: Kind, bindings: dict[str, Kind], exact: bool) 
             matches(part, item, bindings, True)
             for part, item in zip(inner, kind.items, strict=True)
         )
-    return bool(_kind(tree, bindings) == kind)
+    return bool(kind_of(tree, bindings) == kind)
 
 
 _WIDER = {("int", "bool"), ("float", "int"), ("float", "bool")}

@@ -14,7 +14,6 @@ Loops are short, and what they add up is made of what stays the same in them: no
 from __future__ import annotations
 
 import argparse
-import ast
 import linecache
 import math
 import re
@@ -23,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from random import Random
 from typing import Any
 from zlib import crc32
@@ -30,9 +30,11 @@ from zlib import crc32
 from . import values
 from .case import Case, Column
 from .expressions import Expressions, Variable
-from .runner import ENGINES, Comparison, compare, summary
+from .runner import ENGINES, Comparison, Raised, Run, compare, expected, summary
+from .shrinking import smaller
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
+NAMESPACE["Decimal"] = Decimal
 """What programs find among their globals."""
 
 PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
@@ -52,11 +54,22 @@ PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "datetime": (values.timestamps,),
     "list[int]": (values.number_lists,),
     "list[str]": (values.word_lists,),
+    "timedelta": (values.spans,),
+    "Decimal": (values.money,),
+    "bytes": (values.raw_bytes,),
 }
-RESULTS = ("int", "float", "bool", "str", "str", "date", "list[int]", "list[str]")
+RESULTS = ("int", "int", "float", "float", "bool", "str", "str", "str", "date", "datetime")
+RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")
 WEIGHTED = [
-    kind for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1)) for _ in range(weight)
+    kind
+    for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1, 1, 1, 1))
+    for _ in range(weight)
 ]
+COMPOUND = ("list[int]", "list[str]", "set[str]", "dict[str, int]", "timedelta", "Decimal", "bytes")
+WRONG = {NameError, TypeError, AttributeError, UnboundLocalError}
+"""What no program raises."""
+
+EMPTY = {"list[int]": "[]", "dict[str, int]": "{}", "set[str]": "set()"}
 INDENT = "    "
 
 
@@ -72,9 +85,28 @@ class Program:
         """The function; `inspect.getsource` finds its source."""
         return function_of(self.source, self.name)
 
+    def runs(self, source: str) -> bool:
+        """Whether another source, made of this one, is a program too, with results of the same kinds."""
+        try:
+            results = _kinds(replace(self, source=source).case())
+        except SyntaxError:
+            return False
+        return results <= _kinds(self.case()) and results.isdisjoint(WRONG)
+
     def case(self) -> Case:
         """It as a case of the corpus."""
         return Case(self.function(), self.columns, "", True, self.name)
+
+
+def _kinds(case: Case) -> set[Any]:
+    """The types of a program's results and of what they hold, and of exceptions."""
+    return set(map(_kind, expected(case)))
+
+
+def _kind(result: Any) -> Any:
+    if isinstance(result, Raised):
+        return result.type
+    return tuple(map(type, result)) if isinstance(result, tuple) else type(result)
 
 
 def function_of(source: str, name: str) -> Callable[..., Any]:
@@ -110,7 +142,8 @@ class _Writer:
         self.scope: list[Variable] = []
         self.expressions = Expressions(self.random, self.scope, without)
         self.in_loop = False
-        self.result = self.kind(*RESULTS, *([] if "str" in without else ["tuple[int, str]"]))
+        count = self.random.choice((1, 1, 2, 3, 4))
+        self.results = [self.kind(*RESULTS) for _ in range(count)]
         self.optional_result = "optional" not in without and self.random.random() < 0.25
         self.count = 0
 
@@ -128,9 +161,11 @@ class _Writer:
             self.scope.append(Variable(name, kind, optional))
         for _ in range(self.random.randint(1, self.size)):
             self.statement(depth=0)
-        self.line(f"return {self.returned()}")
+        self.line(f"return {self.of_results()}")
         name = f"program_{self.seed}"
-        arrow = f" -> {self.result}{' | None' if self.optional_result else ''}" if hinted else ""
+        hint = ", ".join(self.results)
+        hint = f"tuple[{hint}]" if len(self.results) > 1 else hint
+        arrow = f" -> {hint}{' | None' if self.optional_result else ''}" if hinted else ""
         head = f"def {name}({', '.join(heads)}){arrow}:"
         return Program("\n".join([head, *self.lines]) + "\n", name, tuple(columns))
 
@@ -160,9 +195,22 @@ class _Writer:
     def returned(self) -> str:
         if self.optional_result and self.random.random() < 0.2:
             return "None"
-        if self.result.startswith("tuple"):
-            return f"({self.expression('int')}, {self.expression('str')})"
-        return self.expression(self.result)
+        return self.of_results()
+
+    def of_results(self) -> str:
+        """What is returned: mostly what has been computed, lest it be for nothing."""
+        parts = []
+        for kind in self.results:
+            made = [variable for variable in self.scope if self.is_made(variable, kind)]
+            if made and self.random.random() < 0.7:
+                parts.append(self.random.choice(made[-3:]).name)
+            else:
+                parts.append(self.expression(kind))
+        return ", ".join(parts)
+
+    def is_made(self, variable: Variable, kind: str) -> bool:
+        """Whether a variable is of a kind, and none that only loops read."""
+        return variable.kind == kind and not variable.optional and not variable.sums
 
     # Statements
 
@@ -186,7 +234,7 @@ class _Writer:
             self.statement(depth + 1)
 
     def assign(self, depth: int) -> None:
-        kind = self.kind("int", "int", "float", "bool", "str", "str", "list[int]", "list[str]")
+        kind = self.kind("int", "int", "float", "bool", "str", "str", *COMPOUND)
         text = self.expression(kind)
         name = self.fresh()
         self.line(f"{name} = {text}")
@@ -307,27 +355,17 @@ class _Writer:
     def build(self, depth: int) -> None:
         """A list, a dictionary or a set made step by step."""
         name, item = self.fresh("made"), self.fresh("item")
-        form = self.random.choice(("list", "dict", "set"))
-        empty = {"list": "[]", "dict": "{}", "set": "set()"}[form]
-        self.line(f"{name} = {empty}")
+        form = self.kind("list[int]", "dict[str, int]", "set[str]")
+        self.line(f"{name} = {EMPTY[form]}")
         with self.loop(f"for {item} in {self.expression('str', 1)}[:12]:"):
             self.scope.append(Variable(item, "str", fixed=True))
-            if form == "list":
+            if form == "list[int]":
                 self.line(f"{name}.append({self.expression('int', 2)})")
-            elif form == "dict":
-                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
-            else:
+            elif form == "set[str]":
                 self.line(f"{name}.add({self.expression('str', 1)})")
-        if form == "list":
-            self.scope.append(Variable(name, "list[int]"))
-            return
-        used = self.fresh()
-        self.line(f"{used} = sorted({name})")
-        self.scope.append(Variable(used, "list[str]"))
-        if form == "dict":
-            used = self.fresh()
-            self.line(f"{used} = sum({name}.values())")
-            self.scope.append(Variable(used, "int"))
+            else:
+                self.line(f"{name}[{item}] = {name}.get({item}, 0) + {self.expression('int', 1)}")
+        self.scope.append(Variable(name, form))
 
     def helper(self, depth: int) -> None:
         """A nested function and its use."""
@@ -416,78 +454,6 @@ class _Writer:
         self.after(depth)
 
 
-# Smaller programs
-
-
-def smaller(program: Program, fails: Callable[[Program], bool]) -> Program:
-    """A program with as few statements as `fails` still holds for."""
-    again = True
-    while again:
-        again = False
-        for source in _with_less(program.source):
-            less = replace(program, source=source)
-            if _runs(less) and fails(less):
-                program, again = less, True
-                break
-    return program
-
-
-def _with_less(source: str) -> Iterator[str]:
-    """The source without a statement, or with a statement's body in its place."""
-    count = sum(1 for _ in _bodies(ast.parse(source)))
-    for place in range(count):
-        size = len(_nth_body(ast.parse(source), place))
-        for index in range(size):
-            for change in (_dropped, _unwrapped):
-                tree = ast.parse(source)
-                if change(_nth_body(tree, place), index):
-                    yield ast.unparse(tree) + "\n"
-
-
-def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module):
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            if isinstance(body := getattr(node, field, None), list) and body:
-                yield body
-
-
-def _nth_body(tree: ast.AST, place: int) -> list[ast.stmt]:
-    return list(_bodies(tree))[place]
-
-
-def _dropped(body: list[ast.stmt], index: int) -> bool:
-    del body[index]
-    if not body:
-        body.append(ast.Pass())
-    return True
-
-
-def _unwrapped(body: list[ast.stmt], index: int) -> bool:
-    inner = getattr(body[index], "body", None)
-    if not isinstance(inner, list):
-        return False
-    body[index : index + 1] = inner
-    return True
-
-
-def _runs(program: Program) -> bool:
-    """Whether a program compiles, and no row finds a name missing."""
-    try:
-        function = program.function()
-    except SyntaxError:
-        return False
-    for row in zip(*(column.values for column in program.columns), strict=True):
-        try:
-            function(*row)
-        except NameError:
-            return False
-        except Exception:  # noqa: BLE001, S112
-            continue
-    return True
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compares an engine with Python on generated programs; prints those that differ."""
     parser = argparse.ArgumentParser(description="Generated row functions against Python.")
@@ -509,13 +475,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         comparison = compare(program.case(), run)
         comparisons.append(comparison)
         if comparison.compiled and not comparison.equal:
-            program = smaller(program, lambda less: _differs(compare(less.case(), run)))
+            program = _smaller(program, run)
             print(program.source, compare(program.case(), run).why, "\n", flush=True)
         elif not comparison.compiled:
             print(f"{program.name}: {comparison.why}", flush=True)
     print(summary(comparisons).splitlines()[0])
     print(summary(comparisons).splitlines()[-1])
     return int(any(map(_differs, comparisons)))
+
+
+def _smaller(program: Program, run: Run) -> Program:
+    def differs(source: str) -> bool:
+        return _differs(compare(replace(program, source=source).case(), run))
+
+    return replace(program, source=smaller(program.source, program.runs, differs))
 
 
 def _differs(comparison: Comparison) -> bool:

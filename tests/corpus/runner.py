@@ -113,7 +113,7 @@ def storable(value: Any) -> bool:
     return not isinstance(value, list | tuple) or all(map(storable, value))
 
 
-def same(want: Any, got: Any, as_float: bool = False) -> bool:
+def same(want: Any, got: Any, hint: Any = None) -> bool:
     """Whether an engine's value is Python's.
 
     NaN is NaN, -0.0 is not 0.0, True is not 1, 1 is not 1.0. A struct, which comes back as a dictionary,
@@ -122,28 +122,55 @@ def same(want: Any, got: Any, as_float: bool = False) -> bool:
     Args:
         want: What Python gives.
         got: What the engine gives.
-        as_float: Whether the hint says float, so that an integer may come back as one.
+        hint: What it is hinted to be: where that is float, an integer may come back as a float.
     """
     if isinstance(want, float) and isinstance(got, float):
         if math.isnan(want) or math.isnan(got):
             return math.isnan(want) and math.isnan(got)
         return want == got and math.copysign(1, want) == math.copysign(1, got)
-    if as_float and type(want) is int and type(got) is float:
+    if type(want) is int and type(got) is float and float in (hint, *typing.get_args(hint)):
         return want == got
     if dataclasses.is_dataclass(want):
         want, got = _fields(want), _fields(got)
     if hasattr(want, "_asdict"):
         want = want._asdict() if isinstance(got, dict) else tuple(want)
     if isinstance(want, dict):
-        return isinstance(got, dict) and list(want) == list(got) and _all_same(want, got)
+        if not isinstance(got, dict) or list(want) != list(got):
+            return False
+        want, got = list(want.values()), list(got.values())
     if isinstance(want, list | tuple):
-        values = list(got.values()) if isinstance(got, dict) else got
-        return (
-            isinstance(values, list | tuple)
-            and len(want) == len(values)
-            and all(map(same, want, values))
-        )
+        got = list(got.values()) if isinstance(got, dict) else got
+        if not isinstance(got, list | tuple) or len(want) != len(got):
+            return False
+        return all(map(same, want, got, _of_items(hint, len(want))))
     return type(want) is type(got) and bool(want == got)
+
+
+def _of_items(hint: Any, count: int) -> list[Any]:
+    """The hints of the items of a tuple, a list or an object; None where there is none."""
+    for one in (hint, *typing.get_args(hint)):
+        if typing.get_origin(one) is list:
+            return [typing.get_args(one)[0]] * count
+        found = typing.get_args(one) if typing.get_origin(one) is tuple else ()
+        if isinstance(one, type) and typing.get_origin(one) is None:
+            found = tuple(typing.get_type_hints(one).values())
+        if len(found) == count:
+            return list(found)
+    return [None] * count
+
+
+def _hint_of(results: list[Any]) -> Any:
+    """What the results of a function without a hint are: floats, if any is one."""
+    results = [
+        result for result in results if result is not None and not isinstance(result, Raised)
+    ]
+    if any(type(result) is float for result in results):
+        return float
+    if results and all(isinstance(result, tuple) for result in results):
+        return types.GenericAlias(
+            tuple, tuple(map(_hint_of, map(list, zip(*results, strict=False))))
+        )
+    return None
 
 
 def _fields(value: Any) -> Any:
@@ -151,10 +178,6 @@ def _fields(value: Any) -> Any:
     if not dataclasses.is_dataclass(value):
         return value
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
-def _all_same(want: dict[Any, Any], got: dict[Any, Any]) -> bool:
-    return all(same(want[key], got[key]) for key in want)
 
 
 def compare(case: Case, run: Run) -> Comparison:
@@ -168,7 +191,7 @@ def compare(case: Case, run: Run) -> Comparison:
     good = [
         row for row, value in enumerate(want) if not isinstance(value, Raised) and storable(value)
     ]
-    hint = typing.get_type_hints(case.function).get("return")
+    hint = typing.get_type_hints(case.function).get("return") or _hint_of(want)
     try:
         got, comparison.left = run(case.function, case.taking(good).columns)
         comparison.compiled = True
@@ -188,11 +211,8 @@ def compare(case: Case, run: Run) -> Comparison:
 def _difference(case: Case, rows: list[int], want: list[Any], got: list[Any], hint: Any) -> str:
     if len(got) != len(rows):
         return f"{len(got)} results for {len(rows)} rows"
-    as_float = hint is float or float in typing.get_args(hint)
-    if hint is None:  # without a hint, a column of floats is what some floats make
-        as_float = any(type(value) is float for value in want)
     for row, value in zip(rows, got, strict=True):
-        if not same(want[row], value, as_float):
+        if not same(want[row], value, hint):
             arguments = ", ".join(repr(column.values[row]) for column in case.columns)
             return f"row {row}: ({arguments}) gives {value!r}, in Python {want[row]!r}"
     return ""

@@ -112,8 +112,11 @@ def test_equal_values_are_equal(want: Any, got: Any) -> None:
 
 
 def test_an_integer_is_a_float_where_the_hint_says_so() -> None:
-    assert same(0, 0.0, as_float=True)
-    assert not same(1, 0.0, as_float=True)
+    assert same(0, 0.0, float)
+    assert same(0, 0.0, float | None)
+    assert same((0, [0]), (0.0, [0.0]), tuple[float, list[float]])
+    assert not same(1, 0.0, float)
+    assert not same((0, 0), (0.0, 0.0), tuple[int, float])
 
 
 def made_case(function: Any, items: list[Any]) -> Case:

@@ -8,19 +8,50 @@ from typing import Any
 
 import numpy as np
 
-from colkern.kernels import row_dicts, row_lists, row_values
+from colkern.kernels import (
+    constant_tables,
+    row_counters,
+    row_dicts,
+    row_lists,
+    row_sets,
+    row_sorting,
+    row_values,
+)
 from colkern.kernels.primitives import get_word, set_word
 from colkern.rows import kinds as k
+from colkern.rows import table
 from colkern.rows.constants import constant_block, layout_of
 from colkern.rows.kinds import Kind
+from colkern.rows.methods import Method
 from tests.rows.bodies import EXCEPTIONS, LEFT, Memory, _compiled
+
+COMPILED = {
+    row_lists.append_place,
+    row_lists.compare_lists,
+    row_lists.index,
+    row_lists.insert_place,
+    row_lists.pop_place,
+    row_lists.slice_list,
+    row_lists.sum_floats_exactly,
+    row_lists.sum_ints,
+    row_sorting.sort,
+    row_dicts.dicts_equal,
+    row_dicts.find_place,
+    row_dicts.insert_place,
+    row_dicts.list_of_entries,
+    row_sets.symmetric_difference,
+    constant_tables.find_number,
+    constant_tables.find_text,
+    row_counters.most_common,
+}
+"""The bodies that are compiled in tests: with what they call, nearly all; each takes some 200 ms."""
 
 
 class Containers:
     """Bodies of containers of one kind, called with what follows from the kind.
 
     Args:
-        by: "plain" for plain Python, "compiled" for the CPU.
+        by: "plain" for plain Python, "compiled" for the CPU, as far as `COMPILED` goes.
         item: The kind of items, or of keys.
         value: That of the values of dictionaries.
     """
@@ -49,8 +80,8 @@ class Containers:
         ]
         # What `list_of_entries` takes of an item is an argument like others.
         first = first[: len(signature.parameters) - len(arguments)]
-        function = body if self._by == "plain" else _compiled(body)
-        with np.errstate(over="ignore"):
+        function = _compiled(body) if self._by == "compiled" and body in COMPILED else body
+        with np.errstate(over="ignore", invalid="ignore"):
             returned = function(*first, *arguments)
         if "Code" in str(signature.return_annotation):
             returned, code = returned
@@ -115,3 +146,56 @@ class Containers:
         source = self.place(value, kind)
         for n in range(kind.words):
             set_word(place + 8 * n, get_word(source + 8 * n))
+
+    def filled(self, values: Any, kind: Kind) -> int:
+        """A container of a kind as row functions make it, by its handle."""
+        assert isinstance(kind, k.Container)
+        if kind.name == "list":
+            return int(get_word(self.place(values, kind)))
+        key, value = (*kind.items, k.NONE)[:2]
+        arena = self._memory.arena
+        handle = int(row_dicts.new_dict(arena, key.words))
+        for item in values:
+            words = layout_of(key), key.words, value.words
+            place, code = row_dicts.insert_place(arena, *words, handle, self.place(item, key))
+            assert code == row_values.DONE
+            if value.words:
+                self.put(place, values[item], value)
+        return handle
+
+    def do(self, method: Method, arguments: list[Any], bindings: dict[str, Kind]) -> Any:
+        """What a row of the table does with Python's values, which become what it leaves of them."""
+        row = table._read(method)
+        body: Any = method.body
+        form = table.call_of(body)
+        kinds = [table._kind(parameter.kind, bindings) for parameter in row.parameters]
+        given: list[Any] = [self._leading(name, bindings) for name in form.leading]
+        rest, handles = [], {}
+        for value, kind in zip(arguments, kinds, strict=True):
+            if isinstance(kind, k.Container):
+                handles[len(rest)] = self.filled(value, kind)
+                rest.append(handles[len(rest)])
+            elif kind != k.NONE:
+                is_place = len(rest) < len(form.places) and form.places[len(rest)]
+                rest.append(self.place(value, kind) if is_place else self._memory.argument(value))
+        returned = body(*given, *rest[: len(form.places)])
+        if form.fails:
+            returned, code = returned
+            if code:
+                return LEFT if code == row_values.LEFT else EXCEPTIONS.get(int(code), int(code))
+        if form.result == "room":
+            self.put(returned, arguments[-1], kinds[-1])
+        for position, handle in handles.items():
+            arguments[position] = self.values(handle, kinds[position])
+        result = row.result(bindings)
+        if form.result == "place":
+            return self.read(returned, result)
+        if isinstance(result, k.Container):
+            return self.values(returned, result)
+        return None if result == k.NONE else returned
+
+    def _leading(self, name: str, bindings: dict[str, Kind]) -> int:
+        if name == "arena":
+            return self._memory.arena
+        kind = bindings[table.OF_ITEMS[name.split("_")[0]]]
+        return kind.words if name.endswith("words") else layout_of(kind)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import operator
 import sys
+from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 from colkern.errors import UnsupportedError
 from colkern.kernels import (
     constant_tables,
+    row_counters,
     row_dicts,
     row_items,
     row_lists,
@@ -24,8 +28,11 @@ from colkern.kernels import (
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_values import NO_ROOM
 from colkern.rows import kinds as k
+from colkern.rows import table
 from colkern.rows.constants import constant_block, hash_of, kind_of, layout_of, sequence_kind
 from colkern.rows.kinds import Kind
+from colkern.rows.methods import Method
+from colkern.rows.methods.containers import METHODS
 from tests.rows.bodies import LEFT
 from tests.rows.containers import Containers
 
@@ -95,7 +102,7 @@ def _list_step(c: Containers, handle: int, mine: list[Any], data: Any, value: An
         assert outcome(lambda: mine.remove(value)) in (None, found)
     elif step == 6:
         assert call(row_lists.count, handle, place) == mine.count(value)
-        assert call(row_lists.contains, handle, place) == (value in mine)
+        assert call(row_lists.is_in, place, handle) == (value in mine)
     elif step == 7:
         bounds = data.draw(st.sampled_from([(0, GREATEST), (n, GREATEST), (-2, 4), (LEAST, n)]))
         found = call(row_lists.index, handle, place, *bounds)
@@ -209,8 +216,8 @@ def test_a_sort_by_the_first_words_of_an_item_is_stable(by: str, descending: boo
 def test_what_depends_on_a_nan_or_on_none_is_left_to_python(by: str) -> None:
     c = Containers(by, k.FLOAT)
     handle, nan = c.list([1.0, math.nan]), c.place(math.nan, k.FLOAT)
-    assert c.call(row_lists.contains, handle, nan) == LEFT
-    assert c.call(row_lists.contains, handle, c.place(2.0, k.FLOAT)) is False
+    assert c.call(row_lists.is_in, nan, handle) == LEFT
+    assert c.call(row_lists.is_in, c.place(2.0, k.FLOAT), handle) is False
     assert c.call(row_lists.count, handle, nan) == LEFT
     assert c.call(row_lists.lists_equal, handle, c.list([1.0, math.nan])) == LEFT
     assert c.call(row_lists.lists_equal, handle, c.list([1.0, 2.0])) is False
@@ -220,6 +227,9 @@ def test_what_depends_on_a_nan_or_on_none_is_left_to_python(by: str) -> None:
     assert c.call(row_sets.set_of_list, c.list([math.nan, math.nan])) == LEFT
     c = Containers(by, k.optional(k.INT))
     assert c.call(row_sorting.sort, c.list([1, None]), False) == LEFT
+    c = Containers(by, k.list_of(k.INT))
+    assert c.call(row_lists.lists_equal, c.list([[1]]), c.list([[1]])) == LEFT
+    assert c.call(row_sorting.sort, c.list([[1], [0]]), False) == LEFT
 
 
 @pytest.mark.parametrize("by", BY)
@@ -239,8 +249,7 @@ def test_sums_are_python_s(by: str) -> None:
     assert c.call(body, c.list([]), 0.0) == LEFT
 
 
-@pytest.mark.parametrize("by", BY)
-def test_any_and_all_are_python_s(by: str) -> None:
+def test_any_and_all_are_python_s() -> None:
     lists = [
         (k.INT, [0, 2]),
         (k.FLOAT, [-0.0, 0.0]),
@@ -253,7 +262,7 @@ def test_any_and_all_are_python_s(by: str) -> None:
         (k.TEXT, []),
     ]
     for kind, values in lists:
-        c = Containers(by, kind)
+        c = Containers("plain", kind)
         assert c.call(row_lists.any_true, c.list(values), True) == any(values)
         assert c.call(row_lists.any_true, c.list(values), False) == (not all(values))
 
@@ -384,6 +393,97 @@ def test_sets_combine_as_python_s(by: str, data: Any) -> None:
     assert (common == sizes[0] < sizes[1]) == (mine < others)
     assert (common == 0) == mine.isdisjoint(others)
     assert c.call(row_dicts.dicts_equal, a, b) == (mine == others)
+
+
+# Counters.
+
+
+@pytest.mark.parametrize("by", BY)
+@few
+@given(data=st.data())
+def test_counters_count_as_python_s(by: str, data: Any) -> None:
+    kind = data.draw(st.sampled_from([*STRATEGIES]))
+    some = data.draw(st.lists(STRATEGIES[kind], min_size=1, max_size=4))
+    values = data.draw(st.lists(st.sampled_from(some), max_size=12))
+    c = Containers(by, kind, k.INT)
+    counted = c.call(row_counters.count_items, c.list(values))
+    mine = Counter(values)
+    assert same(c.values(counted, k.dict_of(kind, k.INT)), dict(mine))
+    pairs = k.list_of(k.tuple_of((kind, k.INT)))
+    for most in (-1, 0, 1, 2, 99):
+        found = c.values(c.call(row_counters.most_common, counted, most), pairs)
+        assert same(found, mine.most_common(most))
+    assert same(
+        c.values(c.call(row_counters.most_common, counted, GREATEST), pairs), mine.most_common()
+    )
+
+
+# Rows of the table.
+
+_ARGUMENTS: dict[str, st.SearchStrategy[Any]] = {
+    "str": st.sampled_from(["", "a", "b", "é"]),
+    "int": st.integers(-3, 3),
+    "bool": st.booleans(),
+    "None": st.none(),
+}
+_SYMBOLS: dict[str, Callable[..., Any]] = {
+    "[]": operator.getitem,
+    "[]=": operator.setitem,
+    "[:]": lambda values, start, stop: values[start:stop],
+    "[::]": lambda values, start, stop, step: values[start:stop:step],
+    "in": lambda value, values: value in values,
+    "+": operator.add,
+    "*": operator.mul,
+    "-": operator.sub,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "len": len,
+    "sorted": lambda values, reverse: sorted(values, reverse=reverse),
+    "list.sort": lambda values, reverse: values.sort(reverse=reverse),
+}
+
+
+def _argument(kind: Kind) -> st.SearchStrategy[Any]:
+    if not isinstance(kind, k.Container):
+        return _ARGUMENTS[kind.name]
+    items = list(map(_argument, kind.items))
+    if kind.name == "dict":
+        return st.dictionaries(*items, max_size=3)
+    return (st.lists if kind.name == "list" else st.sets)(items[0], max_size=3)
+
+
+@pytest.mark.parametrize(
+    "method", METHODS, ids=[f"{method.name}{method.signature}" for method in METHODS]
+)
+def test_a_row_of_the_table_does_as_python(method: Method) -> None:
+    bindings: dict[str, Kind] = {"T": k.TEXT, "K": k.TEXT, "V": k.INT}
+    parameters = table._read(method).parameters
+    kinds = [table._kind(parameter.kind, bindings) for parameter in parameters]
+    python = _SYMBOLS.get(method.name) or operator.methodcaller
+    name = method.name.partition(".")[2]
+
+    @settings(max_examples=12, deadline=None)
+    @given(arguments=st.tuples(*map(_argument, kinds)))
+    def check(arguments: tuple[Any, ...]) -> None:
+        mine, theirs = copy.deepcopy(list(arguments)), copy.deepcopy(list(arguments))
+        found = Containers("plain", k.TEXT).do(method, mine, bindings)
+        if python is operator.methodcaller:
+            wanted = outcome(lambda: getattr(theirs[0], name)(*theirs[1:]))
+        else:
+            wanted = outcome(lambda: python(*theirs))
+        assert found == wanted
+        if not isinstance(wanted, type):
+            assert mine == theirs
+            assert list(map(repr, mine)) == list(map(repr, theirs)) or "set" in method.signature
+
+    check()
 
 
 # Constants.

@@ -33,8 +33,8 @@ def _comparisons() -> list[Method]:
         for kind in ("int", "float", "bool"):
             rows.append(Method(sign, f"({kind}, {kind}) -> bool", f"{{0}} {sign} {{1}}"))
         for kinds, left, right, float_ in (
-            ("(int, float)", "float64({0})", "{1}", "{1}"),
-            ("(float, int)", "{0}", "float64({1})", "{0}"),
+            ("(int, float)", "float({0})", "{1}", "{1}"),
+            ("(float, int)", "{0}", "float({1})", "{0}"),
         ):
             # Of a float below 2**53, a rounded integer is on the same side; of one above 2**63, each is.
             check = (
@@ -75,7 +75,7 @@ def _functions() -> list[Method]:
     ]
     for name in ("floor", "ceil", "trunc"):
         rows.append(Method(f"math.{name}", "(int) -> int", "{0}"))
-        body = f"int64(math.{name}({{0}}))" if name != "trunc" else "int64({0})"
+        body = "int({0})" if name == "trunc" else f"int(math.{name}({{0}}))"
         rows.append(Method(f"math.{name}", "(float) -> int", body, check=_NO_INTEGER))
     return rows
 
@@ -99,6 +99,7 @@ METHODS = [
             Method(name, "(float, float) -> float", row_numbers.power_of_floats),
         )
     ),
+    Method("pow", "(int, int, int) -> int", row_numbers.power_modulo),
     Method("<<", "(int, int) -> int", row_numbers.shift_left),
     Method(">>", "(int, int) -> int", row_numbers.shift_right),
     Method("neg", "(int) -> int", "-{0}", check=_LEAST),
@@ -116,7 +117,7 @@ METHODS = [
     Method(
         "round",
         "(float) -> int",
-        "int64(({0} + 6755399441055744.0) - 6755399441055744.0)",
+        "int(({0} + 6755399441055744.0) - 6755399441055744.0)",
         check="not abs({0}) < 2251799813685248.0",
     ),
     Method("round", "(int) -> int", "{0}"),
@@ -125,7 +126,7 @@ METHODS = [
     Method("bool", "(int) -> bool", "{0} != 0"),
     Method("bool", "(float) -> bool", "{0} != 0.0"),
     Method("int", "(int) -> int", "{0}"),
-    Method("int", "(float) -> int", "int64({0})", check=_NO_INTEGER),
+    Method("int", "(float) -> int", "int({0})", check=_NO_INTEGER),
     Method("int", "(str) -> int", number_parsing.parse_integer),
     Method("int", "(str, base: int) -> int", number_parsing.parse_integer_of_base),
     Method("float", "(float) -> float", "{0}"),

@@ -1,36 +1,34 @@
-"""What generated loops call to find slots and read views, on the CPU."""
+"""Slots of columns as the loops of row functions read them: bits, views, lists.
+
+Slot numbers are unsigned, as indices of arrays; all else is an int64.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int32, int64, uint8, uint64
 
-from numba.extending import register_jitable
-from numpy import int64, uint8, uint64
-
-from colkern.cpu.compiler import compiled
-from colkern.cpu.primitives import get_word, load_word, set_word
-from colkern.kernels import row_lists, row_values
-from colkern.kernels.row_values import Bytes, Text
+from colkern.kernels.arguments import In, Truth
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import get_word, load_word, set_word
+from colkern.kernels.row_lists import new_list
+from colkern.kernels.row_values import Arena, Bytes, Text, is_ascii
 from colkern.layouts import VIEW_INLINE_BYTES
 
-is_ascii = compiled(row_values.is_ascii)
-new_list = compiled(row_lists.new_list)
 
-
-@register_jitable
-def bit_at(bitmap: Any, i: Any) -> Any:
+@helper
+def bit_at(bitmap: In[uint8], i: uint64) -> Truth:
     """Whether bit `i` (uint64) of `bitmap` (uint8[]) is set."""
     return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
 
 
-@register_jitable
-def is_valid(bitmap: Any, first: Any, i: Any) -> Any:
+@helper
+def is_valid(bitmap: In[uint8], first: uint64, i: uint64) -> Truth:
     """Whether bit `first + i` is set; yes, if the bitmap is empty."""
     return len(bitmap) == 0 or bit_at(bitmap, first + i)
 
 
-@register_jitable
-def valid_until(bitmap: Any, start: Any, stop: Any) -> Any:
+@helper
+def valid_until(bitmap: In[uint8], start: uint64, stop: uint64) -> uint64:
     """The end of the run of valid slots from `start` on, as far as whole words of 64 slots tell.
 
     bitmap: uint8[], empty if all slots are valid
@@ -46,8 +44,8 @@ def valid_until(bitmap: Any, start: Any, stop: Any) -> Any:
     return at
 
 
-@register_jitable
-def valid_bits(bitmap: Any, start: Any, stop: Any) -> Any:
+@helper
+def valid_bits(bitmap: In[uint8], start: uint64, stop: uint64) -> uint64:
     """Bits `[start, stop)`, which lie in one aligned word of 64, from bit 0 of a uint64 on."""
     count = stop - start
     if count == uint64(0):
@@ -63,31 +61,32 @@ def valid_bits(bitmap: Any, start: Any, stop: Any) -> Any:
     return bits if count == 64 else bits & ((uint64(1) << count) - uint64(1))
 
 
-@register_jitable
-def _viewed_address(views: Any, base: Any, table: Any, i: Any) -> Any:
+@helper
+def viewed_address(views: In[int32], base: int64, table: In[int64], i: uint64) -> int64:
+    """Where the bytes of view `i` are."""
     word = i << uint64(2)
     if views[word] <= VIEW_INLINE_BYTES:
         return base + int64(word << uint64(2)) + int64(4)
     return table[uint64(views[word + uint64(2)])] + int64(views[word + uint64(3)])
 
 
-@register_jitable
-def viewed_text(views: Any, base: Any, table: Any, i: Any) -> Any:
+@helper
+def viewed_text(views: In[int32], base: int64, table: In[int64], i: uint64) -> Text:
     """The text of view `i`; `views` stand at `base`, data buffers at the addresses in `table`."""
-    address = _viewed_address(views, base, table, i)
+    address = viewed_address(views, base, table, i)
     size = int64(views[i << uint64(2)])
     return Text(address, size, is_ascii(address, size))
 
 
-@register_jitable
-def viewed_bytes(views: Any, base: Any, table: Any, i: Any) -> Any:
+@helper
+def viewed_bytes(views: In[int32], base: int64, table: In[int64], i: uint64) -> Bytes:
     """The bytes of view `i`; `views` stand at `base`, data buffers at the addresses in `table`."""
-    address = _viewed_address(views, base, table, i)
+    address = viewed_address(views, base, table, i)
     return Bytes(address, int64(views[i << uint64(2)]))
 
 
-@register_jitable
-def has_null(bitmap: Any, offset: Any, first: Any, count: Any) -> Any:
+@helper
+def has_null(bitmap: In[uint8], offset: uint64, first: int64, count: int64) -> bool:
     """Whether an item of a list is null."""
     if len(bitmap) == 0:
         return False
@@ -97,10 +96,10 @@ def has_null(bitmap: Any, offset: Any, first: Any, count: Any) -> Any:
     return False
 
 
-@register_jitable
-def list_of_words(arena: Any, words: Any, first: Any, count: Any) -> Any:
+@helper
+def list_of_words(arena: Arena, words: In[int64], first: int64, count: int64) -> int64:
     """A list of items of one word; 0 if the arena has no room."""
-    header = new_list(arena, 1, count)
+    header = new_list(arena, int64(1), count)
     if header != 0:
         place = get_word(header)
         for number in range(count):
@@ -109,12 +108,17 @@ def list_of_words(arena: Any, words: Any, first: Any, count: Any) -> Any:
     return header
 
 
-@register_jitable
+@helper
 def list_of_texts(
-    arena: Any, positions: Any, sizes: Any, all_ascii: Any, first: Any, count: Any
-) -> Any:
+    arena: Arena,
+    positions: In[int64],
+    sizes: In[int64],
+    all_ascii: int64,
+    first: int64,
+    count: int64,
+) -> int64:
     """A list of texts; 0 if the arena has no room."""
-    header = new_list(arena, 2, count)
+    header = new_list(arena, int64(2), count)
     if header != 0:
         place = get_word(header)
         for number in range(count):
@@ -127,12 +131,17 @@ def list_of_texts(
     return header
 
 
-@register_jitable
+@helper
 def list_of_byte_strings(
-    arena: Any, positions: Any, sizes: Any, all_ascii: Any, first: Any, count: Any
-) -> Any:
+    arena: Arena,
+    positions: In[int64],
+    sizes: In[int64],
+    all_ascii: int64,
+    first: int64,
+    count: int64,
+) -> int64:
     """A list of byte strings; 0 if the arena has no room."""
-    header = new_list(arena, 2, count)
+    header = new_list(arena, int64(2), count)
     if header != 0:
         place = get_word(header)
         for number in range(count):

@@ -1,0 +1,152 @@
+"""A row function with its options: a plan for each set of column types, and what it did so far."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import CompileError, UnsupportedError
+from colkern.rows.front import Sources, sources_of, take_sources
+from colkern.rows.plan import Plan
+from colkern.rows.python_rows import PythonPlan
+from colkern.rows.reports import Report
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How a row function is compiled.
+
+    Args:
+        arithmetic: "python" for Python's meaning of all operations; "machine" for integers that wrap
+            around and division by zero as IEEE 754 has it.
+        strict: Whether a row that compiled code does not cover is an error.
+        fallback: Whether a function that does not compile runs in Python, with a warning.
+    """
+
+    arithmetic: Literal["python", "machine"] = "python"
+    strict: bool = False
+    fallback: bool = False
+
+
+DEFAULT_OPTIONS = RowOptions()
+
+AnyPlan = Plan | PythonPlan
+
+
+class CompiledRows:
+    """The plans of a row function.
+
+    Args:
+        function: The plain Python function.
+        options: How it is compiled.
+        sources: The sources of it and of what it calls, from the process that defined it.
+    """
+
+    def __init__(self, function: Any, options: RowOptions, sources: Sources | None = None) -> None:
+        self._function = function
+        self._options = options
+        self._plans: dict[Any, AnyPlan | None] = {}
+        self._reasons: dict[Any, CompileError | UnsupportedError] = {}
+        self._lock = threading.RLock()
+        self.report = Report(function.__name__)
+        if sources:
+            take_sources(sources)
+
+    def sources(self) -> Sources:
+        """The sources, for a process that has none."""
+        return sources_of(self._function)
+
+    def source(self) -> str:
+        """The source that is generated for the types of the last plan."""
+        plans = [plan for plan in self._plans.values() if isinstance(plan, Plan)]
+        return plans[-1].text() if plans else ""
+
+    def reason(self) -> CompileError | UnsupportedError | None:
+        """Why there is no plan, for the last types that there was none for."""
+        return list(self._reasons.values())[-1] if self._reasons else None
+
+    def plan(
+        self,
+        columns: tuple[s.DataType, ...],
+        nullable: Sequence[bool],
+        returns: s.DataType | None,
+    ) -> AnyPlan | None:
+        """The plan for columns of those types; None if the function is not this compiler's."""
+        if self._options.arithmetic == "machine":
+            return None
+        with self._lock:
+            if columns not in self._plans:
+                self._plans[columns] = self._made(columns, nullable, returns)
+            return self._plans[columns]
+
+    def _made(
+        self,
+        columns: tuple[s.DataType, ...],
+        nullable: Sequence[bool],
+        returns: s.DataType | None,
+    ) -> AnyPlan | None:
+        if os.environ.get("COLKERN_JIT") == "0":
+            return PythonPlan(self._function, nullable, returns)
+        try:
+            return Plan(self._function, columns, nullable, returns, strict=self._options.strict)
+        except (CompileError, UnsupportedError) as error:
+            self._reasons[columns] = error
+            if not self._options.fallback:
+                return None
+            self.report.reason = str(error).split("\n")[0]
+            warnings.warn(
+                f"{self._function.__name__} runs in Python: {self.report.reason}", stacklevel=4
+            )
+            return PythonPlan(self._function, nullable, returns)
+
+
+class Counted:
+    """A plan whose calls are counted, with a value in place of nulls.
+
+    Args:
+        plan: The plan.
+        report: Where its rows are counted.
+        fill: Gives results a value where the function was not called; None to leave nulls there.
+    """
+
+    def __init__(
+        self, plan: AnyPlan, report: Report, fill: Callable[[Array, Sequence[Array]], Array] | None
+    ) -> None:
+        self._plan = plan
+        self._report = report
+        self._fill = fill
+
+    def run(self, arrays: Sequence[Array], length: int) -> Array:
+        """The results for arrays of one length, in host memory and of the plan's types."""
+        results, left = self._plan.run(arrays, length)
+        self._report.add(length, left)
+        return results if self._fill is None else self._fill(results, arrays)
+
+    def compile(self, columns: Sequence[s.DataType]) -> None:
+        """Compile the loop for arrays of the plan's types; the function is not called."""
+        self._plan.compile()
+
+
+_OF_HINTS: dict[type, s.DataType] = {
+    bool: s.bool_(),
+    int: s.int64(),
+    float: s.float64(),
+    str: s.utf8(),
+    bytes: s.binary(),
+    datetime.date: s.date32(),
+    datetime.datetime: s.timestamp("us"),
+    datetime.time: s.time64("us"),
+    datetime.timedelta: s.duration("us"),
+}
+
+
+def representative(declared: s.DataType | type | None) -> s.DataType | None:
+    """A type of columns that a declaration takes; None if it takes any."""
+    return _OF_HINTS.get(declared) if isinstance(declared, type) else declared

@@ -1,0 +1,67 @@
+"""Rows in Python: the original function, over columns' values as Python objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders import array as build_array
+from colkern.rows.emitter import Site
+
+
+class PythonPlan:
+    """A function that runs in Python alone.
+
+    Args:
+        function: The function.
+        nullable: Which parameters get None where a column is null.
+        returns: The type of the results; None for what the values make.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], nullable: Sequence[bool], returns: s.DataType | None
+    ) -> None:
+        self._function = function
+        self._nullable = list(nullable)
+        self._returns = returns
+
+    @property
+    def returns(self) -> s.DataType:
+        """The type of the results, if it is known before a call."""
+        return self._returns or s.null()
+
+    def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
+        """The results."""
+        columns = [array.to_pylist() for array in arrays]
+        rows = enumerate(zip(*columns, strict=True))
+        called = [
+            (place, row)
+            for place, row in rows
+            if all(value is not None or may for value, may in zip(row, self._nullable, strict=True))
+        ]
+        results: list[Any] = [None] * length
+        for (place, _), result in zip(
+            called, called_in_python(self._function, called), strict=True
+        ):
+            results[place] = result
+        return build_array(results, type=self._returns), Counter()
+
+    def compile(self) -> None:
+        """Nothing: there is nothing to compile."""
+
+
+def called_in_python(
+    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]]
+) -> list[Any]:
+    """What a function gives for rows, each with its number; an exception gets a note with it."""
+    results = []
+    for place, row in rows:
+        try:
+            results.append(function(*row))
+        except Exception as error:
+            error.add_note(f"{function.__name__}: row {place}")
+            raise
+    return results

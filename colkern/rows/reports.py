@@ -1,0 +1,51 @@
+"""What a row function did: how many rows ran compiled, and which were left to Python, and why."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+
+from colkern.rows.emitter import Site
+
+
+@dataclass
+class Report:
+    """What a row function did so far.
+
+    Args:
+        name: The function's name.
+        rows: How many rows there were.
+        sites: How many rows were left to Python, by the place in the source.
+        reason: Why the function is not compiled; empty if it is.
+    """
+
+    name: str
+    rows: int = 0
+    sites: Counter[Site | None] = field(default_factory=Counter)
+    reason: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, rows: int, sites: Counter[Site | None]) -> None:
+        """Count a call."""
+        with self._lock:
+            self.rows += rows
+            self.sites.update(sites)
+
+    @property
+    def left(self) -> dict[int, int]:
+        """How many rows were left to Python, by the line of the source; 0 for all further lines."""
+        lines: Counter[int] = Counter()
+        for site, count in self.sites.items():
+            lines[site.line if site is not None else 0] += count
+        return dict(lines)
+
+    def __str__(self) -> str:
+        if self.reason:
+            return f"{self.name}: not compiled: {self.reason}"
+        count = sum(self.sites.values())
+        lines = [f"{self.name}: {self.rows:,} rows, {count:,} of them left to Python"]
+        for site, rows in self.sites.most_common():
+            where = f"line {site.line}: {site.reason}" if site is not None else "further lines"
+            lines.append(f"  {rows:,} rows, {where}")
+        return "\n".join(lines)

@@ -529,6 +529,7 @@ def fromisoformat_datetime(text: Text) -> tuple[int64, Code]:
     hour, minute, second, microsecond = int64(0), int64(0), int64(0), int64(0)
     if size > 0:
         hour, minute, second, microsecond = time_at(place + 11, size)
-    if (year | hour) < 0 or hour == 24 or (size > 0 and get_byte(place + 10) >= 128):
+    # Behind a separator that is not ASCII, the time does not begin where one was read.
+    if (year | hour) < 0 or hour == 24:
         return int64(0), LEFT
     return new_datetime(year, month, day, hour, minute, second, microsecond)

@@ -378,7 +378,30 @@ def test_strptime_leaves_only_unusual_texts_to_python() -> None:
     assert run(date, "٢٠٢٤-01-02") == LEFT
     assert run(digits, "202413") == run(date_formats.strptime("%Y-%m-%d"), "2024-1-3")
     assert run(digits, "20241x") == LEFT
+    assert run(date_formats.strptime("%d5"), "15") == LEFT
+    assert run(date_formats.strptime("%d %b"), "1\tMay") == LEFT
     assert run(date_formats.strptime("%Y %j"), "2024 100") == LEFT
+
+
+@pytest.mark.parametrize("year", ["00", "68", "69", "99"])
+def test_years_of_two_digits_have_the_century_of_python(year: str) -> None:
+    wanted = as_numbers(datetime.datetime.strptime(year, "%y"))
+    assert run(date_formats.strptime("%y"), year) == wanted
+
+
+@pytest.mark.parametrize("text", ["90200102Z9", "2024-W09-4", "20240229", "2024W094"])
+def test_other_iso_dates_are_left_to_python(text: str) -> None:
+    assert run(date_text.fromisoformat_date, text) == LEFT
+    assert run(date_text.fromisoformat_datetime, text) in (LEFT, ValueError)
+
+
+@pytest.mark.parametrize("microseconds", [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999999999999994, 1.25])
+@pytest.mark.parametrize("milliseconds", [0.0, 0.001, 0.002])
+def test_half_a_microsecond_goes_to_the_even_one(microseconds: float, milliseconds: float) -> None:
+    zero = 0.0
+    found = run(clock.new_float_timedelta, zero, zero, microseconds, milliseconds, zero, zero, zero)
+    wanted = datetime.timedelta(microseconds=microseconds, milliseconds=milliseconds)
+    assert found == as_numbers(wanted)
 
 
 def test_a_zone_in_a_format_is_refused() -> None:

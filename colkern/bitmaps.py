@@ -5,10 +5,13 @@ Columnar format 1.5: "Validity bitmaps".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern.kernels import bitmaps
-from colkern.memory import Buffer, Items
+from colkern.memory import Buffer, Items, allocate
 from colkern.targets import Target, target_of
 
 
@@ -26,6 +29,14 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     words = bitmaps.whole_words(offset, end)
     target = target_of(bitmap.device)
     return target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end)
+
+
+def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
+    """The bits of as many booleans, or bytes that are 0 or 1, in the host's memory; padded as Arrow's."""
+    bytes_ = np.packbits(bits, bitorder="little")
+    made = allocate(len(bytes_), np.uint8)
+    made[:] = bytes_
+    return made
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:

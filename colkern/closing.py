@@ -1,7 +1,8 @@
-"""A base of objects that are closed when their `with` block ends."""
+"""What happens when a `with` block ends: its object is closed, or what was begun is undone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -42,3 +43,19 @@ class AsyncClosing:
         traceback: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+class OnFailure:
+    """A context manager: `undo` is called if an exception ends the block; the exception goes on."""
+
+    __slots__ = ("_undo",)
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if kind is not None:
+            self._undo()

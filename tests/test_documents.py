@@ -97,7 +97,7 @@ import colkern as ck
 called = []
 
 def note(frame, event, argument):
-    if event == "call":
+    if event == "call" and "/colkern/" in frame.f_code.co_filename:
         called.append((frame.f_code.co_filename, frame.f_code.co_qualname))
 
 def net(price: float, discount: float) -> float:

@@ -61,11 +61,16 @@ IN_TURN = (
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
     "tests/cpu/test_cached_features.py",
+    "tests/cpu/test_warming.py::test_a_second_process_compiles_no_kernel_of_any_operation",
     "tests/jit/test_processes.py",
+    "tests/test_package.py::test_wheel_works_in_an_empty_environment",
     # One test for all types, each of which takes seconds of compiling.
+    "tests/jit/test_builders.py::test_values_of_every_type_come_out_as_they_went_in",
     "tests/jit/test_column_operations.py::test_a_union_has_no_validity_of_its_own",
     "tests/jit/test_columns.py",
     "tests/jit/test_generator.py::test_items_of_each_kind",
+    "tests/jit/test_nested_results.py::test_values_of_any_nesting_are_results",
+    "tests/jit/test_rows.py::test_rows_of_nested_values_come_out_as_they_went_in",
     "tests/jit/test_udf.py::test_binary_of_any_layout_is_a_byte_string",
     "tests/jit/test_udf.py::test_decimals_are_integers_times_a_power_of_ten",
     "tests/jit/test_udf.py::test_floats_of_any_width_are_floats",
@@ -74,7 +79,27 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
     "tests/rows/test_text.py::test_compiled",
+    "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
+    # A case for each pair of types, which run kernels of their own.
+    "tests/operations/test_casts.py::test_a_safe_cast_that_succeeds_is_valid_and_goes_back_exactly",
+    "tests/operations/test_casts.py::test_booleans",
+    "tests/operations/test_casts.py::test_decimals[",
+    "tests/operations/test_casts.py::test_decimals_as_floats",
+    "tests/operations/test_casts.py::test_floats_as_integers",
+    "tests/operations/test_casts.py::test_integers[",
+    "tests/operations/test_casts.py::test_integers_and_decimals",
+    "tests/operations/test_casts.py::test_integers_as_floats",
+    "tests/operations/test_casts.py::test_times",
+    # A Spark of their own; the page for users of pandas_udf runs each day.
+    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
+    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
+    "tests/spark/test_python_of_workers.py",
+    # What fails costs a worker process; the two settings differ in the driver alone.
+    "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[None",
+    "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[true",
+    # Of the project's own tools.
+    "tests/spark/test_spark_benchmarks.py::test_the_figures",
     # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
     "tests/spark/test_worker_reader.py",
     # Every file or bit of many.
@@ -83,6 +108,7 @@ IN_TURN = (
 )
 
 EACH_KERNEL = (
+    "tests/kernels/test_plain.py::test_plain_python",
     "tests/kernels/test_target.py::test_compiled[",
     "tests/kernels/test_target.py::test_compiled_over_several_threads",
 )

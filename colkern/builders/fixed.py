@@ -11,6 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import packed
 from colkern.builders.parts import (
     BadValue,
     each,
@@ -19,12 +20,12 @@ from colkern.builders.parts import (
     first_where,
     joined,
     offsets,
-    packed,
     starts_of,
     validity,
     wrong,
 )
 from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
+from colkern.memory import Buffer
 
 Values = list[Any]
 
@@ -58,7 +59,7 @@ def build_bool(type_: s.DataType, values: Values) -> Array:
     """True and False, NumPy's too."""
     bits = np.array(each(values, _bool, False, bool), np.bool_)
     valid, nulls = validity(values)
-    return Array(type_, len(values), [valid, packed(bits)], null_count=nulls)
+    return Array(type_, len(values), [valid, Buffer(packed(bits))], null_count=nulls)
 
 
 def _bool(value: object) -> bool:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import packed
 from colkern.builders.extension import tensors_from_numpy
 from colkern.builders.infer import array_of, from_dtype
-from colkern.builders.parts import BadValue, packed
+from colkern.builders.parts import BadValue
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 
@@ -48,7 +49,7 @@ def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
     target = natural if type_ is None else type_
     plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
     if isinstance(natural, s.Bool) and isinstance(target, s.Bool):
-        return _array(target, len(plain), packed(plain), nulls)
+        return _array(target, len(plain), Buffer(packed(plain)), nulls)
     if not _stores_the_same(plain, natural, target):
         converted = _converted(plain, nulls, target)
         if converted is None:
@@ -62,7 +63,7 @@ def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
 
 def _array(type_: s.DataType, length: int, data: Buffer, nulls: NDArray[np.bool_] | None) -> Array:
     count = 0 if nulls is None else int(np.count_nonzero(nulls))
-    valid = packed(~nulls) if nulls is not None and count else None
+    valid = Buffer(packed(~nulls)) if nulls is not None and count else None
     return Array(type_, length, [valid, data], null_count=count)
 
 

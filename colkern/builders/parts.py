@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from colkern.bitmaps import packed
 from colkern.errors import LimitExceededError, shown
 from colkern.memory import Buffer, allocate
 
@@ -122,19 +122,11 @@ def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:
     return next(i for i, value in enumerate(values) if test(value))
 
 
-def packed(bits: NDArray[np.bool_]) -> Buffer:
-    """A bitmap, least significant bit first."""
-    packed_bits = np.packbits(bits, bitorder="little")
-    room = allocate(packed_bits.size, np.uint8)
-    room[:] = packed_bits
-    return Buffer(room)
-
-
 def validity(values: list[Any]) -> tuple[Buffer | None, int]:
     """The validity bitmap, None if nothing is null, and the null count."""
     valid = np.fromiter((value is not None for value in values), np.bool_, len(values))
     nulls = int(valid.size - np.count_nonzero(valid))
-    return (packed(valid) if nulls else None), nulls
+    return (Buffer(packed(valid)) if nulls else None), nulls
 
 
 def filled(dtype: Any, items: Any) -> Buffer:

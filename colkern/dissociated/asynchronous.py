@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from colkern.arrays import RecordBatch
-from colkern.closing import AsyncClosing
+from colkern.closing import AsyncClosing, OnFailure
 from colkern.dissociated.connecting import ServiceReader, connect
 from colkern.dissociated.server import Server
 from colkern.dissociated.serving import serve
@@ -85,11 +85,8 @@ async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any)
     """
     thread = ThreadPoolExecutor(1, "colkern-connect")
     work = partial(connect, uri, identifier, **options)
-    try:
+    with OnFailure(partial(thread.shutdown, wait=False)):
         reader = await asyncio.get_running_loop().run_in_executor(thread, work)
-    except BaseException:
-        thread.shutdown(wait=False)
-        raise
     return AsyncReader(reader, thread)
 
 

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from colkern.closing import OnFailure
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.hello import Hello
 from colkern.dissociated.leases import Frees
@@ -116,11 +117,8 @@ def connect(
     options = ConnectOptions(secret, timeout, sealed_only, bounds, limits, device=wanted)
     destination = destination_of(device, trusted)
     messages = open_stream(uri, data_uri, identifier, options)
-    try:
+    with OnFailure(messages.close):
         reader = ServiceReader(messages, limits, columns, destination)
-    except BaseException:
-        messages.close()
-        raise
     if wanted is None:
         # Locations are wherever the server has them.
         reader.device = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from colkern.closing import Closing
+from colkern.closing import Closing, OnFailure
 from colkern.dissociated.hello import UNKNOWN, Hello, parse_hello
 from colkern.dissociated.pairing import Pairing
 from colkern.dissociated.protocol.server import ServerStream
@@ -317,12 +317,9 @@ class Server(Closing):
         role = int(asked.service is self._services[1])
         shared = self._shared(asked, role)
         leave = partial(shared.leave, role)
-        try:
+        # Whatever happens: the other stream must not wait for this one.
+        with OnFailure(leave):
             return self._sending(asked, partial(shared.messages, role), leave)
-        except BaseException:
-            # Whatever it was: the other stream must not wait for this one.
-            leave()
-            raise
 
     def _shared(self, asked: _Asked, role: int) -> SharedMessages:
         """The messages for a client of both services; waits until it has asked at both."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN, Array
+from colkern.bitmaps import packed
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.integration.entries import Entry
 from colkern.integration.json_values import HEX, flag, integer_codec, read_all, value_codec
@@ -163,19 +164,12 @@ def _items(column: Entry, key: str, count: int) -> list[object]:
     return items
 
 
-def _bitmap(bits: NDArray[np.bool_]) -> Buffer:
-    packed = np.packbits(bits, bitorder="little")
-    out = allocate(packed.size, np.uint8)
-    out[:] = packed
-    return Buffer(out)
-
-
 def _buffer_of(items: NDArray[Any]) -> Buffer:
     return Buffer(items.view(np.uint8) if items.dtype.itemsize else np.zeros(0, np.uint8))
 
 
 def _validity(column: _Column, spec: BufferSpec) -> Buffer | None:
-    return None if column.valid.all() else _bitmap(column.valid)
+    return None if column.valid.all() else Buffer(packed(column.valid))
 
 
 def _check_size(size: int, values: list[object]) -> None:
@@ -199,7 +193,7 @@ def _data(column: _Column, spec: BufferSpec) -> Buffer:
     if spec.extent is Extent.BITS:
         bits = np.zeros(column.count, np.bool_)
         bits[places] = items
-        return _bitmap(bits)
+        return Buffer(packed(bits))
     out = allocate(column.count, spec.dtype)
     if spec.dtype.itemsize:
         out[places] = np.array(items, spec.dtype)

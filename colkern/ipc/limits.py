@@ -111,6 +111,23 @@ class Limits:
             )
 
 
+class FieldCount:
+    """The number of a schema's fields; too many, or nested too deep, they raise `LimitExceededError`."""
+
+    __slots__ = ("_count", "_limits")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._count = 0
+
+    def add(self, count: int, depth: int) -> None:
+        """Count fields at a depth, which is 1 for those of the schema itself."""
+        self._count += count
+        self._limits.require_fields(self._count)
+        if count:
+            self._limits.require_depth(depth)
+
+
 def _over(what: str, limit: int, name: str, them: str = "them") -> LimitExceededError:
     return LimitExceededError(
         f"{what} over the limit of {limit}; raise Limits.{name} to read {them}"

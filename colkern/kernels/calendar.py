@@ -154,7 +154,7 @@ def timetuple(
 @helper
 def fits_c(number: int64) -> bool:
     """Whether Python can make a C `int` of a number: else it raises `OverflowError` first."""
-    return -MOST_C_INTEGER <= number <= MOST_C_INTEGER
+    return bool(-MOST_C_INTEGER <= number <= MOST_C_INTEGER)
 
 
 @helper

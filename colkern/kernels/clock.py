@@ -291,7 +291,7 @@ def earlier(instant: int64, duration: int64) -> tuple[int64, Code]:
 @helper
 def local_timestamp(instant: int64) -> tuple[float64, Code]:
     """`datetime.timestamp` without a zone: left to Python, as it depends on where it runs."""
-    return 0.0, LEFT
+    return float64(0.0), LEFT
 
 
 @helper
@@ -355,7 +355,7 @@ def total_seconds(duration: int64) -> float64:
 def in_range(number: int64, unit: int64) -> bool:
     """Whether a number of units is at most 2**60 microseconds, so that seven such have a sum."""
     most = int64(1 << 60) // unit
-    return -most <= number <= most
+    return bool(-most <= number <= most)
 
 
 @helper
@@ -410,7 +410,7 @@ def new_float_timedelta(
     weeks: float64,
 ) -> tuple[int64, Code]:
     """`datetime.timedelta`, of floats and integers that are floats."""
-    whole, rest = add_part(int64(0), 0.0, microseconds, int64(1))
+    whole, rest = add_part(int64(0), float64(0.0), microseconds, int64(1))
     whole, rest = add_part(whole, rest, milliseconds, int64(1000))
     whole, rest = add_part(whole, rest, seconds, int64(SECOND))
     whole, rest = add_part(whole, rest, minutes, int64(MINUTE))
@@ -481,7 +481,45 @@ def is_float(number: int64) -> bool:
 def quotient(left: int64, right: int64) -> tuple[float64, Code]:
     """`timedelta / timedelta`; left to Python if one of them is no float64."""
     if right == 0:
-        return 0.0, ZERO_DIVISION_ERROR
+        return float64(0.0), ZERO_DIVISION_ERROR
     if not (is_float(left) and is_float(right)):
-        return 0.0, LEFT
+        return float64(0.0), LEFT
     return float64(left) / float64(right), DONE
+
+
+@helper
+def nearest_duration(microseconds: float64) -> tuple[int64, Code]:
+    """The duration next to a rounded product or quotient; left to Python where that may be another's.
+
+    That is so if the half between two is nearer than what was rounded off.
+    """
+    if not abs(microseconds) < 2.0**51:
+        return int64(0), LEFT
+    whole = nearest_even(microseconds)
+    if 0.5 - abs(microseconds - float64(whole)) <= abs(microseconds) * 2.0**-52:
+        return int64(0), LEFT
+    return whole, DONE
+
+
+@helper
+def scaled(duration: int64, factor: float64) -> tuple[int64, Code]:
+    """`timedelta * float`."""
+    if not (is_float(duration) and abs(factor) < 1e300):
+        return int64(0), LEFT
+    return nearest_duration(float64(duration) * factor)
+
+
+@helper
+def scaled_by(factor: float64, duration: int64) -> tuple[int64, Code]:
+    """`float * timedelta`."""
+    return scaled(duration, factor)
+
+
+@helper
+def divided(duration: int64, divisor: float64) -> tuple[int64, Code]:
+    """`timedelta / float`."""
+    if divisor == 0.0:
+        return int64(0), ZERO_DIVISION_ERROR
+    if not (is_float(duration) and abs(divisor) < 1e300):
+        return int64(0), LEFT
+    return nearest_duration(float64(duration) / divisor)

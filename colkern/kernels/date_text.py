@@ -343,13 +343,36 @@ def spaces_end(place: int64, end: int64) -> int64:
     return place if place > first else int64(-1)
 
 
+# The number of a name is looked up by three letters: in the four bits that some of a product's bits say.
+_WEEKDAYS = 0x1003_6025_0040_0070
+_MONTHS = 0x7C80_0145_A002_63B9
+
+
 @helper
-def same_letters(place: int64, word: int64, first: int64, stop: int64) -> bool:
-    """Whether there are the letters of a word from `first` up to `stop`, at most 8, in any case."""
+def three_letters(place: int64) -> int64:
+    """Three letters as small ones."""
+    last = get_byte(place + 2) << 16
+    return get_byte(place) | (get_byte(place + 1) << 8) | last | 0x202020
+
+
+@helper
+def name_end(place: int64, end: int64, word: int64, size: int64, ninth: int64) -> int64:
+    """Where a name that is there in any case ends, or its first `size` letters; -1 if it is not there.
+
+    Args:
+        place: Where it may begin.
+        end: Where the text ends.
+        word: Its first eight letters.
+        size: How many letters are compared, up to 9.
+        ninth: The ninth letter.
+    """
+    if place + size > end:
+        return int64(-1)
     other = int64(0)
-    for k in range(first, stop):
-        other |= (get_byte(place + k) ^ (word >> (8 * k))) & 0xDF
-    return other == 0
+    for k in range(size):
+        other |= (get_byte(place + k) ^ (word if k < 8 else ninth)) & 0xDF
+        word = word >> 8
+    return place + size if other == 0 else int64(-1)
 
 
 @helper
@@ -357,15 +380,9 @@ def weekday_at(place: int64, end: int64, whole: bool) -> int64:
     """Where the name of a day of the week, or its first three letters, ends; -1 if there is none."""
     if place + 3 > end:
         return int64(-1)
-    for k in range(7):
-        word, size = weekday_name(int64(k))
-        if same_letters(place, word, int64(0), int64(3)):
-            if not whole:
-                return place + 3
-            if place + size > end or not same_letters(place, word, int64(3), min(size, int64(8))):
-                return int64(-1)
-            return place + size if size < 9 or get_byte(place + 8) | 32 == 0x79 else int64(-1)
-    return int64(-1)
+    number = int64(_WEEKDAYS) >> (4 * (three_letters(place) * 9 >> 13 & 15)) & 15
+    word, size = weekday_name(number - 1)
+    return name_end(place, end, word, size if whole else int64(3), int64(0x79))
 
 
 @helper
@@ -373,17 +390,10 @@ def month_at(place: int64, end: int64, whole: bool) -> tuple[int64, int64]:
     """The month whose name, or whose first three letters, are there, and where they end; -1 if none."""
     if place + 3 > end:
         return int64(-1), place
-    for k in range(1, 13):
-        word, size = month_name(int64(k))
-        if same_letters(place, word, int64(0), int64(3)):
-            if not whole:
-                return int64(k), place + 3
-            if place + size > end or not same_letters(place, word, int64(3), min(size, int64(8))):
-                return int64(-1), place
-            if size == 9 and get_byte(place + 8) | 32 != 0x72:
-                return int64(-1), place
-            return int64(k), place + size
-    return int64(-1), place
+    month = int64(_MONTHS) >> (4 * (three_letters(place) * 61 >> 15 & 15)) & 15
+    word, size = month_name(month)
+    end = name_end(place, end, word, size if whole else int64(3), int64(0x72))
+    return (month if end >= 0 else int64(-1)), end
 
 
 @helper

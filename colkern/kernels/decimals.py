@@ -36,23 +36,21 @@ class Decimals(NamedTuple, Generic[S]):
 
 
 @helper
-def first_word(words: In[T], place: uint64, sign: uint64) -> uint64:
-    """The lowest 64 bits of a number, whose only word may have fewer."""
-    return subtract(uint64(words[place]) ^ sign, sign)
-
-
-@helper
 def later_word(words: In[T], place: uint64, width: uint64, k: uint64, filling: uint64) -> uint64:
     """Word `k` of a number; `filling` past its `width` words."""
     return uint64(words[place + k]) if k < width else filling
 
 
 @helper
-def filling_of(words: In[T], place: uint64, width: uint64, sign: uint64, signed: uint64) -> uint64:
-    """The words above the highest one of a number: all bits of its sign."""
-    last = place + width - uint64(1)
-    highest = subtract(uint64(words[last]) ^ sign, sign)
-    return subtract(uint64(0), highest >> uint64(63)) & signed
+def lower_words(
+    words: In[T], place: uint64, width: uint64, sign: uint64, signed: uint64
+) -> tuple[uint64, uint64, uint64]:
+    """The words above the highest one of a number, all bits of its sign; and its two lowest ones."""
+    highest = subtract(uint64(words[place + width - uint64(1)]) ^ sign, sign)
+    filling = subtract(uint64(0), highest >> uint64(63)) & signed
+    # The only word of a number may have fewer bits.
+    lowest = subtract(uint64(words[place]) ^ sign, sign)
+    return filling, lowest, later_word(words, place, width, uint64(1), filling)
 
 
 @helper
@@ -151,9 +149,9 @@ def scale_up(
     if numbers.width > 2 or out_width > 2:
         for i in range(start, stop, step):
             place = uint64(i) * numbers.width
-            filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
-            a0 = first_word(numbers.words, place, numbers.sign)
-            a1 = later_word(numbers.words, place, numbers.width, one, filling)
+            filling, a0, a1 = lower_words(
+                numbers.words, place, numbers.width, numbers.sign, numbers.signed
+            )
             a2 = later_word(numbers.words, place, numbers.width, uint64(2), filling)
             a3 = later_word(numbers.words, place, numbers.width, uint64(3), filling)
             wrong = is_out_of(a0, a1, a2, a3, limits)
@@ -172,9 +170,9 @@ def scale_up(
     h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
     for i in range(start, stop, step):
         place = uint64(i) * numbers.width
-        filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
-        a0 = first_word(numbers.words, place, numbers.sign)
-        a1 = later_word(numbers.words, place, numbers.width, one, filling)
+        filling, a0, a1 = lower_words(
+            numbers.words, place, numbers.width, numbers.sign, numbers.signed
+        )
         wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
         if wrong and is_valid(validity, i):
             return uint64(i)
@@ -215,9 +213,9 @@ def scale_down(
     if numbers.width > 2 or out_width > 2:
         for i in range(start, stop, step):
             place = uint64(i) * numbers.width
-            filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
-            a0 = first_word(numbers.words, place, numbers.sign)
-            a1 = later_word(numbers.words, place, numbers.width, one, filling)
+            filling, a0, a1 = lower_words(
+                numbers.words, place, numbers.width, numbers.sign, numbers.signed
+            )
             a2 = later_word(numbers.words, place, numbers.width, uint64(2), filling)
             a3 = later_word(numbers.words, place, numbers.width, uint64(3), filling)
             wrong = is_out_of(a0, a1, a2, a3, limits)
@@ -243,9 +241,9 @@ def scale_down(
     h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
     for i in range(start, stop, step):
         place = uint64(i) * numbers.width
-        filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
-        a0 = first_word(numbers.words, place, numbers.sign)
-        a1 = later_word(numbers.words, place, numbers.width, one, filling)
+        filling, a0, a1 = lower_words(
+            numbers.words, place, numbers.width, numbers.sign, numbers.signed
+        )
         wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
         a0, a1 = turned_pair(a0, a1, filling)
         if a1 == 0 and a0 < few:
@@ -290,9 +288,7 @@ def decimals_to_floats(
     a2 = a3 = uint64(0)
     for i in range(start, stop, step):
         place = uint64(i) * width
-        filling = filling_of(words, place, width, sign, signed)
-        a0 = first_word(words, place, sign)
-        a1 = later_word(words, place, width, uint64(1), filling)
+        filling, a0, a1 = lower_words(words, place, width, sign, signed)
         if width > 2:
             a2 = later_word(words, place, width, uint64(2), filling)
             a3 = later_word(words, place, width, uint64(3), filling)

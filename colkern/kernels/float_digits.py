@@ -185,15 +185,15 @@ def significant(value: float64, count: int64) -> tuple[int64, int64, Code]:
     """
     if value == 0.0:
         return int64(0), int64(0), DONE
-    place = least_magnitude(value)
+    place = least_magnitude(value) - 1
     limit = power_of_ten(count)
-    digits, code = units_at(value, count - 1 - place)
-    if code == DONE and digits >= limit:
+    digits, code = limit, DONE
+    while code == DONE and digits >= limit:
         place = place + 1
         digits, code = units_at(value, count - 1 - place)
-        # What rounds down to too few digits was rounded up to the limit before.
-        if digits * 10 < limit:
-            digits = limit // 10
+    # What rounds down to too few digits was rounded up to the limit before.
+    if digits * 10 < limit:
+        digits = limit // 10
     return digits, place, code
 
 

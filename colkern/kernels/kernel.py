@@ -125,7 +125,8 @@ def kernel(
         generics: The type codes that a capital stands for, if they are not those of `CHOICES`.
 
     Raises:
-        TypeError: If a parameter is of no type for kernels, or another kernel has the name.
+        TypeError: If a parameter is of no type for kernels, another kernel has the name, or a name in the
+            body is one that compilers give to members of groups.
     """
 
     def register(body: Callable[..., Any]) -> Kernel:
@@ -134,6 +135,7 @@ def kernel(
             raise TypeError(f"{body.__name__}: begins with {names[:3]}, expected {RANGE}")
         if body.__name__ in KERNELS:
             raise TypeError(f"{body.__name__}: another kernel has the name")
+        _require_no_flat_names(body)
         parameters = tuple(
             parameter(name, body.__annotations__.get(name, "uint64"), body.__globals__, {})
             for name in names[3:]
@@ -160,5 +162,16 @@ def kernel(
 
 def helper(function: Helper) -> Helper:
     """Mark a plain function that bodies call; targets compile it with them."""
+    _require_no_flat_names(function)
     HELPERS.add(function)
     return function
+
+
+def _require_no_flat_names(body: Callable[..., Any]) -> None:
+    # A compiler that gets `x.y` as `x__y` would mix it up with a variable of that name.
+    flat_names = [name for name in body.__code__.co_varnames if "__" in name]
+    if flat_names:
+        raise TypeError(
+            f"{body.__name__}: rename `{flat_names[0]}`: two underscores in a name stand for the dot of a "
+            "group's member"
+        )

@@ -191,23 +191,22 @@ def text_of_decimal(
     if place == 0:
         return NO_TEXT, NO_ROOM
     end = place + 32
-    if places <= 0:
-        start = with_sign(write_digits(end, number), negative)
-        return Text(start, end - start, True), DONE
-    if places <= 16:
-        unit = power_of_ten(places)
-        whole = number // unit
-        start = with_sign(write_digits(end, whole), negative)
-        write_fraction(end, number - whole * unit, places)
-        return Text(start, end + 1 + places - start, True), DONE
-    if places > 24 or (places < 19 and number >= power_of_ten(places)):
-        return NO_TEXT, LEFT
+    is_split = 0 < places <= 16
+    unit = power_of_ten(places) if is_split else int64(1)
+    whole = number // unit
+    # Zeros stand before the digits.
     set_word(end - 24, int64(_ZEROS))
     set_word(end - 16, int64(_ZEROS))
-    write_digits(end, number)
-    start = end - places - 2
-    set_byte(start, int64(48))
-    set_byte(start + 1, int64(_POINT))
+    start = write_digits(end, whole)
+    if is_split:
+        write_fraction(end, number - whole * unit, places)
+        end = end + 1 + places
+    elif places > 0:
+        if places > 24 or end - start > places:
+            return NO_TEXT, LEFT
+        start = end - places - 2
+        set_byte(start, int64(48))
+        set_byte(start + 1, int64(_POINT))
     start = with_sign(start, negative)
     return Text(start, end - start, True), DONE
 
@@ -342,6 +341,43 @@ def with_suffix(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
 
 
 @helper
+def behind_sign(text: Text, lead: int64) -> int64:
+    """Where the digits of a number begin, behind a sign and `lead` bytes of a prefix."""
+    byte = get_byte(text.address)
+    return lead + int64(byte == 45 or byte == 43 or byte == 32)
+
+
+@helper
+def behind_digits(text: Text, first: int64, every: int64) -> int64:
+    """Where the digits from a place on end; letters are digits if groups have four."""
+    end = first
+    while end < text.size:
+        byte = get_byte(text.address + end)
+        if byte < 48 or (byte > 57 and every == 3):
+            break
+        end = end + 1
+    return end
+
+
+@helper
+def with_zeros(
+    arena: Arena, text: Text, lead: int64, every: int64, width: int64
+) -> tuple[Text, Code]:
+    """A number with zeros before its digits, so many that it has a width with separators.
+
+    Infinities and NaN are left to Python.
+    """
+    first = behind_sign(text, lead)
+    digits = behind_digits(text, first, every) - first
+    if digits == 0:
+        return NO_TEXT, LEFT
+    room = width - (text.size - digits)
+    # A separator is never the first.
+    wanted = room - room // (every + 1) + int64(room % (every + 1) == 0)
+    return padded(arena, text, text.size + wanted - digits, int64(2), lead, int64(48))
+
+
+@helper
 def with_separators(
     arena: Arena, text: Text, lead: int64, every: int64, separator: int64
 ) -> tuple[Text, Code]:
@@ -354,16 +390,8 @@ def with_separators(
         every: The digits of a group; letters count as digits if they are four.
         separator: The byte between groups.
     """
-    first = lead
-    byte = get_byte(text.address)
-    if byte == 45 or byte == 43 or byte == 32:
-        first = first + 1
-    end = first
-    while end < text.size:
-        byte = get_byte(text.address + end)
-        if byte < 48 or (byte > 57 and every == 3):
-            break
-        end = end + 1
+    first = behind_sign(text, lead)
+    end = behind_digits(text, first, every)
     more = (end - first - 1) // every if end > first else int64(0)
     place = allocate(arena, text.size + more)
     if place == 0:
@@ -422,10 +450,7 @@ def padded(
         return NO_TEXT, NO_ROOM
     first = int64(0)
     if lead >= 0:
-        byte = get_byte(text.address)
-        first = lead
-        if byte == 45 or byte == 43 or byte == 32:
-            first = first + 1
+        first = behind_sign(text, lead)
         copy(text.address, place, first)
     before = missing * share // 2
     for k in range(before):

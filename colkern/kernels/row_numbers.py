@@ -12,7 +12,7 @@ from numpy import float64, int64, uint64
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.decimal_floats import leading_zeros
-from colkern.kernels.float_digits import fraction_and_exponent
+from colkern.kernels.float_digits import fraction_and_exponent, power_of_ten
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     bits_of_float,
@@ -103,6 +103,24 @@ def power_of_integers(base: int64, exponent: int64) -> tuple[int64, Code]:
 
 
 @helper
+def power_modulo(base: int64, exponent: int64, modulus: int64) -> tuple[int64, Code]:
+    """`pow(base, exponent, modulus)`; inverses, and a modulus whose square has no 64 bits, are left."""
+    if modulus == 0:
+        return int64(0), VALUE_ERROR
+    if exponent < 0 or modulus > 3037000499 or modulus < -3037000499:
+        return int64(0), LEFT
+    size = abs(modulus)
+    base = base % size
+    result = int64(1)
+    while exponent > 0:
+        if exponent & 1:
+            result = result * base % size
+        base = base * base % size
+        exponent = exponent >> 1
+    return result % modulus, DONE
+
+
+@helper
 def shift_left(value: int64, places: int64) -> tuple[int64, Code]:
     """`value << places`."""
     if places < 0:
@@ -155,9 +173,7 @@ def round_integer(value: int64, digits: int64) -> tuple[int64, Code]:
     if digits < -18:
         # 10**19 is more than twice all that have 64 bits, but for a half of it.
         return int64(0), LEFT
-    unit = int64(1)
-    for _ in range(-digits):
-        unit = unit * 10
+    unit = power_of_ten(-digits)
     rest = value % unit
     down = value // unit
     half = unit // 2

@@ -177,22 +177,34 @@ def words_at(
     return value
 
 
-# Byte strings: the address of the first byte, and how many there are
+# Byte strings and lists: where the first byte or element is, and how many there are. `first` is where the
+# bytes are, or the child's own offset.
 
 
 @helper
-def binary_at(
-    like: In[T], offsets: uint64, size: uint64, data: uint64, slot: uint64, valid: Truth
+def range_at(
+    like: In[T], offsets: uint64, size: uint64, first: uint64, slot: uint64, valid: Truth
 ) -> tuple[uint64, int64]:
     """Of the variable-size layout, whose offsets have `size` bytes."""
-    address = uint64(0)
+    start = uint64(0)
     length = int64(0)
     if valid:
         place = offsets + slot * size
-        start = uint64(load_item(like, place))
-        length = int64(uint64(load_item(like, place + size)) - start)
-        address = data + start
-    return address, length
+        begin = uint64(load_item(like, place))
+        length = int64(uint64(load_item(like, place + size)) - begin)
+        start = first + begin
+    return start, length
+
+
+@helper
+def even_range_at(count: uint64, first: uint64, slot: uint64, valid: Truth) -> tuple[uint64, int64]:
+    """Of slots that have `count` bytes or elements each."""
+    start = uint64(0)
+    length = int64(0)
+    if valid:
+        start = first + slot * count
+        length = int64(count)
+    return start, length
 
 
 @helper
@@ -219,37 +231,6 @@ def viewed_at(
 
 
 @helper
-def fixed_binary_at(
-    data: uint64, width: uint64, slot: uint64, valid: Truth
-) -> tuple[uint64, int64]:
-    """Of values that have `width` bytes each."""
-    address = uint64(0)
-    length = int64(0)
-    if valid:
-        address = data + slot * width
-        length = int64(width)
-    return address, length
-
-
-# Lists: the first slot of the child, and how many there are; `first` is the child's own offset
-
-
-@helper
-def list_at(
-    like: In[T], offsets: uint64, size: uint64, first: uint64, slot: uint64, valid: Truth
-) -> tuple[uint64, int64]:
-    """Of the variable-size layout, whose offsets have `size` bytes."""
-    start = uint64(0)
-    length = int64(0)
-    if valid:
-        place = offsets + slot * size
-        begin = uint64(load_item(like, place))
-        length = int64(uint64(load_item(like, place + size)) - begin)
-        start = first + begin
-    return start, length
-
-
-@helper
 def list_view_at(
     like: In[T],
     offsets: uint64,
@@ -265,17 +246,6 @@ def list_view_at(
     if valid:
         start = first + uint64(load_item(like, offsets + slot * size))
         length = int64(load_item(like, sizes + slot * size))
-    return start, length
-
-
-@helper
-def fixed_list_at(count: uint64, first: uint64, slot: uint64, valid: Truth) -> tuple[uint64, int64]:
-    """Of lists that have `count` elements each."""
-    start = uint64(0)
-    length = int64(0)
-    if valid:
-        start = first + slot * count
-        length = int64(count)
     return start, length
 
 

@@ -16,7 +16,7 @@ from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, trailing_zeros, wrapped
-from colkern.kernels.row_values import Text
+from colkern.kernels.row_values import Text, copy
 
 ONES = 0x0101010101010101
 HIGHS = -0x7F7F7F7F7F7F7F80
@@ -54,7 +54,8 @@ class LongRun(NamedTuple):
 
     Args:
         low, high, yes, no: The set.
-        first, second: Two bytes that it may lack, eight times each.
+        bytes: How many bytes it may lack, up to two.
+        first, second: These, eight times each.
         bound: A byte below which it may lack others, eight times. If 0, all characters that are not ASCII
             are in the set.
         least: 0, or 1 if there must be a character.
@@ -65,6 +66,7 @@ class LongRun(NamedTuple):
     high: int64
     yes: int64
     no: int64
+    bytes: int64
     first: int64
     second: int64
     bound: int64
@@ -104,26 +106,31 @@ def byte_at(text: Text, place: int64) -> int64:
 @helper
 def has(text: Text, place: int64, of: Piece) -> bool:
     """Whether there are the bytes of a literal."""
-    size, word, mask, behind = of
-    place += behind
+    place += of.behind
     if place + 8 <= text.size:
-        return (get_unaligned(text.address + place) ^ word) & mask == 0
-    if place + size > text.size:
+        return (get_unaligned(text.address + place) ^ of.word) & of.mask == 0
+    if place + of.size > text.size:
         return False
     different = int64(0)
-    for k in range(size):
-        different |= get_byte(text.address + place + k) ^ ((word >> (k * 8)) & 255)
+    k = int64(0)
+    while k < of.size:
+        different |= get_byte(text.address + place + k) ^ ((of.word >> (k * 8)) & 255)
+        k += 1
     return different == 0
 
 
 @helper
 def skip_run(text: Text, place: int64, of: Run) -> int64:
     """The end of a run of characters; `TOO_FEW`; or `UNKNOWN`."""
-    low, high, yes, no, least, most, behind, following = of
-    place += text.address + behind
+    low = of.low
+    high = of.high
+    yes = of.yes
+    no = of.no
+    following = of.following
+    place += text.address + of.behind
     end = text.address + text.size
     count = int64(0)
-    while count < most and place < end:
+    while count < of.most and place < end:
         byte = get_byte(place)
         if byte < 128:
             if ((low if byte < 64 else high) >> (byte & 63)) & 1 == 0:
@@ -136,7 +143,7 @@ def skip_run(text: Text, place: int64, of: Run) -> int64:
             return int64(UNKNOWN)
         place += 1
         count += 1
-    if count < least or (following >= 0 and (place >= end or get_byte(place) != following)):
+    if count < of.least or (following >= 0 and (place >= end or get_byte(place) != following)):
         return int64(TOO_FEW)
     return place - text.address
 
@@ -144,20 +151,27 @@ def skip_run(text: Text, place: int64, of: Run) -> int64:
 @helper
 def skip_most(text: Text, place: int64, of: LongRun) -> int64:
     """The end of a long run; `TOO_FEW`; or `UNKNOWN`."""
-    low, high, yes, no, first, second, bound, least, behind, following = of
-    beyond = HIGHS if bound != 0 else 0
-    place += text.address + behind
-    least += place
+    low = of.low
+    high = of.high
+    yes = of.yes
+    no = of.no
+    first = of.first
+    second = of.second
+    following = of.following
+    place += text.address + of.behind
+    least = place + of.least
     end = text.address + text.size
     while place < end:
         if place + 8 <= end:
             word = get_unaligned(place)
-            one = word ^ first
-            two = word ^ second
-            hits = wrapped(one - ONES) & ~one
-            hits |= wrapped(two - ONES) & ~two
-            hits |= wrapped(word - bound) & ~word
-            hits = (hits & HIGHS) | (word & beyond)
+            hits = int64(0)
+            if of.bytes > 0:
+                hits = wrapped((word ^ first) - ONES) & ~(word ^ first)
+            if of.bytes > 1:
+                hits |= wrapped((word ^ second) - ONES) & ~(word ^ second)
+            if of.bound > 0:
+                hits |= wrapped(word - of.bound) | word
+            hits &= HIGHS
             if hits == 0:
                 place += 8
                 continue
@@ -184,6 +198,15 @@ def step_back(text: Text, place: int64, first: int64) -> int64:
     place -= 1
     while place >= first and get_byte(text.address + place) & 192 == 128:
         place -= 1
+    return place
+
+
+@helper
+def go_back(text: Text, place: int64, count: int64) -> int64:
+    """The place that many characters before; a negative number if there are fewer."""
+    while count > 0 and place >= 0:
+        place = step_back(text, place, int64(0))
+        count -= 1
     return place
 
 
@@ -254,13 +277,15 @@ def begins_line(text: Text, place: int64) -> bool:
 @helper
 def ends_line(text: Text, place: int64) -> bool:
     """Whether a line ends."""
-    return place == text.size or get_byte(text.address + place) == 10
+    return bool(place == text.size or get_byte(text.address + place) == 10)
 
 
 @helper
 def ends_last_line(text: Text, place: int64) -> bool:
     """Whether the text ends, but for the end of a line."""
-    return place >= text.size - 1 and ends_line(text, place)
+    if place < text.size - 1:
+        return False
+    return ends_line(text, place)
 
 
 @helper
@@ -301,27 +326,29 @@ def character_index(text: Text, offset: int64) -> int64:
     if text.ascii or offset < 0:
         return offset
     count = int64(0)
-    for k in range(offset):
-        count += int64(get_byte(text.address + k) & 192 != 128)
+    place = text.address
+    while place < text.address + offset:
+        count += int64(get_byte(place) & 192 != 128)
+        place += 1
     return count
 
 
 @helper
 def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64) -> int64:
-    """Copy a part of a text to `target`: the end of the copy; 0 if it is beyond `limit`, or `target` is 0."""
+    """Copy a part of a text to `target`: the end of the copy; 0 if that is beyond `limit`, or for 0."""
     if target == 0 or target + (stop - start) > limit:
         return int64(0)
-    for k in range(stop - start):
-        set_byte(target + k, get_byte(base + start + k))
+    copy(base + start, target, stop - start)
     return target + (stop - start)
 
 
 @helper
 def put_piece(target: int64, limit: int64, of: Piece) -> int64:
     """As `put_part`, of up to eight bytes."""
-    size, word, _mask, _behind = of
-    if target == 0 or target + size > limit:
+    if target == 0 or target + of.size > limit:
         return int64(0)
-    for k in range(size):
-        set_byte(target + k, word >> (k * 8))
-    return target + size
+    k = int64(0)
+    while k < of.size:
+        set_byte(target + k, of.word >> (k * 8))
+        k += 1
+    return target + of.size

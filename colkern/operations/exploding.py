@@ -18,7 +18,7 @@ from colkern.operations.lists import list_flatten
 from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
-from colkern.targets import Items
+from colkern.targets import Items, Target
 
 
 @operation
@@ -63,15 +63,15 @@ def explode(
         starts = own.element_starts()
         elements = list_flatten(array)
     columns = [
-        elements if i == position else _repeated(batch.column(i), starts)
+        elements if i == position else _repeated(own.target, batch.column(i), starts)
         for i in range(batch.num_columns)
     ]
     return RecordBatch(_schema(batch.schema, position, elements), columns, elements.length)
 
 
-def _repeated(column: Array, starts: Items) -> Array:
+def _repeated(target: Target, column: Array, starts: Items) -> Array:
     require_valid(column)
-    return repeat_for_elements(column, starts)
+    return repeat_for_elements(target, column, starts)
 
 
 def _elements_and_nulls(own: Lists, starts: Items) -> Array:
@@ -80,7 +80,7 @@ def _elements_and_nulls(own: Lists, starts: Items) -> Array:
     total = target.item(starts, count)
     if not own.child.length:
         return nulls(total, own.child.type, own.array.device)
-    elements = copy_elements(own.child, own.begins(starts.dtype), starts)
+    elements = copy_elements(target, own.child, own.begins(starts.dtype), starts)
     stand_ins = target.output((count + 63) // 64, np.uint64)
     target.map(lists.find_stand_ins, len(stand_ins), *own.args, starts, stand_ins)
     bits = target.frozen(stand_ins.view(np.uint8))

@@ -75,7 +75,7 @@ def list_view_to_list(array: Array) -> Array:
     if row is not None:
         child = slots.elements(*row)
     else:
-        child = copy_elements(slots.child, slots.begins(starts.dtype), starts)
+        child = copy_elements(target, slots.child, slots.begins(starts.dtype), starts)
     return with_nulls_of(array, kind, [target.buffer(starts)], [child])
 
 
@@ -219,7 +219,7 @@ def _copied_evenly(slots: Lists, size: int) -> Array:
         return nulls(array.length * size, slots.child.type, array.device)
     starts = _even_starts(slots, size)
     # Under a null stand any elements, until they are made null.
-    elements = copy_elements(slots.child, slots.begins(starts.dtype), starts, size)
+    elements = copy_elements(target, slots.child, slots.begins(starts.dtype), starts, size)
     if not array.null_count:
         return elements
     bits = target.output((elements.length + 63) // 64, np.uint64)

@@ -38,7 +38,7 @@ def list_flatten(array: Array) -> Array:
     if row is not None:
         return slots.elements(*row)
     starts = slots.starts(slots.shown)
-    return copy_elements(slots.child, slots.begins(starts.dtype), starts)
+    return copy_elements(slots.target, slots.child, slots.begins(starts.dtype), starts)
 
 
 @operation

@@ -28,13 +28,7 @@ class Operand:
     def __init__(self, array: Array, role: Role = Role.DATA) -> None:
         self.target: Target = target_of(array.device)
         self.items: Items = array.items(role)
-        # As `validity_of`, without the call.
-        bitmap = array.buffers[0] if array.layout.has_validity else None
-        self.validity: tuple[Items, int] = (
-            (self.target.no_bits, 0)
-            if bitmap is None or array._null_count == 0
-            else (bitmap.array, array.offset)
-        )
+        self.validity: tuple[Items, int] = validity_of(array, self.target)
 
 
 def validity_of(array: Array, target: Target) -> tuple[Items, int]:
@@ -43,7 +37,7 @@ def validity_of(array: Array, target: Target) -> tuple[Items, int]:
     The bitmap (uint8[]) has no bytes if the array has none, or is known to have no nulls.
     """
     bitmap = array.buffers[0] if array.layout.has_validity else None
-    if bitmap is None or array.known_null_count == 0:
+    if bitmap is None or array._null_count == 0:
         return target.no_bits, 0
     return bitmap.array, array.offset
 

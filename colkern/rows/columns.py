@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -299,3 +299,45 @@ def type_of(kind: Kind) -> s.DataType:
     if kind.name not in _RESULTS:
         raise UnsupportedError(f"results that are {kind}")
     return _RESULTS[kind.name]
+
+
+def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
+    """A kind of results, whose tuples have the names of the fields of a declared type.
+
+    Raises:
+        UnsupportedError: If results of that kind are no values of the type.
+    """
+    storage = returns.storage
+    if isinstance(kind, k.Optional):
+        return k.optional(declared_kind(kind.of, returns))
+    if kind in (k.NONE, k.NEVER):
+        return kind
+    if isinstance(kind, k.Tuple) and isinstance(storage, s.Struct):
+        if kind.names and kind.form is not tuple:
+            names = tuple(field.name for field in storage.fields)
+            if kind.names != names:
+                raise UnsupportedError(f"results with the fields {kind.names} as {returns}")
+        if len(kind.items) == len(storage.fields):
+            pairs = zip(kind.items, storage.fields, strict=True)
+            items = tuple(declared_kind(item, field.type) for item, field in pairs)
+            return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
+    if isinstance(kind, k.Container) and isinstance(storage, _LISTS):
+        return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
+    if isinstance(storage, _DECLARED.get(kind.name, ())):
+        return kind
+    raise UnsupportedError(f"results that are {kind} as {returns}")
+
+
+_LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+_DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
+    "bool": (s.Bool, s.Int, s.FloatingPoint),
+    "int": (s.Int, s.FloatingPoint),
+    "float": (s.FloatingPoint,),
+    "str": (s.Utf8, s.LargeUtf8, s.Utf8View),
+    "bytes": (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary),
+    "date": (s.Date,),
+    "datetime": (s.Timestamp,),
+    "time": (s.Time,),
+    "timedelta": (s.Duration,),
+}
+"""The types that results of a kind may be declared as."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError
 from colkern.generated import function_of_text
 from colkern.kernels import calendar, clock, date_text, row_values
 from colkern.kernels.kernel import helper
@@ -189,15 +189,13 @@ def strptime(format: str) -> Body:
     followed by what is no digit; else the row is left to Python.
 
     Raises:
-        UnsupportedError: If the format has a zone, as the result then has one.
+        CompileError: If the format has a zone, as the result then has one.
     """
     if not isinstance(format, str) or not _in_locale_c():
         return date_text.leave_datetime
     directives = re.findall("%(.?)", re.sub("%%", "", format), re.DOTALL)
     if "z" in directives:
-        raise UnsupportedError(
-            f"strptime: {format!r} has %z, and datetimes with zones are not read"
-        )
+        raise CompileError(f"strptime: {format!r} has %z, and datetimes with zones are not read")
     if (
         not {*directives} <= {*_NUMBERS, *_READ}
         or len({*directives}) < len(directives)

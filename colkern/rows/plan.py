@@ -19,7 +19,7 @@ from colkern.layouts import Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.rows import kinds as k
-from colkern.rows.columns import reader_of, type_of
+from colkern.rows.columns import declared_kind, reader_of, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
@@ -70,6 +70,8 @@ class Plan:
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         name, self.kind, _ = write_function(program, definition, arguments)
+        if returns is not None:
+            self.kind = declared_kind(self.kind, returns)
         line = function.__code__.co_firstlineno
 
         def site(reason: str) -> Site:
@@ -120,7 +122,7 @@ class Plan:
         if len(left):
             made = self._with_python(made, arrays, left)
         elif made.type != self.returns:
-            made = cast(made, self.returns)
+            made = self._cast(made)
         counts = Counter(marks[left].tolist())
         program = self.source.program
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -182,10 +184,10 @@ class Plan:
                 except (OverflowError, TypeError, ValueError):
                     too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
                     kind = OverflowError if too_large else type(error)
-                    message = (
-                        f"{self.function.__name__}: row {place}: {result!r} is no {self.returns}"
-                    )
-                    raise kind(message) from error
+                    name = self.function.__name__
+                    refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
+                    refusal.add_note(f"{name}: row {place}")
+                    raise refusal from error
             raise
 
     def _refusal(self, row: int, number: int) -> CompileError:
@@ -212,7 +214,18 @@ class Plan:
         own = self._as_array(results, left)
         indices = np.arange(made.length)
         indices[left] = made.length + np.arange(len(left))
-        return take(concat([cast(made, self.returns), own]), build_array(indices))
+        return take(concat([self._cast(made), own]), build_array(indices))
+
+    def _cast(self, made: Array) -> Array:
+        """Results as values of the declared type.
+
+        Raises:
+            OverflowError: For one that does not fit; names its row.
+        """
+        try:
+            return cast(made, self.returns)
+        except (OverflowError, ValueError):
+            return self._as_array(made.to_pylist(), np.arange(made.length))
 
 
 def _with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

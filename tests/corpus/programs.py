@@ -14,7 +14,6 @@ Loops are short, and what they add up is made of what stays the same in them: no
 from __future__ import annotations
 
 import argparse
-import ast
 import linecache
 import math
 import re
@@ -31,7 +30,8 @@ from zlib import crc32
 from . import values
 from .case import Case, Column
 from .expressions import Expressions, Variable
-from .runner import ENGINES, Comparison, compare, summary
+from .runner import ENGINES, Comparison, Raised, Run, compare, expected, summary
+from .shrinking import smaller
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
 NAMESPACE["Decimal"] = Decimal
@@ -66,6 +66,9 @@ WEIGHTED = [
     for _ in range(weight)
 ]
 COMPOUND = ("list[int]", "list[str]", "set[str]", "dict[str, int]", "timedelta", "Decimal", "bytes")
+WRONG = {NameError, TypeError, AttributeError, UnboundLocalError}
+"""What no program raises."""
+
 EMPTY = {"list[int]": "[]", "dict[str, int]": "{}", "set[str]": "set()"}
 INDENT = "    "
 
@@ -82,9 +85,28 @@ class Program:
         """The function; `inspect.getsource` finds its source."""
         return function_of(self.source, self.name)
 
+    def runs(self, source: str) -> bool:
+        """Whether another source, made of this one, is a program too, with results of the same kinds."""
+        try:
+            results = _kinds(replace(self, source=source).case())
+        except SyntaxError:
+            return False
+        return results <= _kinds(self.case()) and results.isdisjoint(WRONG)
+
     def case(self) -> Case:
         """It as a case of the corpus."""
         return Case(self.function(), self.columns, "", True, self.name)
+
+
+def _kinds(case: Case) -> set[Any]:
+    """The types of a program's results and of what they hold, and of exceptions."""
+    return set(map(_kind, expected(case)))
+
+
+def _kind(result: Any) -> Any:
+    if isinstance(result, Raised):
+        return result.type
+    return tuple(map(type, result)) if isinstance(result, tuple) else type(result)
 
 
 def function_of(source: str, name: str) -> Callable[..., Any]:
@@ -432,78 +454,6 @@ class _Writer:
         self.after(depth)
 
 
-# Smaller programs
-
-
-def smaller(program: Program, fails: Callable[[Program], bool]) -> Program:
-    """A program with as few statements as `fails` still holds for."""
-    again = True
-    while again:
-        again = False
-        for source in _with_less(program.source):
-            less = replace(program, source=source)
-            if _runs(less) and fails(less):
-                program, again = less, True
-                break
-    return program
-
-
-def _with_less(source: str) -> Iterator[str]:
-    """The source without a statement, or with a statement's body in its place."""
-    count = sum(1 for _ in _bodies(ast.parse(source)))
-    for place in range(count):
-        size = len(_nth_body(ast.parse(source), place))
-        for index in range(size):
-            for change in (_dropped, _unwrapped):
-                tree = ast.parse(source)
-                if change(_nth_body(tree, place), index):
-                    yield ast.unparse(tree) + "\n"
-
-
-def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module):
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            if isinstance(body := getattr(node, field, None), list) and body:
-                yield body
-
-
-def _nth_body(tree: ast.AST, place: int) -> list[ast.stmt]:
-    return list(_bodies(tree))[place]
-
-
-def _dropped(body: list[ast.stmt], index: int) -> bool:
-    del body[index]
-    if not body:
-        body.append(ast.Pass())
-    return True
-
-
-def _unwrapped(body: list[ast.stmt], index: int) -> bool:
-    inner = getattr(body[index], "body", None)
-    if not isinstance(inner, list):
-        return False
-    body[index : index + 1] = inner
-    return True
-
-
-def _runs(program: Program) -> bool:
-    """Whether a program compiles, and no row finds a name missing."""
-    try:
-        function = program.function()
-    except SyntaxError:
-        return False
-    for row in zip(*(column.values for column in program.columns), strict=True):
-        try:
-            function(*row)
-        except NameError:
-            return False
-        except Exception:  # noqa: BLE001, S112
-            continue
-    return True
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compares an engine with Python on generated programs; prints those that differ."""
     parser = argparse.ArgumentParser(description="Generated row functions against Python.")
@@ -525,13 +475,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         comparison = compare(program.case(), run)
         comparisons.append(comparison)
         if comparison.compiled and not comparison.equal:
-            program = smaller(program, lambda less: _differs(compare(less.case(), run)))
+            program = _smaller(program, run)
             print(program.source, compare(program.case(), run).why, "\n", flush=True)
         elif not comparison.compiled:
             print(f"{program.name}: {comparison.why}", flush=True)
     print(summary(comparisons).splitlines()[0])
     print(summary(comparisons).splitlines()[-1])
     return int(any(map(_differs, comparisons)))
+
+
+def _smaller(program: Program, run: Run) -> Program:
+    def differs(source: str) -> bool:
+        return _differs(compare(replace(program, source=source).case(), run))
+
+    return replace(program, source=smaller(program.source, program.runs, differs))
 
 
 def _differs(comparison: Comparison) -> bool:

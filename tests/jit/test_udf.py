@@ -6,6 +6,7 @@ import datetime
 import math
 from decimal import Decimal
 from heapq import nsmallest
+from types import FunctionType
 from typing import Annotated, Any
 
 import numpy as np
@@ -71,18 +72,16 @@ def test_integers_wrap_around_in_quotients_too() -> None:
     ]
 
 
-def test_text_of_integers_of_every_width_is_that_of_python() -> None:
-    @udf
-    def texts(numbers: list[int]) -> list[str]:
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_text_of_integers_of_every_width_is_that_of_python(bits: int) -> None:
+    @udf(signature=f"(list<int{bits}>) -> list<utf8>")
+    def texts(numbers):
         return [str(number) for number in numbers if number is not None]
 
-    for dtype in (pa.int8(), pa.int16(), pa.int32(), pa.int64()):
-        least = -(2 ** (dtype.bit_width - 1))
-        values = [least, least + 1, -1, 0, -(least + 1)]
-        found = udf(texts.function, signature=f"(list<{dtype}>) -> list<utf8>")(
-            column([values], pa.list_(dtype))
-        )
-        assert found.to_pylist() == [[str(value) for value in values]]
+    least = -(2 ** (bits - 1))
+    values = [least, least + 1, -1, 0, -(least + 1)]
+    found = texts(column([values], pa.list_(pa.type_for_alias(f"int{bits}"))))
+    assert found.to_pylist() == [[str(value) for value in values]]
 
 
 def nullable(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
@@ -901,3 +900,16 @@ def test_generators_are_refused() -> None:
         @udf
         def many(x: int):
             yield x
+
+
+def test_a_function_may_have_any_names() -> None:
+    """Those of generated loops; and Python's own words, which parameters by position alone may have."""
+
+    def named(start, a0):
+        return start - a0
+
+    names = {"co_name": "lambda", "co_varnames": ("class", "at")}
+    code = named.__code__.replace(**names, co_posonlyargcount=2)
+    for function in (named, FunctionType(code, {}, "lambda")):
+        subtract = udf(function, signature="(int64, int64) -> int64")
+        assert subtract(column([3, None, 5]), column([1, 1, 7])).to_pylist() == [2, None, -2]

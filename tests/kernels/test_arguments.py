@@ -10,7 +10,7 @@ from numpy import float64, uint64
 
 from colkern.cuda.loops import with_plain_loops
 from colkern.kernels.arguments import Argument, Bitmap, In, Out, R, T
-from colkern.kernels.kernel import KERNELS, kernel
+from colkern.kernels.kernel import HELPERS, KERNELS, helper, kernel
 
 
 class Some(NamedTuple, Generic[T]):
@@ -70,6 +70,22 @@ def test_a_body_begins_with_its_range() -> None:
 
     with pytest.raises(TypeError, match="declared: begins with"):
         kernel()(declared)
+
+
+def test_two_underscores_stand_for_the_dot_of_a_member() -> None:
+    def declared(start, stop, step, some__items: In[uint64], some: Some[R], out: Out[T]):
+        pass
+
+    def local(mask: Bitmap):
+        mask__offset = uint64(1)
+        return mask.offset + mask__offset
+
+    with pytest.raises(TypeError, match="declared: rename `some__items`: two underscores in a name"):
+        kernel()(declared)
+    assert "declared" not in KERNELS
+    with pytest.raises(TypeError, match="local: rename `mask__offset`: two underscores in a name"):
+        helper(local)
+    assert local not in HELPERS
 
 
 def test_cuda_compilers_get_members_of_groups_as_parameters() -> None:

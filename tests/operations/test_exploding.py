@@ -11,12 +11,15 @@ import pytest
 from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
+from operations.device_checks import no_kernels_on_the_host
 from operations.list_samples import list_samples, lists_in, slices
 from operations.samples import sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.cuda.stand_in import StandIn
 from colkern.operations import explode, nulls, validate
+from colkern.operations.moving import to_device, to_host
 
 BOTH = list(itertools.product((False, True), (False, True)))
 
@@ -120,3 +123,13 @@ def test_any_lists(values: list[Any], empty: bool, null: bool) -> None:
     made = explode(batch, "l", empty_as_null=empty, keep_nulls=null)
     found = list(zip(made["row"].to_pylist(), made["l"].to_pylist(), strict=True))
     assert found == exploded(values, empty, null)
+
+
+def test_columns_without_bytes_beside_lists_on_a_device(device: StandIn) -> None:
+    array = from_pyarrow(pa.array([[1, 2], None, [], [3]]))
+    lists = Array(s.fixed_size_list(s.null(), 2), 4, [None], [nulls(8, s.null())])
+    batch = RecordBatch.from_arrays([nulls(4, s.null()), array, lists], ["n", "l", "f"])
+    there = to_device(batch)
+    with no_kernels_on_the_host():
+        made = explode(there, "l")
+    assert to_host(made).to_pydict() == explode(batch, "l").to_pydict()

@@ -20,9 +20,7 @@ import colkern as ck
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
-from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
-from colkern.operations.hashing import _HASH
 
 # Their bits are no Python value's, or not those of its integer.
 NOT_PLAIN = ("float", "decimal", "month_day")
@@ -33,10 +31,6 @@ def hashes(array: Array, seed: int = 0) -> list[int]:
     assert made.type == s.uint64()
     assert made.null_count == 0
     return made.to_pylist()
-
-
-def test_every_layout_is_hashed() -> None:
-    assert set(_HASH) == set(LayoutKind)
 
 
 @pytest.mark.parametrize("name", samples())

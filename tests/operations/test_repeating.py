@@ -215,3 +215,13 @@ def test_numbers_on_a_device_for_lists_without_bytes(device: StandIn) -> None:
         plain, both = repeat(lists, numbers), repeat(mixed, numbers)
     assert plain.to_pylist() == lists.to_pylist()
     assert [row["i"] for row in to_host(both).to_pylist()] == [1, 1, 3]
+
+
+def test_numbers_are_on_the_device_of_the_values(device: StandIn) -> None:
+    numbers = ints([2, 0])
+    with pytest.raises(ValueError, match="repeats: on cpu, data is on cuda:0"):
+        repeat(to_device(ints([1, 2])), numbers)
+    with pytest.raises(ValueError, match="repeats: on cuda:0, data is on cpu"):
+        repeat(
+            ck.RecordBatch.from_arrays([nulls(2, s.null()), ints([1, 2])], "ab"), to_device(numbers)
+        )

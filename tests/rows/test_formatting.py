@@ -70,6 +70,10 @@ SPECIFICATIONS = [
     "-^8,",
     "=+8d",
     "010,d",
+    "012,.1f",
+    "+09,",
+    "04,",
+    "#014_x",
     "5",
     "z.1f",
     "0<8",
@@ -187,6 +191,7 @@ def test_ordinary_values_are_not_left(kind: type) -> None:
 COMPILED = [
     (int, "+,"),
     (int, "#06x"),
+    (float, "012,.1f"),
     (float, ",.2f"),
     (float, ".3e"),
     (float, "^12.4g"),

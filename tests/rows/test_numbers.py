@@ -183,6 +183,8 @@ def cases(row: Method) -> list[tuple[Any, ...]]:
     found = list(product(*values))
     if row.name in SMALL and "int" in kinds(row):
         found = [case for case in found if all(abs(value) < 70 for value in case)]
+    if row.name == "pow":
+        found = random.Random(1).sample(found, 300)
     if row.name == "<<":
         found = [case for case in found if case[1] < 100]
     return found
@@ -235,7 +237,9 @@ def compiled_texts(signature: str) -> Any:
 
 
 TEXTS = [row for row in METHODS if isinstance(row.body, str)]
-BODIES = [row for row in METHODS if callable(row.body) and row.name != "pow"]
+BODIES = [
+    row for row in METHODS if callable(row.body) and (row.name != "pow" or len(kinds(row)) == 3)
+]
 
 
 @pytest.mark.parametrize("row", TEXTS, ids=lambda row: row.name + row.signature)

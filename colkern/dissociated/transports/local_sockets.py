@@ -14,6 +14,7 @@ import struct
 import time
 from functools import partial
 
+from colkern.closing import OnFailure
 from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.sockets import limit_sending
 
@@ -35,7 +36,7 @@ def listen_locally(address: str, *, remote_handle: bytes | None = None) -> Socke
     """
     address = address or f"{_ABSTRACT}colkern-{secrets.token_hex(8)}"
     listening = socket.socket(socket.AF_UNIX)
-    try:
+    with OnFailure(listening.close):
         if address.startswith(_ABSTRACT):
             listening.bind(_system_address(address))
             return SocketListener(
@@ -47,23 +48,17 @@ def listen_locally(address: str, *, remote_handle: bytes | None = None) -> Socke
         os.chmod(address, stat.S_IRUSR | stat.S_IWUSR)
         remove = partial(_remove_own, address, os.stat(address).st_ino, os.getpid())
         return SocketListener(listening, address, remove=remove, remote_handle=remote_handle)
-    except BaseException:
-        listening.close()
-        raise
 
 
 def connected_locally(address: str, timeout: float | None) -> socket.socket:
     """A socket that is connected to such an address; raises `OSError`."""
     connected = socket.socket(socket.AF_UNIX)
-    try:
+    with OnFailure(connected.close):
         connected.settimeout(timeout)
         _connect(connected, _system_address(address))
         if address.startswith(_ABSTRACT):
             _require_same_user(connected)
         limit_sending(connected, timeout)
-    except BaseException:
-        connected.close()
-        raise
     return connected
 
 

@@ -21,6 +21,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from colkern.closing import OnFailure
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     HEADER_BYTES,
@@ -85,18 +86,14 @@ class SocketConnection:
         # Chunks of a list stay unchanged, and are sent together.
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
         rest = iter(chunks)
-        with self._sending:
-            try:
-                self._send_unsent()
-                first = [header, *islice(rest, together)]
-                self._send_all(first, [] if descriptor is None else [descriptor])
-                while part := list(islice(rest, together)):
-                    self._send_all(part)
-            except BaseException:
-                # What came behind a part of a frame would be taken for the rest of it. What the other side
-                # has said may still be received.
-                self.finish()
-                raise
+        # What came behind a part of a frame would be taken for the rest of it. What the other side has said
+        # may still be received.
+        with self._sending, OnFailure(self.finish):
+            self._send_unsent()
+            first = [header, *islice(rest, together)]
+            self._send_all(first, [] if descriptor is None else [descriptor])
+            while part := list(islice(rest, together)):
+                self._send_all(part)
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame if that can be done at once; see `Connection.try_send`."""
@@ -202,7 +199,7 @@ class SocketConnection:
         descriptors = self._receive_header(header)
         if descriptors is None:
             return None
-        try:
+        with OnFailure(partial(_close_all, descriptors)):
             kind, tag, length = parse_header(bytes(header), self._limits)
             if len(descriptors) > (kind is FrameKind.SEGMENT):
                 raise InvalidArrowError(
@@ -211,9 +208,6 @@ class SocketConnection:
             data = allocated(length)
             if self._fill(data.data) < length:
                 raise _ended(f"a {kind.name.lower()} frame")
-        except BaseException:
-            _close_all(descriptors)
-            raise
         return Frame(kind, tag, data, descriptors[0] if descriptors else None)
 
     def _receive_header(self, header: bytearray) -> list[int] | None:
@@ -225,13 +219,10 @@ class SocketConnection:
             filled, descriptors = self._receive_with_descriptors(view)
             if not filled:
                 return None
-        try:
+        with OnFailure(partial(_close_all, descriptors)):
             filled += self._fill(view[filled:])
             if 0 < filled < HEADER_BYTES:
                 raise _ended("a frame's header")
-        except BaseException:
-            _close_all(descriptors)
-            raise
         return descriptors if filled else None
 
     def _receive_with_descriptors(self, view: memoryview) -> tuple[int, list[int]]:

@@ -7,6 +7,7 @@ import math
 import socket
 from typing import Any
 
+from colkern.closing import OnFailure
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.bases import OverSockets, Packed
 from colkern.dissociated.transports.connection import FrameKind
@@ -84,14 +85,11 @@ def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListe
             f"uri: other machines reach {host!r}; pass remote=True and a token to serve them"
         )
     listening = socket.socket(family)
-    try:
+    with OnFailure(listening.close):
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
         bound = listening.getsockname()[1]
         return SocketListener(listening, _joined(host, bound), prepare=_prepare, **options)
-    except BaseException:
-        listening.close()
-        raise
 
 
 def connected_to(address: str, timeout: float | None) -> socket.socket:

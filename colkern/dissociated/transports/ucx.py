@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.closing import OnFailure
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.bases import Packed
 from colkern.dissociated.transports.connection import Frame, FrameKind
@@ -79,11 +80,8 @@ class Ucx(Packed):
             raise ValueError("uri: ucx has tags with all of the bits 32 to 55 for itself")
         _context()
         connection = UcxConnection(connected_to(uri.address, timeout), limits_of(bounds))
-        try:
+        with OnFailure(connection.close):
             connection.introduce(timeout)
-        except BaseException:
-            connection.close()
-            raise
         return connection
 
     def wait(

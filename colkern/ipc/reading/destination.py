@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.closing import OnFailure
 from colkern.cpu.threads import map_items
 from colkern.cuda import direct_storage, memory
 from colkern.cuda.direct_storage import DirectFile
@@ -141,14 +142,11 @@ class Destination:
         all_placed = list(map(Placed, parts, placement.starts))
         with_bytes = [each for each in all_placed if each.part.size]
         sources = [each for each in with_bytes if each.part.make is not None]
-        try:
+        with OnFailure(upload.abandon):
             self._send_plain(upload, body, _runs(with_bytes))
             if codec is not None:
                 sources = self._decompressed_there(upload, body, codec, sources)
             _send_each(upload, sources, outcomes)
-        except BaseException:
-            upload.abandon()
-            raise
         upload.end()
         for part, at in all_placed:
             outcomes.setdefault(part.wanted, slice(at, at + part.size))

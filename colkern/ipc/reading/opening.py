@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from colkern.closing import OnFailure
 from colkern.ipc.framing import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.formats import FIRST_BYTES, foreign_format, not_a_file, not_a_stream
@@ -142,11 +143,8 @@ def _opening(
 ) -> Iterator[_Opened]:
     """A source, whose file is closed again if it gets no reader."""
     opened = _Opened(source, limits, columns, destination_of(device, trusted), memory_map)
-    try:
+    with OnFailure(opened.close):
         yield opened
-    except BaseException:
-        opened.close()
-        raise
 
 
 class _Opened:

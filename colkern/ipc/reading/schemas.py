@@ -22,7 +22,7 @@ from colkern.ipc.enums import (
 )
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuffer import Record, Tables
-from colkern.ipc.limits import Limits
+from colkern.ipc.limits import FieldCount, Limits
 from colkern.ipc.reading.flat_fields import FEWEST, FieldsOf, FlatFields, flat_fields
 from colkern.ipc.reading.messages import key_values
 
@@ -47,27 +47,11 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     return WireSchema(schema, fields, endianness == Endianness.Big)
 
 
-class _Fields:
-    """Counts the fields of a schema; raises when they are too many, or nest too deep."""
-
-    __slots__ = ("_count", "_limits")
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._count = 0
-
-    def add(self, count: int, depth: int) -> None:
-        self._count += count
-        self._limits.require_fields(self._count)
-        if count:
-            self._limits.require_depth(depth)
-
-
 def _fields(entries: Tables | Sequence[Record], limits: Limits) -> Sequence[WireField]:
     def make_field(entry: Record, position: int) -> WireField:
         return _field(entry, position, 1, fields)
 
-    fields = _Fields(limits)
+    fields = FieldCount(limits)
     fields.add(len(entries), 1)
     if isinstance(entries, Tables) and len(entries) >= FEWEST:
         flat = flat_fields(
@@ -75,12 +59,12 @@ def _fields(entries: Tables | Sequence[Record], limits: Limits) -> Sequence[Wire
         )
         if flat is not None:
             return flat
-        fields = _Fields(limits)
+        fields = FieldCount(limits)
         fields.add(len(entries), 1)
     return [make_field(entry, position) for position, entry in enumerate(entries)]
 
 
-def _field(record: Record, position: int, depth: int, fields: _Fields) -> WireField:
+def _field(record: Record, position: int, depth: int, fields: FieldCount) -> WireField:
     name = record["name"] or ""
     entries = record["children"] or ()
     fields.add(len(entries), depth + 1)

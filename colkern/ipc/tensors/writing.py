@@ -13,6 +13,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from colkern.closing import OnFailure
 from colkern.ipc.enums import MessageHeader, SparseTensorIndex
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.tensors.compressed import CompressedMatrix
@@ -57,14 +58,11 @@ def write_tensor(tensor: AnyTensor | Numbers, sink: object) -> int:
     kind, header = _header(tensor, body)
     padding = bytes(-_position(sink) % ALIGNMENT)
     opened = sink_of(sink)
-    try:
+    with OnFailure(opened.abandon):
         opened.write([padding])
         # Places are counted from where the message begins.
         opened.position = 0
         write_message(opened, Message(kind, header, body), ALIGNMENT)
-    except BaseException:
-        opened.abandon()
-        raise
     opened.commit()
     return len(padding) + opened.position
 

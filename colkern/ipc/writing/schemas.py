@@ -24,7 +24,7 @@ from colkern.ipc.enums import (
 )
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuffer import Columns, Record
-from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.limits import DEFAULT_LIMITS, FieldCount, Limits
 from colkern.key_values import pairs_of
 
 _ID_END = 1 << 63
@@ -77,8 +77,7 @@ class _Numbering:
 
     def __init__(self, ids: Mapping[str, int], limits: Limits) -> None:
         self._ids = ids
-        self._limits = limits
-        self._count = 0
+        self._field_count = FieldCount(limits)
         self._values: dict[int, s.DataType] = {}
         self._first: dict[int, WireField] = {}
         taken = set(ids.values())
@@ -87,7 +86,7 @@ class _Numbering:
 
     def fields(self, schema: s.Schema) -> tuple[WireField, ...]:
         """The fields of a schema with their ids."""
-        self._add(len(schema), 1)
+        self._field_count.add(len(schema), 1)
         return tuple(
             [
                 WireField(field, (), None, field.type)
@@ -96,12 +95,6 @@ class _Numbering:
                 for field in schema
             ]
         )
-
-    def _add(self, count: int, depth: int) -> None:
-        self._count += count
-        self._limits.require_fields(self._count)
-        if count:
-            self._limits.require_depth(depth)
 
     def _field(self, field: s.Field, path: str, twin: WireField | None, depth: int) -> WireField:
         """The field with its ids.
@@ -124,7 +117,7 @@ class _Numbering:
             self._check_values(values, dictionary, path)
             twin = self._first.get(dictionary)
         twins = repeat(None) if twin is None else twin.children
-        self._add(len(values.fields), depth + 1)
+        self._field_count.add(len(values.fields), depth + 1)
         children = tuple(
             self._field(child, f"{path}.{child.name}", below, depth + 1)
             for child, below in zip(values.fields, twins, strict=False)

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from colkern.arrays import RecordBatch
+from colkern.closing import OnFailure
 from colkern.forks import cached_property
 from colkern.ipc.enums import MessageHeader, MetadataVersion
 from colkern.ipc.flatbuffer import encode
@@ -43,11 +44,8 @@ class _Writer:
             schema, options, deltas=deltas, may_replace=self._may_replace
         )
         self._sink: Sink | None = sink_of(sink)
-        try:
+        with OnFailure(self.abandon):
             self._begin()
-        except BaseException:
-            self.abandon()
-            raise
 
     def _begin(self) -> None:
         self._write_message(self._messages.of_schema())
@@ -95,13 +93,10 @@ class _Writer:
     def _write_batch(self, batch: RecordBatch) -> None:
         self._require_open()
         messages = self._messages.of_batch(batch)
-        try:
+        # Half a message may stand in the sink: nothing that comes behind it could be read.
+        with OnFailure(self.abandon):
             for message in messages:
                 self._write_message(message)
-        except BaseException:
-            # Half a message may stand in the sink: nothing that comes behind it could be read.
-            self.abandon()
-            raise
 
     def _end(self) -> None:
         """Write the end, behind the last message."""
@@ -116,12 +111,9 @@ class _Writer:
         """
         if self._sink is None:
             return
-        try:
+        with OnFailure(self.abandon):
             self._end()
             self._sink.commit()
-        except BaseException:
-            self.abandon()
-            raise
         self._sink = None
 
     def abandon(self) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import packed
 from colkern.jit.building.nodes import node_of
 from colkern.layouts import Role, layout
 from colkern.memory import ALIGNMENT, EMPTY, Buffer, allocate
@@ -39,7 +40,9 @@ def built_array(
     if isinstance(type.storage, s.Union):
         return _union(type, items, children)
     parts: dict[Role, Buffer | None] = {
-        Role.VALIDITY: _bitmap(nulls[:length]) if nulls is not None and null_count else None,
+        Role.VALIDITY: Buffer(packed(nulls[:length] ^ 1))
+        if nulls is not None and null_count
+        else None,
         Role.BYTES: EMPTY if data is None else Buffer(data),
     }
     if items is None:
@@ -77,9 +80,3 @@ def cut(items: Items, count: int) -> Items:
     end = count * items.itemsize
     items.view(np.uint8)[end : end + -end % ALIGNMENT] = 0
     return items[:count]
-
-
-def _bitmap(nulls: NDArray[np.uint8]) -> Buffer:
-    bitmap = allocate((len(nulls) + 7) // 8, np.dtype(np.uint8))
-    bitmap[:] = np.packbits(nulls ^ 1, bitorder="little")
-    return Buffer(bitmap)

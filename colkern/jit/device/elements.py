@@ -233,7 +233,7 @@ def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -
 def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
-    return Value(BYTES, e.bind_each(e.call(slots.binary_at, like, *buffers, slot, valid), 2))
+    return Value(BYTES, e.bind_each(e.call(slots.range_at, like, *buffers, slot, valid), 2))
 
 
 def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
@@ -244,7 +244,7 @@ def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> 
 
 def _fixed_binary(e: Emitter, path: Path, kind: s.FixedSizeBinary, slot: str, valid: str) -> Value:
     data, width = e.member(path, Role.DATA.value), f"_ck_u8({kind.byte_width})"
-    return Value(BYTES, e.bind_each(e.call(slots.fixed_binary_at, data, width, slot, valid), 2))
+    return Value(BYTES, e.bind_each(e.call(slots.even_range_at, width, data, slot, valid), 2))
 
 
 def _elements(path: Path, kind: s.DataType) -> Column:
@@ -255,7 +255,7 @@ def _elements(path: Path, kind: s.DataType) -> Column:
 def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path.part(0), "offset")
-    call = e.call(slots.list_at, like, *buffers, slot, valid)
+    call = e.call(slots.range_at, like, *buffers, slot, valid)
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
@@ -269,7 +269,7 @@ def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) 
 
 def _fixed_list(e: Emitter, path: Path, kind: s.FixedSizeList, slot: str, valid: str) -> Value:
     first = e.member(path.part(0), "offset")
-    call = e.call(slots.fixed_list_at, f"_ck_u8({kind.list_size})", first, slot, valid)
+    call = e.call(slots.even_range_at, f"_ck_u8({kind.list_size})", first, slot, valid)
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 

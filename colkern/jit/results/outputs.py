@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
+from colkern.bitmaps import packed
 from colkern.cpu.threads import run_ranges
 from colkern.errors import LimitExceededError
 from colkern.jit.results.writers import TEXT, Writer, writer_of
@@ -312,8 +313,7 @@ def require_offsets(name: str, total: int, returns: s.DataType) -> None:
 
 def bitmap_without(validity: Buffer | None, nulls: NDArray[np.uint8]) -> Buffer:
     """The bitmap of slots that are valid in `validity` and not null by `nulls` (uint8[n])."""
-    made = allocate((len(nulls) + 7) // 8, np.uint8)
-    made[:] = np.packbits(nulls ^ 1, bitorder="little")
+    made = packed(nulls ^ 1)
     if validity is not None:
         made &= validity.array[: len(made)]
     return Buffer(made)

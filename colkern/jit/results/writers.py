@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern import schema as s
+from colkern.bitmaps import packed
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role, layout
 from colkern.memory import allocate
@@ -58,12 +59,7 @@ def _numbers(kinds: frozenset[str], data_type: s.DataType) -> Writer:
 
 
 def _bool(_: s.DataType) -> Writer:
-    def pack(values: NDArray[Any]) -> NDArray[Any]:
-        packed = allocate((len(values) + 7) // 8, np.uint8)
-        packed[:] = np.packbits(values, bitorder="little")
-        return packed
-
-    return Writer(frozenset({"boolean"}), np.dtype(np.uint8), pack)
+    return Writer(frozenset({"boolean"}), np.dtype(np.uint8), packed)
 
 
 def _float(data_type: s.FloatingPoint) -> Writer:

@@ -18,33 +18,36 @@ from colkern.operations.creation import nulls
 from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
 from colkern.operations.selection.taking import LatePicks
-from colkern.targets import Items, Target, target_of
+from colkern.targets import Items, Target
 
 
-def copy_elements(child: Array, begins: Items, starts: Items, least: int = 1) -> Array:
+def copy_elements(
+    target: Target, child: Array, begins: Items, starts: Items, least: int = 1
+) -> Array:
     """The elements of lists in a checked child, one list after the other.
 
     Where `starts` gives a list elements that it has not, the result has any of the child's there.
 
     Args:
+        target: Where the numbers are, and the bytes of the child.
         child: What the lists are in.
         begins: Where each list with elements begins there (int32/int64[lists]).
         starts: The running sum of their lengths (the same dtype, [lists + 1]), from any number on.
         least: How many elements each list has that has any.
     """
     latest = max(child.length - least, 0)
-    return _gathered(child, _Elements(target_of(child.device), begins, latest, starts))
+    return _gathered(child, _Elements(target, begins, latest, starts))
 
 
-def repeat_for_elements(values: Array, starts: Items, target: Target | None = None) -> Array:
+def repeat_for_elements(target: Target, values: Array, starts: Items) -> Array:
     """Value i of a checked array once for each element of list i, one list after the other.
 
     Args:
+        target: Where `starts` are, and the bytes of the values, which may have none.
         values: As many as there are lists.
         starts: The running sum of the lists' lengths (int32/int64[lists + 1]), from any number on.
-        target: Where `starts` are; where the values are, if None. These may have no bytes.
     """
-    return _gathered(values, _Repeated(target or target_of(values.device), starts))
+    return _gathered(values, _Repeated(target, starts))
 
 
 def _gathered(array: Array, how: _PerList) -> Array:

@@ -42,7 +42,7 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
 
     Raises:
         TypeError: If `repeats` are not integers.
-        ValueError: If one of them is negative or null, or there are not as many as values.
+        ValueError: If one of them is negative or null, there are not as many as values, or devices differ.
         LimitExceededError: If the result has more than 2**63 - 1 slots, or its offsets or run ends
             become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
@@ -52,7 +52,11 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
         require_valid(column)
     starts: Items | None = None
     if isinstance(repeats, Array):
-        target = target_of(device_of([repeats, *columns]))
+        own = device_of([repeats, *columns])
+        device = device_of(columns, own)
+        if own != device:
+            raise ValueError(f"repeats: on {own}, data is on {device}")
+        target = target_of(device)
         starts, total = _starts_of(target, repeats, data.length)
     else:
         target = target_of(device_of(columns))
@@ -67,7 +71,7 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
             # Late: there may be more slots without bytes than numbers fit into memory.
             if starts is None:
                 starts = _even_starts(target, data.length, number)
-            result = repeat_for_elements(column, starts, target)
+            result = repeat_for_elements(target, column, starts)
         repeated.append(result)
     if isinstance(data, RecordBatch):
         return RecordBatch(data.schema, repeated, total)

@@ -185,9 +185,12 @@ _TIMEDELTAS = [
     ),
     Method("*", "(timedelta, int) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
     Method("*", "(int, timedelta) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
+    Method("*", "(timedelta, float) -> timedelta", clock.scaled),
+    Method("*", "(float, timedelta) -> timedelta", clock.scaled_by),
     Method("//", "(timedelta, int) -> timedelta", clock.floor_quotient),
     Method("//", "(timedelta, timedelta) -> int", clock.floor_quotient),
     Method("/", "(timedelta, int) -> timedelta", clock.nearest_quotient),
+    Method("/", "(timedelta, float) -> timedelta", clock.divided),
     Method("/", "(timedelta, timedelta) -> float", clock.quotient),
     Method("%", "(timedelta, timedelta) -> timedelta", clock.remainder),
     Method(

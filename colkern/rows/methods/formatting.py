@@ -2,7 +2,7 @@
 
 A specification is parsed when a function is compiled; the body that is made has the steps that it needs.
 Python says which specifications are wrong. What is rare (`#` for floats, upper-case exponents, fillings
-that are not ASCII, zeros with separators) leaves the row to Python.
+that are not ASCII) leaves the row to Python.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _NAMESPACE: dict[str, object] = {
     "general_of_float": texts.general_of_float,
     "with_plus": texts.with_plus,
     "with_suffix": texts.with_suffix,
+    "with_zeros": texts.with_zeros,
     "with_separators": texts.with_separators,
     "padded": texts.padded,
     "first_characters": texts.first_characters,
@@ -104,10 +105,10 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     if parts["sign"] in ("+", " "):
         number += (f"with_plus(arena, text, int64({ord(parts['sign'])}))",)
     if grouping := parts["grouping"]:
-        every = 4 if type_ in _BASES else 3
-        number += (
-            f"with_separators(arena, text, int64({lead}), int64({every}), int64({ord(grouping)}))",
-        )
+        form = f"arena, text, int64({lead}), int64({4 if type_ in _BASES else 3})"
+        if _is_filled_with_zeros(parts):
+            number += (f"with_zeros({form}, int64({parts['width']}))",)
+        number += (f"with_separators({form}, int64({ord(grouping)}))",)
     return _with_padding(number, parts, ">", lead)
 
 
@@ -142,6 +143,13 @@ def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[
     return None
 
 
+def _is_filled_with_zeros(parts: dict[str, str | None]) -> bool:
+    """Whether zeros stand between the sign and the digits."""
+    fill = parts["fill"] or ("0" if parts["zero"] else " ")
+    align = parts["align"] or ("=" if parts["zero"] else ">")
+    return fill == "0" and align == "=" and bool(parts["width"])
+
+
 def _with_padding(
     steps: tuple[str, ...], parts: dict[str, str | None], default: str, lead: int
 ) -> tuple[str, ...] | None:
@@ -153,7 +161,9 @@ def _with_padding(
     width = int(parts["width"] or 0)
     if width <= 1:
         return steps
-    if not fill.isascii() or (parts["grouping"] and fill == "0" and align == "="):
+    if parts["grouping"] and _is_filled_with_zeros(parts):
+        return steps
+    if not fill.isascii():
         return None
     share = {"<": 0, "^": 1, ">": 2, "=": 2}[align]
     behind = lead if align == "=" else -1

@@ -99,6 +99,7 @@ METHODS = [
             Method(name, "(float, float) -> float", row_numbers.power_of_floats),
         )
     ),
+    Method("pow", "(int, int, int) -> int", row_numbers.power_modulo),
     Method("<<", "(int, int) -> int", row_numbers.shift_left),
     Method(">>", "(int, int) -> int", row_numbers.shift_right),
     Method("neg", "(int) -> int", "-{0}", check=_LEAST),

@@ -1,7 +1,6 @@
 """Regular expressions: `re.search` and its kin with constant patterns, and matches.
 
-A `match` is the numbers that a matcher finds and the text that it searched: `colkern.rows.regex.search`. Its
-methods are expressions of the text `{0}` and of where a group begins and ends, `{1}` and `{2}`.
+A `match` is the numbers that a matcher finds (`colkern.rows.regex.search`) and the text that it searched.
 """
 
 from __future__ import annotations

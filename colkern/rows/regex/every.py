@@ -1,7 +1,7 @@
 """What is done with every match of a pattern: `findall`, `split`, `sub`.
 
-Their bodies are generated: a loop that calls the pattern's matcher, and does a few statements for each match.
-As in Python, an empty match is not taken where the last match was empty too.
+Their bodies are generated: a loop that calls the pattern's matcher, and a few statements for each match. As
+in Python, an empty match is not taken where the last match was empty too.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ _LOOP = """\
 """
 
 
+_NO_PLACE = "if place == 0:\n    return int64(0), NO_ROOM"
+
+
 def _body(
     name: str,
     pattern: Pattern,
@@ -66,7 +69,7 @@ def _body(
     parts: tuple[str, str, str],
     **more: object,
 ) -> Callable[..., Any]:
-    """A body that walks over at most `most` matches (0 for all): what it does before, for each, and after."""
+    """A body that walks over matches: what it does before, for each, and after. `most` is 0 for all."""
     barring = needs_barring(pattern)
     before, each, after = parts
     loop = _LOOP.format(
@@ -82,7 +85,7 @@ def _body(
     namespace = {
         **_NAMESPACE,
         "__name__": __name__,
-        "match": matcher(pattern, "search", barring),
+        "match": matcher(pattern, "search", onwards=True),
         **more,
     }
     return helper(function_of_text(name, source, namespace, "regular expression"))
@@ -93,20 +96,23 @@ def _indented(text: str, depth: int) -> str:
 
 
 def findall(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.findall`: a list of texts; of tuples of texts, if there are several groups.
+    """The body of `re.findall`: a list of texts.
 
     Raises:
-        CompileError: As `parse`.
+        CompileError: As `parse`; or if there are several groups, so that it is a list of tuples.
     """
-    return _findall(pattern, int(flags))
+    if parse(pattern, int(flags)).groups > 1:
+        raise CompileError("re.findall with several groups is left to Python")
+    return find_tuples(pattern, int(flags))
 
 
 @cache
-def _findall(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any]:
+def find_tuples(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any]:
+    """As `findall`; if there are several groups, the body of a list of tuples of texts."""
     parsed = parse(pattern, flags)
     groups = range(1, parsed.groups + 1) if parsed.groups else range(1)
     words = 2 * len(groups)
-    each = f"place = append_place(arena, {_whole(words)}, found)\nif place == 0:\n    return int64(0), NO_ROOM"
+    each = _new_place(words)
     for k, group in enumerate(groups):
         value = f"part(text, spans[{2 * group + 1}], spans[{2 * group + 2}])"
         each += f"\nset_text(place + {16 * k}, {value})"
@@ -158,15 +164,15 @@ def _whole(words: int) -> str:
 
 
 def _new_list(words: int) -> str:
-    return f"found = new_list(arena, {_whole(words)}, int64(4))\nif found == 0:\n    return int64(0), NO_ROOM"
+    return f"found = place = new_list(arena, {_whole(words)}, int64(4))\n{_NO_PLACE}"
 
 
 def _appended(value: str) -> str:
-    return (
-        f"place = append_place(arena, {_whole(2)}, found)\n"
-        "if place == 0:\n    return int64(0), NO_ROOM\n"
-        f"set_text(place, {value})"
-    )
+    return f"{_new_place(2)}\nset_text(place, {value})"
+
+
+def _new_place(words: int) -> str:
+    return f"place = append_place(arena, {_whole(words)}, found)\n{_NO_PLACE}"
 
 
 def sub(
@@ -204,20 +210,20 @@ def _sub(pattern: str | re.Pattern[str], repl: str, count: int, flags: int) -> C
                 each += f"\ntarget = put_piece(target, limit, {name})"
     after = f"""\
 if count == 0:
-    return text, DONE
+    return Text(text.address, text.size, text.ascii), DONE
 target = put_part(target, limit, text.address, last, text.size)
 if target == 0:
-    return text, NO_ROOM
+    return Text(text.address, int64(0), True), NO_ROOM
 place = allocate(arena, target - begin)
 if place == 0:
-    return text, NO_ROOM
+    return Text(text.address, int64(0), True), NO_ROOM
 return Text(place, target - begin, {"text.ascii" if ascii else "False"}), DONE"""
     return _body(
         "sub",
         parsed,
         count if count >= 0 else -1,
         "Text",
-        "text",
+        "Text(text.address, int64(0), True)",
         (
             "begin = get_word(arena)\nlimit = get_word(arena + 8)\ntarget = begin\nlast = int64(0)",
             each + "\nlast = spans[2]",

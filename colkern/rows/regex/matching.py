@@ -29,6 +29,7 @@ from colkern.rows.regex.openings import (
     around,
     can_fail,
     chain_of,
+    is_settled,
     is_settled_body,
     is_settled_choice,
     is_settled_repeat,
@@ -39,6 +40,7 @@ from colkern.rows.regex.parsing import (
     Choice,
     Close,
     Literal,
+    Look,
     Nodes,
     Open,
     Pattern,
@@ -49,7 +51,7 @@ from colkern.rows.regex.parsing import (
     groups_in,
     written_out,
 )
-from colkern.rows.regex.sets import ASCII, LEADS, Characters, signed, word_characters
+from colkern.rows.regex.sets import ASCII, EVERYTHING, LEADS, Characters, signed, word_characters
 
 _MOST_LINES = 1500
 _MOST_DEPTH = 16
@@ -64,19 +66,24 @@ _SCANNING: dict[str, Any] = {
 }
 
 
-def matcher(pattern: Pattern, how: str, again: bool = False) -> Callable[..., Any]:
-    """The function of a text and a byte to begin at that finds a match.
+def matcher(pattern: Pattern, how: str, onwards: bool = False) -> Callable[..., Any]:
+    """The function of a text that finds a match.
 
-    It returns `(spans, code)`. `spans` are whether there is a match, and where in the text (in bytes) the
-    match and each group begin and end; -1 of a group that takes no part.
+    It returns `(spans, code)`. `spans` are whether there is a match, and where the match and each group
+    begin and end: bytes of the text, -1 of a group that takes no part.
 
     Args:
         pattern: The pattern.
         how: "search", "match" or "fullmatch".
-        again: For patterns that may match nothing: whether there is a third parameter, a byte where no
-            empty match may be.
+        onwards: Whether the function has a second parameter, the byte where it begins to search; and, if
+            `needs_barring`, a third, a byte where no empty match may be.
     """
-    return _Writer(pattern, how, again).function()
+    return _Writer(pattern, how, onwards).function()
+
+
+def needs_barring(pattern: Pattern) -> bool:
+    """Whether a matcher has to be told where an empty match may not be."""
+    return can_be_empty(pattern.nodes)
 
 
 @dataclass(frozen=True)
@@ -109,10 +116,12 @@ class _Writer:
     `s` is where the match begins. `left` is `UNKNOWN` once the row is left to Python: no loop then goes on.
     """
 
-    def __init__(self, pattern: Pattern, how: str, again: bool) -> None:
+    def __init__(self, pattern: Pattern, how: str, onwards: bool) -> None:
         self.pattern = pattern
         self.how = how
-        self.again = again
+        self.onwards = onwards
+        # The end of the pattern can fail: an empty match may be barred.
+        self.again = onwards and needs_barring(pattern)
         self.lines: list[str] = []
         self.depth = 1
         self.numbers = 0
@@ -159,7 +168,7 @@ class _Writer:
         chain = chain_of(nodes, None)
         self.write("left = 0")
         if self.how != "search" or _first_place(nodes) == "BEGINNING":
-            self.write("s = start")
+            self.write("s = start" if self.onwards else "s = 0")
             with self.block("while True:"):
                 self.chain(chain, _Spot("s"), {}, ("break",))
         else:
@@ -168,13 +177,15 @@ class _Writer:
         self.write("return FAILED")
         count = 2 * self.pattern.groups + 3
         nothing = (0, *(-1 for _ in range(count - 1)))
-        parameters = "text: Text, start: int64" + (", barred: int64" if self.again else "")
+        parameters = "text: Text"
+        if self.onwards:
+            parameters += ", start: int64" + (", barred: int64" if self.again else "")
         source = "\n".join([f"def matcher({parameters}) -> tuple[Spans, Code]:", *self.lines, ""])
         namespace: dict[str, object] = {
             "__name__": __name__,
             "Text": Text,
             "Code": Code,
-            "Spans": tuple[(int64,) * count],
+            "Spans": tuple.__class_getitem__((int64,) * count),
             "int64": int64,
             "FAILED": (nothing, DONE),
             "LEAVE": (nothing, LEFT),
@@ -186,7 +197,7 @@ class _Writer:
     def search(self, chain: Chain, nodes: Nodes) -> None:
         """The first place where there is a match."""
         first = opening(chain)
-        self.write("s = start - 1")
+        self.write("s = start - 1" if self.onwards else "s = -1")
         with self.block(f"while (s < text.size) & (left != {UNKNOWN}):"):
             if _first_place(nodes) == "LINE_START":
                 self.write("s = find_line(text, s + 1)")
@@ -240,6 +251,8 @@ class _Writer:
                     spans = spans | {group: (spans[-group][0], at)}
                 case Place(name, flags):
                     self.place(name, flags, at, fail)
+                case Look():
+                    self.look(node, at, fail)
                 case Run() if is_settled_run(node, rest, self.again):
                     matched = _byte_behind(rest)
                     at = self.settled_run(node, rest, at, fail, matched)
@@ -480,6 +493,30 @@ class _Writer:
             self.chain(rest, _Spot(f"p{k}"), spans, ("continue",))
         self.write(*fail)
 
+    def look(self, node: Look, at: _Spot, fail: _Fail) -> None:
+        """A part that takes nothing, of which only the first way counts."""
+        match node.body:
+            case (Choice(branches),):
+                bodies = branches
+            case _:
+                bodies = (node.body,)
+        stop = (Stop(Opening(EVERYTHING, True, True), False), None)
+        k = self.number()
+        self.write(f"n{k} = 0")
+        condition = f"(n{k} == 0) & (left != {UNKNOWN})"
+        if node.before:
+            self.write(f"p{k} = go_back(text, {at}, int64({node.before}))")
+            at = _Spot(f"p{k}")
+            condition = f"({at} >= 0) & {condition}"
+        for nodes in bodies:
+            body = chain_of(nodes, stop)
+            if not is_settled(body, self.again):
+                raise CompileError("look-around that can match in several ways is left to Python")
+            with self.block(f"while {condition}:"):
+                self.chain(body, at, {}, ("break",))
+                self.write(f"n{k} = 1")
+        self.when(f"(n{k} != {int(node.wanted)}) | (left == {UNKNOWN})", fail)
+
     def place(self, name: str, flags: int, at: _Spot, fail: _Fail) -> None:
         """A condition on an address."""
         if name in _CONDITIONS:
@@ -519,20 +556,20 @@ def piece_of(data: bytes, behind: int = 0) -> tuple[int, int, int, int]:
     return size, int.from_bytes(data, "little"), (1 << 8 * size) - 1, behind
 
 
-def _limits(characters: Characters) -> tuple[int, int, int] | None:
-    """What ends a run of nearly all characters, as `skip_most` takes it; None for other sets."""
+def _limits(characters: Characters) -> tuple[int, ...] | None:
+    """What ends a run of nearly all characters, as `LongRun` has it; None for other sets."""
     lacking = (~characters).members()
-    bound = 0
-    while bound < 64 and len(lacking) > 2:
-        bound = lacking.pop(0) + 1
-    if len(lacking) > 2 or (not lacking and not bound):
+    # Bytes below a bound that are in the set stop a run for a moment: few texts have any of these.
+    bound = max(lacking, default=0) + 1 if len(lacking) > 2 and lacking[-1] <= 32 else 0
+    while lacking and (lacking[0] < bound or (len(lacking) > 2 and lacking[0] <= 32)):
+        bound = max(bound, lacking.pop(0) + 1)
+    if len(lacking) > 2:
         return None
-    if not lacking:
-        lacking = [bound - 1]
     if characters.yes != LEADS:
         # Without a bound, bytes beyond ASCII are not stopped at.
         bound = bound or 1
-    return lacking[0] * ONES, lacking[-1] * ONES, bound * ONES
+    first, second = (lacking * 2)[:2] or (0, 0)
+    return len(lacking), first * ONES, second * ONES, bound * ONES
 
 
 def _first_place(nodes: Nodes) -> str:
@@ -558,8 +595,3 @@ def _begins(first: Opening, name: str) -> str:
     if first.end:
         tests.append(f"({name} == 256)")
     return " | ".join(f"({test})" for test in tests)
-
-
-def needs_barring(pattern: Pattern) -> bool:
-    """Whether a matcher has to be told where an empty match may not be."""
-    return can_be_empty(pattern.nodes)

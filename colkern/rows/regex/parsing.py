@@ -82,6 +82,21 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Look:
+    """Nodes that must match, or not, in front of a place or behind it, and take nothing.
+
+    Args:
+        body: The nodes, without groups.
+        before: How many characters before the place they begin.
+        wanted: Whether they must match, or must not.
+    """
+
+    body: Nodes
+    before: int
+    wanted: bool
+
+
+@dataclass(frozen=True)
 class Open:
     """Where a group begins."""
 
@@ -95,7 +110,7 @@ class Close:
     group: int
 
 
-Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Open | Close
+Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Look | Open | Close
 Nodes: TypeAlias = tuple[Node, ...]
 
 
@@ -127,13 +142,14 @@ def parse(pattern: str | re.Pattern[str], flags: int = 0) -> Pattern:
         CompileError: If it has something that generated code does not do.
         re.error: If it is no regular expression.
     """
+    text: Any = pattern
     if isinstance(pattern, re.Pattern):
         if flags:
             raise ValueError("cannot process flags argument with a compiled pattern")
-        pattern, flags = pattern.pattern, pattern.flags
-    if not isinstance(pattern, str):
+        text, flags = pattern.pattern, pattern.flags
+    if not isinstance(text, str):
         raise CompileError(f"the pattern {shown(pattern)} is no text")
-    return _parsed(pattern, int(flags))
+    return _parsed(text, int(flags))
 
 
 @cache
@@ -142,9 +158,7 @@ def _parsed(pattern: str, flags: int) -> Pattern:
     flags = reference.flags
     if flags & re.LOCALE:
         raise _unsupported("the flag LOCALE")
-    tree = parser.parse(
-        pattern, flags & ~(re.DEBUG | re.TEMPLATE if hasattr(re, "TEMPLATE") else 0)
-    )
+    tree = parser.parse(pattern, flags & ~re.DEBUG)
     nodes = tuple(_merged(_nodes(tree, flags)))
     always = frozenset(_certain(nodes))
     return Pattern(
@@ -186,6 +200,12 @@ def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
         nodes = tuple(_merged(_nodes(inner, flags)))
         bound = None if most is parser.MAXREPEAT else int(most)
         yield from _repeat(nodes, int(least), bound, name)
+    elif name in ("ASSERT", "ASSERT_NOT"):
+        direction, inner = value
+        nodes = tuple(_merged(_nodes(inner, flags)))
+        if any(isinstance(node, Open) for node in nodes) or groups_in(nodes):
+            raise _unsupported("groups in look-around")
+        yield Look(nodes, 0 if direction > 0 else inner.getwidth()[0], name == "ASSERT")
     elif name == "AT":
         yield Place(_place(str(value), flags), flags)
     else:
@@ -193,8 +213,6 @@ def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
 
 
 _NAMES = {
-    "ASSERT": "look-around",
-    "ASSERT_NOT": "look-around",
     "GROUPREF": "references to groups",
     "GROUPREF_EXISTS": "conditions on groups",
     "ATOMIC_GROUP": "atomic groups",

@@ -18,8 +18,8 @@ class Matcher:
 
     Args:
         body: A function `(text: Text) -> tuple[spans, Code]`. `spans` has `2 * groups + 3` numbers: whether
-            there is a match (1 or 0), then where the match, and each group, begin and end. Those are bytes of
-            the text; -1 of a group that takes no part.
+            there is a match (1 or 0), then where the match and each group begin and end: bytes of the
+            text, -1 of a group that takes no part.
         groups: How many groups there are, without the whole match.
         group_names: The numbers of the groups that have names.
         always: For each group, from 0 (the whole match) on, whether it takes part in each match: if not,

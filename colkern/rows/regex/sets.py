@@ -54,7 +54,9 @@ class Characters:
     @property
     def words(self) -> tuple[int, int, int, int]:
         """The four words that `colkern.kernels.text_scanning` takes."""
-        return self.ascii, self.ascii >> 64, self.yes, self.no
+        # All bits where all first bytes are: a compiler then sees that there is nothing to look up.
+        yes, no = (-1 if leads == LEADS else leads for leads in (self.yes, self.no))
+        return self.ascii, self.ascii >> 64, yes, no
 
     def __or__(self, other: Characters) -> Characters:
         return Characters(self.ascii | other.ascii, self.yes | other.yes, self.no & other.no)

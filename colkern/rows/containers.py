@@ -190,6 +190,24 @@ def add(emitter: Emitter, container: Value, values: Sequence[Value]) -> None:
         emitter.write(line)
 
 
+_ADDED = {("list", "insert"): (1,), ("dict", "setdefault"): (0, 1)}
+"""Which arguments of a method become items, keys or values."""
+
+
+def fitting(
+    emitter: Emitter, container: Value, name: str, arguments: Sequence[Value]
+) -> Sequence[Value]:
+    """The arguments of a method as a container takes them; it is made with wider items if need be."""
+    places = _ADDED.get((container.kind.name, name), ())
+    if not places or len(arguments) <= places[-1]:
+        return arguments
+    given = [emitter.numbers(value) for value in arguments]
+    values = widen(emitter, container, [given[place] for place in places])
+    for place, value in zip(places, values, strict=True):
+        given[place] = value
+    return given
+
+
 def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> None:
     """`container[place] = value`."""
     kind = container.kind

@@ -87,6 +87,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if folded is not None:
             return folded
     arguments, named = _arguments(emitter, node)
+    if isinstance(kind, k.Container):
+        from colkern.rows.containers import fitting
+
+        arguments = list(fitting(emitter, owner, name, arguments))
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
 
 

@@ -47,6 +47,11 @@ COMPILED = {
 """The bodies that are compiled in tests: with what they call, nearly all; each takes some 200 ms."""
 
 
+def row_of(method: Method) -> table.Row:
+    """A row of the table, read."""
+    return next(row for row in table.table()[method.name] if row.method == method)
+
+
 class Containers:
     """Bodies of containers of one kind, called with what follows from the kind.
 
@@ -165,10 +170,10 @@ class Containers:
 
     def do(self, method: Method, arguments: list[Any], bindings: dict[str, Kind]) -> Any:
         """What a row of the table does with Python's values, which become what it leaves of them."""
-        row = table._read(method)
+        row = row_of(method)
         body: Any = method.body
         form = table.call_of(body)
-        kinds = [table._kind(parameter.kind, bindings) for parameter in row.parameters]
+        kinds = [table.kind_of(parameter.kind, bindings) for parameter in row.parameters]
         given: list[Any] = [self._leading(name, bindings) for name in form.leading]
         rest, handles = [], {}
         for value, kind in zip(arguments, kinds, strict=True):

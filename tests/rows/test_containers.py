@@ -34,7 +34,7 @@ from colkern.rows.kinds import Kind
 from colkern.rows.methods import Method
 from colkern.rows.methods.containers import METHODS
 from tests.rows.bodies import LEFT
-from tests.rows.containers import Containers
+from tests.rows.containers import Containers, row_of
 
 BY = ("plain", "compiled")
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
@@ -464,8 +464,8 @@ def _argument(kind: Kind) -> st.SearchStrategy[Any]:
 )
 def test_a_row_of_the_table_does_as_python(method: Method) -> None:
     bindings: dict[str, Kind] = {"T": k.TEXT, "K": k.TEXT, "V": k.INT}
-    parameters = table._read(method).parameters
-    kinds = [table._kind(parameter.kind, bindings) for parameter in parameters]
+    parameters = row_of(method).parameters
+    kinds = [table.kind_of(parameter.kind, bindings) for parameter in parameters]
     python = _SYMBOLS.get(method.name) or operator.methodcaller
     name = method.name.partition(".")[2]
 

@@ -65,11 +65,11 @@ WEIGHTED = [
     for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1, 1, 1, 1))
     for _ in range(weight)
 ]
-COMPOUND = ("list[int]", "list[str]", "set[str]", "dict[str, int]", "timedelta", "Decimal", "bytes")
+COMPOUND = ("list[int]", "list[str]", "set[str]", "dict", "timedelta", "Decimal", "bytes")
 WRONG = {NameError, TypeError, AttributeError, UnboundLocalError}
 """What no program raises."""
 
-EMPTY = {"list[int]": "[]", "dict[str, int]": "{}", "set[str]": "set()"}
+EMPTY = {"list[int]": "[]", "dict": "{}", "set[str]": "set()"}
 INDENT = "    "
 
 
@@ -355,7 +355,7 @@ class _Writer:
     def build(self, depth: int) -> None:
         """A list, a dictionary or a set made step by step."""
         name, item = self.fresh("made"), self.fresh("item")
-        form = self.kind("list[int]", "dict[str, int]", "set[str]")
+        form = self.kind("list[int]", "dict", "set[str]")
         self.line(f"{name} = {EMPTY[form]}")
         with self.loop(f"for {item} in {self.expression('str', 1)}[:12]:"):
             self.scope.append(Variable(item, "str", fixed=True))

@@ -78,8 +78,8 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
-    "tests/rows/test_text.py::test_compiled",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
+    "tests/rows/test_text.py::test_compiled",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
     # A case for each pair of types, which run kernels of their own.
     "tests/operations/test_casts.py::test_a_safe_cast_that_succeeds_is_valid_and_goes_back_exactly",

@@ -80,7 +80,9 @@ def test_two_underscores_stand_for_the_dot_of_a_member() -> None:
         mask__offset = uint64(1)
         return mask.offset + mask__offset
 
-    with pytest.raises(TypeError, match="declared: rename `some__items`: two underscores in a name"):
+    with pytest.raises(
+        TypeError, match="declared: rename `some__items`: two underscores in a name"
+    ):
         kernel()(declared)
     assert "declared" not in KERNELS
     with pytest.raises(TypeError, match="local: rename `mask__offset`: two underscores in a name"):

@@ -106,16 +106,8 @@ TEXT = spark.StringType()
 BLAMED: dict[str, tuple[Callable[..., Any], Any, str]] = {
     # With a column of floats the first step fails already, for another reason.
     "what texts alone have": (lambda s: s.str.replace("a", "b"), TEXT, r"Series\.str\.replace"),
-    "characters to strip": (
-        lambda s: s.str.strip("ab"),
-        TEXT,
-        r"Series\.str\.strip with arguments",
-    ),
-    "characters by name": (
-        lambda s: s.str.rstrip(to_strip="a"),
-        TEXT,
-        r"str\.rstrip with arguments",
-    ),
+    "characters to strip": (lambda s: s.str.strip("ab"), TEXT, r"str\.strip with arguments"),
+    "characters by name": (lambda s: s.str.rstrip(to_strip="a"), TEXT, "str.rstrip with arg"),
     "among two columns": (lambda s, t: s + t.str.extract("(a)")[0], TEXT, r"Series\.str\.extract"),
     "pandas' own functions": (lambda s: pd.to_numeric(s), "double", r"pandas\.to_numeric is no"),
     "tables": (lambda s: pd.DataFrame({"a": s})["a"], "double", r"pandas\.DataFrame is no"),

@@ -337,14 +337,14 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             pairs = zip(kind.items, storage.fields, strict=True)
             items = tuple(declared_kind(item, field.type) for item, field in pairs)
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
-    if isinstance(kind, k.Container) and isinstance(storage, _LISTS):
+    if isinstance(kind, k.Container) and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
     if isinstance(storage, _DECLARED.get(kind.name, ())):
         return kind
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
 
-_LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
 _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bool": (s.Bool, s.Int, s.FloatingPoint),
     "int": (s.Int, s.FloatingPoint),

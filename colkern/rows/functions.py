@@ -8,6 +8,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from colkern.errors import CompileError
 from colkern.rows import kinds as k
 from colkern.rows.emitter import RETURN, Emitter, Program, Wider
 from colkern.rows.expressions import constant, expression, needed
@@ -68,7 +69,10 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a plain function of the user's."""
-    definition = definition_of(function)
+    try:
+        definition = definition_of(function)
+    except CompileError as error:
+        emitter.refuse(str(error))
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:

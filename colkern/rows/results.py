@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.memory import Buffer
-from colkern.operations import concat
+from colkern.operations import concat, list_flatten, struct_flatten
 from colkern.rows import kinds as k
-from colkern.rows.columns import has_large, type_of
+from colkern.rows.columns import LISTS, has_large, type_of
 from colkern.rows.constants import layout_of
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, inner
@@ -253,3 +254,45 @@ def _texts(
     return Array(
         type_, len(words), [validity, offsets, Buffer.of_items(data)], null_count=nulls
     )
+
+
+def require_values(name: str, results: Array) -> None:
+    """Refuse None for fields that are declared not nullable.
+
+    Args:
+        name: The function.
+        results: Its results.
+
+    Raises:
+        ValueError: If there is one; names its field and its row.
+    """
+    field = _missing(results) if _has_required(results.type) else None
+    if field is not None:
+        rows = range(results.length)
+        row = bisect_left(rows, True, key=lambda n: _missing(results.slice(0, n + 1)) is not None)
+        error = ValueError(f"{name}: None for {field!r}, which is declared not nullable")
+        error.add_note(f"{name}: row {row}")
+        raise error
+
+
+def _fields(type_: s.DataType) -> Sequence[s.Field]:
+    return type_.storage.fields if isinstance(type_.storage, (s.Struct, *LISTS)) else ()
+
+
+def _has_required(type_: s.DataType) -> bool:
+    return any(not field.nullable or _has_required(field.type) for field in _fields(type_))
+
+
+def _missing(array: Array) -> str | None:
+    """The first field that is not nullable, and null in a slot that is not."""
+    nested = isinstance(array.type.storage, s.Struct)
+    if not _has_required(array.type):
+        return None
+    parts = struct_flatten(array) if nested else [list_flatten(array)]
+    for field, part in zip(_fields(array.type), parts, strict=True):
+        # Below a null struct, a field is null too.
+        if not field.nullable and part.null_count > (array.null_count if nested else 0):
+            return field.name
+        if inner_field := _missing(part):
+            return inner_field
+    return None

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, constant_kind
 from colkern.rows.emitter import Block, Emitter
@@ -191,8 +192,11 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         return constant((left.kind == k.NONE) == positive)
     if left.is_constant and right.is_constant:
         return constant((left.constant is right.constant) == positive)
-    if k.BOOL in (left.kind, right.kind):
-        value = equal(emitter, left, right) if left.kind == right.kind else constant(False)
+    kinds = [
+        side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
+    ]
+    if k.BOOL in kinds:
+        value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
     return emitter.refuse("`is` compares with None, True and False; use `==` for values")
 
@@ -485,7 +489,7 @@ def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
 
 
 def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
-    value = needed(emitter, node.value)
+    value = emitter.plain(expression(emitter, node.value), row_values.ATTRIBUTE_ERROR)
     if value.is_constant and value.kind.name == "object":
         if not hasattr(value.constant, node.attr):
             emitter.refuse(f"{value.constant!r} has no {node.attr}")

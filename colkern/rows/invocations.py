@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
 from colkern.rows.containers import readable
@@ -34,7 +35,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
             owner = looked_into(emitter, node.func.value)
         if not owner.is_constant or owner.kind.name != "object":
-            return method(emitter, node, emitter.plain(owner), node.func.attr)
+            owner = emitter.plain(owner, row_values.ATTRIBUTE_ERROR)
+            return method(emitter, node, owner, node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, re.Pattern):
             arguments, named = _arguments(emitter, node)
@@ -91,6 +93,14 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         from colkern.rows.containers import fitting
 
         arguments = list(fitting(emitter, owner, name, arguments))
+    if name in ("startswith", "endswith") and isinstance(arguments[0].kind, k.Tuple):
+        tests = [
+            emitter.numbers(
+                call(emitter, f"{kind.name}.{name}", [owner, part, *arguments[1:]])
+            ).code
+            for part in arguments[0].items
+        ]
+        return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
 
 
@@ -292,5 +302,9 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     set: _folding("as_new_set"),
     dict: _folding("as_new_dict"),
     tuple: _folding("as_tuple"),
+    map: _folding("mapped"),
+    filter: _folding("filtered"),
+    reversed: _folding("as_new_list_of"),
+    next: _folding("first"),
 }
 """Functions that take what no row of the table can say: other kinds, or anything that can be iterated."""

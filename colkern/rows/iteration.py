@@ -41,6 +41,7 @@ def each(
     names: set[str],
     orelse: Sequence[ast.stmt] = (),
     more: str = "True",
+    any_order: bool = False,
 ) -> None:
     """A loop over an iterable.
 
@@ -53,8 +54,9 @@ def each(
         names: The variables that it assigns to.
         orelse: What follows if no `break` leaves it.
         more: A further condition for another round.
+        any_order: Whether the items may come in any order.
     """
-    source = source_of(emitter, iterable)
+    source = source_of(emitter, iterable, any_order)
 
     def round_() -> None:
         test = source.more if more == "True" else f"({more} and {source.more})"
@@ -69,16 +71,16 @@ def each(
     repeated(emitter, node, names, round_, orelse)
 
 
-def source_of(emitter: Emitter, node: ast.expr) -> Source:
+def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
     """The items of an expression."""
-    name = _builtin(emitter, node)
+    name = builtin_of(emitter, node)
     if name in _BUILTINS:
         assert isinstance(node, ast.Call)
         return _BUILTINS[name](emitter, node)
-    return source_of_value(emitter, looked_into(emitter, node))
+    return source_of_value(emitter, looked_into(emitter, node), any_order)
 
 
-def _builtin(emitter: Emitter, node: ast.expr) -> str:
+def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
@@ -102,7 +104,7 @@ _MEANINGS = {
 }
 
 
-def source_of_value(emitter: Emitter, value: Value) -> Source:
+def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> Source:
     """The items of a value."""
     if isinstance(value.constant, range):
         bounds = value.constant
@@ -119,7 +121,7 @@ def source_of_value(emitter: Emitter, value: Value) -> Source:
     if isinstance(value.kind, k.Container):
         from colkern.rows.containers import items_of
 
-        return items_of(emitter, value)
+        return items_of(emitter, value, any_order)
     return emitter.refuse(f"a loop over {value.kind} has no compiled form")
 
 
@@ -228,7 +230,7 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _reversed(emitter: Emitter, node: ast.Call) -> Source:
-    if _builtin(emitter, node.args[0]) == "range":
+    if builtin_of(emitter, node.args[0]) == "range":
         inside = node.args[0]
         assert isinstance(inside, ast.Call)
         bounds = [emitter.numbers(needed(emitter, part)).code for part in inside.args]

@@ -18,7 +18,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter
 from colkern.rows.expressions import constant
-from colkern.rows.regex.every import findall
+from colkern.rows.regex.every import find_tuples, findall
 from colkern.rows.regex.search import Matcher, find
 from colkern.rows.values import Value
 
@@ -90,8 +90,10 @@ def pattern_method(
             return _found(emitter, find(name, pattern), text, name)
         if name == "findall":
             count = pattern.groups
-            kind = k.tuple_of((k.TEXT,) * count) if count > 1 else k.TEXT
-            return invoked(emitter, findall(pattern), [text], k.list_of(kind), "re.findall")
+            if count > 1:
+                kind = k.list_of(k.tuple_of((k.TEXT,) * count))
+                return invoked(emitter, find_tuples(pattern, 0), [text], kind, "re.findall")
+            return invoked(emitter, findall(pattern), [text], k.list_of(k.TEXT), "re.findall")
         rest = {word: value for word, value in given.items() if word != "repl"}
         arguments = [constant(pattern), *([given["repl"]] if name == "sub" else []), text]
         return call(emitter, f"pattern.{name}", arguments, rest)

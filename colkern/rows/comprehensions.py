@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -30,12 +31,17 @@ Take = Callable[[Value], None]
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
 
-def comprehension(emitter: Emitter, node: ast.expr) -> Value:
+def comprehension(
+    emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+) -> Value:
     """The value of a comprehension."""
     if isinstance(node, ast.GeneratorExp):
-        emitter.refuse(
-            "a generator expression has a compiled form as the argument of a function only"
-        )
+        values = unrolled(emitter, node)
+        if values is None:
+            emitter.refuse(
+                "a generator expression has a compiled form as the argument of a function only"
+            )
+        return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
     if isinstance(node, ast.DictComp):
         made = new_container(emitter, node, "dict", 0)
 
@@ -67,6 +73,10 @@ def items(
         more: A condition for another item.
         any_order: Whether the items may come in any order, as those of a set do.
     """
+    if isinstance(node, ast.GeneratorExp) and _is_mixed(emitter, node):
+        for value in unrolled(emitter, node) or ():
+            emitter.branch(more, partial(take, value), lambda: None)
+        return
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
         _generated(emitter, node.generators, lambda: take(expression(emitter, element)), more)
@@ -82,6 +92,28 @@ def items(
         more=more,
         any_order=any_order,
     )
+
+
+def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
+    """The items of a generator expression over a tuple; None for other expressions."""
+    if not isinstance(node, ast.GeneratorExp) or len(node.generators) > 1 or node.generators[0].ifs:
+        return None
+    source = looked_into(emitter, node.generators[0].iter)
+    if not isinstance(source.kind, k.Tuple):
+        return None
+    target = node.generators[0].target
+    names = stored_names([target])
+    hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
+    cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
+    values = []
+    for item in source.items:
+        bind_target(emitter, target, item)
+        values.append(emitter.numbers(expression(emitter, node.elt)))
+    for name in names:
+        emitter.env.pop(name, None)
+    emitter.env.update(hidden)
+    emitter.cells.update(cells)
+    return values
 
 
 def _generated(
@@ -132,6 +164,17 @@ def _generated(
         emitter.env.pop(name, None)
     emitter.env.update(hidden)
     emitter.cells.update(cells)
+
+
+def _is_mixed(emitter: Emitter, node: ast.GeneratorExp) -> bool:
+    """Whether a generator expression goes over a display of values of several kinds."""
+    iterable = node.generators[0].iter
+    if not isinstance(iterable, ast.Tuple) or len(node.generators) > 1 or node.generators[0].ifs:
+        return False
+    kind: k.Kind | None = k.NEVER
+    for value in [expression(emitter, item) for item in iterable.elts]:
+        kind = kind and k.joined(kind, value.kind)
+    return kind is None
 
 
 class Accumulator:
@@ -291,6 +334,21 @@ def filtered(emitter: Emitter, node: ast.Call) -> Value:
     return made
 
 
+def reduced(emitter: Emitter, node: ast.Call) -> Value:
+    """`functools.reduce(function, …, initial)`."""
+    from colkern.rows.functions import applied
+
+    if len(node.args) != 3:
+        emitter.refuse("reduce() has a compiled form with an initial value only")
+    result = Accumulator(emitter, node, needed(emitter, node.args[2]))
+
+    def take(value: Value) -> None:
+        result.set(applied(emitter, node.args[0], [result.get(), emitter.numbers(value)]))
+
+    items(emitter, node.args[1], take)
+    return result.get()
+
+
 def as_new_list_of(emitter: Emitter, node: ast.Call) -> Value:
     """What `reversed(…)` gives, as a list."""
     return _list_of(emitter, node)
@@ -369,7 +427,8 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
             return constant(tuple(value.constant))
         if isinstance(value.kind, k.Tuple):
             return value
-    return emitter.refuse("a tuple of a length that depends on the row has no compiled form")
+    # Of a length that depends on the row: compared, sorted and returned as a list is.
+    return _list_of(emitter, node.args[0])
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:

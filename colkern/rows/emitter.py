@@ -594,11 +594,9 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(
-                k.INT,
-                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
-                constant=value,
-            )
+            # The least integer has no literal of its own.
+            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -112,6 +113,20 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
 
         return percent(emitter, left.constant, right)
     return _checked_loose(emitter, call(emitter, name, [left, right]), left, right)
+
+
+def by_operator(
+    emitter: Emitter, function: Any, arguments: list[Value], named: dict[str, Value]
+) -> Value | None:
+    """What a function of `operator` gives; None if it is no operator of two values."""
+    for kind, (_, known) in _OPERATORS.items():
+        if known is function and len(arguments) == 2 and not named:
+            operation = kind()
+            if isinstance(operation, ast.cmpop):
+                return compared(emitter, operation, *arguments)
+            assert isinstance(operation, ast.operator)
+            return operated(emitter, operation, *arguments)
+    return None
 
 
 def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
@@ -490,12 +505,18 @@ def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
 
 def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
     value = emitter.plain(expression(emitter, node.value), row_values.ATTRIBUTE_ERROR)
-    if value.is_constant and value.kind.name == "object":
+    if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, node.attr):
             emitter.refuse(f"{value.constant!r} has no {node.attr}")
         return constant(getattr(value.constant, node.attr))
     if isinstance(value.kind, k.Tuple) and node.attr in value.kind.names:
         return value.items[value.kind.names.index(node.attr)]
+    if isinstance(value.kind, k.Tuple) and isinstance(
+        getattr(value.kind.form, node.attr, None), property
+    ):
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, getattr(value.kind.form, node.attr).fget, [value], {})
     return call(emitter, f"{value.kind.name}.{node.attr}", [value])
 
 
@@ -545,7 +566,9 @@ def _call(emitter: Emitter, node: ast.Call) -> Value:
     return invocation(emitter, node)
 
 
-def _comprehension(emitter: Emitter, node: ast.expr) -> Value:
+def _comprehension(
+    emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+) -> Value:
     from colkern.rows.comprehensions import comprehension
 
     return comprehension(emitter, node)

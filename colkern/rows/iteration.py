@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from colkern.kernels import row_ranges, text_characters
+from colkern.kernels import primitives, row_ranges, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
@@ -84,8 +84,9 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args:
-        return node.func.attr
+    if isinstance(node.func, ast.Attribute):
+        is_view = node.func.attr in _VIEWS and not node.args
+        return node.func.attr if is_view or node.func.attr == "finditer" else ""
     if not isinstance(node.func, ast.Name):
         return ""
     if node.func.id in emitter.env or node.func.id not in _MEANINGS:
@@ -118,6 +119,8 @@ def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> 
     value = emitter.numbers(value)
     if value.kind == k.TEXT:
         return _characters(emitter, value)
+    if value.kind == k.BYTES:
+        return _bytes(emitter, value)
     if isinstance(value.kind, k.Container):
         from colkern.rows.containers import items_of
 
@@ -135,6 +138,16 @@ def _characters(emitter: Emitter, text: Value) -> Source:
 
     character_at = emitter.use(text_characters.character_at)
     return Source(f"{place} < {text.code}.size", item)
+
+
+def _bytes(emitter: Emitter, data: Value) -> Source:
+    place = emitter.copy("0")
+    get_byte = emitter.use(primitives.get_byte)
+    return Source(
+        f"{place} < {data.code}.size",
+        lambda: Value(k.INT, emitter.copy(f"{get_byte}({data.code}.address + {place})")),
+        [f"{place} += 1"],
+    )
 
 
 def _few(emitter: Emitter, items: list[Value]) -> Source:
@@ -272,6 +285,13 @@ def _filter(emitter: Emitter, node: ast.Call) -> Source:
     return source_of_value(emitter, filtered(emitter, node))
 
 
+def _matches(emitter: Emitter, node: ast.Call) -> Source:
+    """`finditer`: one match after the other."""
+    from colkern.rows.matches import matches_of
+
+    return matches_of(emitter, node)
+
+
 def _map(emitter: Emitter, node: ast.Call) -> Source:
     from colkern.rows.functions import applied
 
@@ -293,6 +313,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "reversed": _reversed,
     "filter": _filter,
     "map": _map,
+    "finditer": _matches,
     "items": _view,
     "keys": _view,
     "values": _view,

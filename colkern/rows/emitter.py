@@ -310,7 +310,7 @@ class Emitter:
         lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
         for depth, line in self.block.text(1):
             if isinstance(line, _Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}"
+                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
             elif isinstance(line, _Return):
                 line = f"return {', '.join(('bad', line) if line else ('bad',))}"
             lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))

@@ -159,9 +159,23 @@ class Emitter:
         self.loops: list[Any] = []
         self.dead = False
         self.has_soft_checks = False
+        self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.rows = returned_rows(definition.body)
         self._names = 0
+
+    # Going back
+
+    def state(self) -> tuple[object, ...]:
+        """Where the writing stands, for `restore`."""
+        counts = len(self.block.lines), len(self.attempts), len(self.loops), self.depth
+        return self.block, dict(self.env), dict(self.cells), *counts
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what was written since."""
+        self.block, self.env, self.cells, lines, attempts, loops, self.depth = state
+        del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
+        self.dead = False
 
     # Lines
 
@@ -302,13 +316,13 @@ class Emitter:
 
     # Values
 
-    def plain(self, value: Value) -> Value:
-        """A value that is there: rows in which it is None or unbound are left to Python."""
+    def plain(self, value: Value, code: int = row_values.TYPE_ERROR) -> Value:
+        """A value that is there: for None, the exception of that code is raised."""
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
             value = replace(value, unbound="")
         if isinstance(value.kind, k.Optional):
-            self.fail_if(value.none, row_values.LEFT, "None where a value is needed")
+            self.fail_if(value.none, code, "None where a value is needed")
             return Value(value.kind.of, value.code, items=value.items)
         return value
 
@@ -580,11 +594,9 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(
-                k.INT,
-                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
-                constant=value,
-            )
+            # The least integer has no literal of its own.
+            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

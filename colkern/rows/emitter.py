@@ -82,6 +82,17 @@ class Program:
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
+    def state(self) -> tuple[Any, ...]:
+        """What there is so far, for `restore`."""
+        return len(self.sites), len(self.pool), dict(self.sources), dict(self.functions)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what came later: functions too, as they name sites and constants by their places."""
+        sites, pool, sources, functions = state
+        del self.sites[sites:], self.pool[pool:]
+        self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
+        self.sources, self.functions = dict(sources), dict(functions)
+
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
         found = self.pool.find(data) if data else 0
@@ -299,7 +310,7 @@ class Emitter:
         lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
         for depth, line in self.block.text(1):
             if isinstance(line, _Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}"
+                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
             elif isinstance(line, _Return):
                 line = f"return {', '.join(('bad', line) if line else ('bad',))}"
             lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
@@ -425,12 +436,11 @@ class Emitter:
         for name in sorted(names):
             if name not in self.cells:
                 self.cells[name] = self._cell((id(node), name), name, self.env.get(name))
-        try:
-            self.forget(names)
-            yield
-        finally:
-            self.forget(names)
-            self.cells = before
+        self.forget(names)
+        yield
+        # After an exception nothing is asked for: the function is refused or written again.
+        self.forget(names)
+        self.cells = before
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget what is known of cells beyond their kind, as control comes from several places."""

@@ -33,12 +33,9 @@ def write_function(
         CompileError: If it has no compiled form; names the line.
     """
     widened: dict[Any, Kind] = {}
-    sites, pool = len(program.sites), len(program.pool)
-    functions, sources = dict(program.functions), dict(program.sources)
+    before = program.state()
     for _ in range(MOST_ATTEMPTS):
-        del program.sites[sites:], program.pool[pool:]
-        program.blocks = {place: block for place, block in program.blocks.items() if place < pool}
-        program.functions, program.sources = dict(functions), dict(sources)
+        program.restore(before)
         stored = stored_names(definition.body)
         emitter = Emitter(program, definition, widened, stored)
         names: list[str] = []

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from colkern.kernels import primitives, row_ranges, text_characters
+from colkern.kernels import row_ranges, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
@@ -142,10 +142,9 @@ def _characters(emitter: Emitter, text: Value) -> Source:
 
 def _bytes(emitter: Emitter, data: Value) -> Source:
     place = emitter.copy("0")
-    get_byte = emitter.use(primitives.get_byte)
     return Source(
         f"{place} < {data.code}.size",
-        lambda: Value(k.INT, emitter.copy(f"{get_byte}({data.code}.address + {place})")),
+        lambda: Value(k.INT, emitter.copy(f"get_byte({data.code}.address + {place})")),
         [f"{place} += 1"],
     )
 

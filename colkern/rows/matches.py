@@ -21,6 +21,7 @@ from colkern.rows.emitter import Emitter
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.iteration import Source
 from colkern.rows.regex.every import find_tuples, findall
+from colkern.rows.regex.matching import matcher as from_position
 from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
@@ -108,9 +109,8 @@ def pattern_method(
 def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
     kind = match_kind(matcher)
     count = 2 * matcher.groups + 3
-    start = Value(k.INT, "0")
     kinds = k.tuple_of((k.INT,) * count)
-    spans = invoked(emitter, matcher.body, [text, start], kinds, f"re.{name}")
+    spans = invoked(emitter, matcher.body, [text], kinds, f"re.{name}")
     found, *bounds = spans.items
     items = (text, *bounds)
     none = emitter.bind(f"{found.code} == 0")
@@ -134,7 +134,8 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
     kind = match_kind(matcher)
     text = emitter.numbers(values[0])
     start = emitter.copy("0")
-    body, status = emitter.use(matcher.body), emitter.fresh("code")
+    body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
+    status = emitter.fresh("code")
     count = 2 * matcher.groups + 3
     spans = [emitter.copy("0") for _ in range(count)]
 

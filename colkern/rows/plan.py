@@ -131,7 +131,7 @@ class Plan:
         if len(left):
             made = self._with_python(made, arrays, left)
         elif made.type != self.returns:
-            made = self._cast(made)
+            made = self._cast(made, np.arange(length))
         counts = Counter(marks[left].tolist())
         program = self.source.program
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -223,25 +223,33 @@ class Plan:
             self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
         )
         own = self._as_array(results, left)
-        indices = np.arange(made.length)
-        indices[left] = made.length + np.arange(len(left))
-        return take(concat([self._cast(made), own]), build_array(indices))
+        # What compiled code gave for those rows may not even fit.
+        kept = np.setdiff1d(np.arange(made.length), left, assume_unique=True)
+        indices = np.empty(made.length, np.int64)
+        indices[kept] = np.arange(len(kept))
+        indices[left] = len(kept) + np.arange(len(left))
+        rest = self._cast(take(made, build_array(kept)), kept)
+        return take(concat([rest, own]), build_array(indices))
 
-    def _cast(self, made: Array) -> Array:
-        """Results as values of the declared type.
+    def _cast(self, made: Array, rows: NDArray[Any]) -> Array:
+        """Results of rows as values of the declared type.
 
         Raises:
             OverflowError: For one that does not fit; names its row.
         """
+        if made.type == self.returns:
+            return made
         try:
             return cast(made, self.returns)
         except (OverflowError, ValueError):
-            return self._as_array(made.to_pylist(), np.arange(made.length))
+            return self._as_array(made.to_pylist(), rows)
 
 
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
-    return vars(result) if dataclasses.is_dataclass(result) else result
+    if not dataclasses.is_dataclass(result):
+        return result
+    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
 
 
 def _with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

@@ -228,26 +228,27 @@ def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
     call(emitter, f"{container.kind.name}.pop", [container, place])
 
 
-def extended(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> bool:
-    """Whether `left += right` changed a container in place."""
+def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
+    """`left += right` of a container, which changes in place."""
     names = {ast.Add: "list.extend", ast.BitOr: f"{left.kind.name}.update"}
     name = names.get(type(operation), "")
     if name and has(name, [left, right]):
         call(emitter, name, [left, right])
-        return True
-    return False
+        return
+    # Other names of the container would not see what is made anew.
+    emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")
 
 
 # Loops
 
 
-def items_of(emitter: Emitter, value: Value) -> Source:
+def items_of(emitter: Emitter, value: Value, any_order: bool) -> Source:
     """The items of a list, or the keys of a dictionary or set."""
     kind = value.kind
     assert isinstance(kind, Container)
-    if kind.name == "set":
+    if kind.name == "set" and not any_order:
         emitter.refuse("the order of a set is not Python's; go over sorted(…)")
-    if kind.name == "dict":
+    if kind.name in ("dict", "set"):
         return entries_of(emitter, value, "keys")
     place = emitter.copy("0")
     (item_kind,) = kind.items
@@ -264,7 +265,7 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
     """The keys, values or items of a dictionary, in order."""
     kind = value.kind
     assert isinstance(kind, Container)
-    key, item_kind = kind.items
+    key, item_kind = kind.items if kind.name == "dict" else (kind.items[0], k.NONE)
     words = f"{key.words}, {item_kind.words}, {value.code}"
     following = emitter.use(row_dicts.next_item)
     changes = emitter.use(row_dicts.dict_changes)

@@ -33,10 +33,9 @@ def write_function(
         CompileError: If it has no compiled form; names the line.
     """
     widened: dict[Any, Kind] = {}
-    sites, pool = len(program.sites), len(program.pool)
+    before = program.state()
     for _ in range(MOST_ATTEMPTS):
-        del program.sites[sites:], program.pool[pool:]
-        program.blocks = {place: block for place, block in program.blocks.items() if place < pool}
+        program.restore(before)
         stored = stored_names(definition.body)
         emitter = Emitter(program, definition, widened, stored)
         names: list[str] = []
@@ -68,6 +67,8 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a plain function of the user's."""
+    if inspect.isgeneratorfunction(function):
+        emitter.refuse(f"{function.__name__} is a generator, which has no compiled form")
     definition = definition_of(function)
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
@@ -88,6 +89,8 @@ def local_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a function that is defined in the row function: it sees the variables as they are."""
+    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
+        emitter.refuse("a generator has no compiled form")
     parameters = [argument.arg for argument in node.args.args]
     if named or len(arguments) != len(parameters) or node.args.defaults:
         emitter.refuse("a function within a function takes positional arguments without defaults")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -70,6 +71,15 @@ class Plan:
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         name, self.kind, _ = write_function(program, definition, arguments)
+        if self.kind in (k.NONE, k.NEVER) and program.sites:
+            site = program.sites[0]
+            raise CompileError(
+                f"{function.__name__} does not compile: each row with a result would be left to Python: "
+                f'{site.reason}\n  File "{site.path}", line {site.line}'
+            )
+        if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
+            # A dictionary with constant keys is a row, whatever its hint says of its keys.
+            returns = None
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         line = function.__code__.co_firstlineno
@@ -175,6 +185,7 @@ class Plan:
         Raises:
             OverflowError, TypeError, ValueError: For one that is no value of the type; names its row.
         """
+        results = [_as_column_value(result) for result in results]
         try:
             return build_array(results, type=self.returns)
         except (OverflowError, TypeError, ValueError) as error:
@@ -226,6 +237,11 @@ class Plan:
             return cast(made, self.returns)
         except (OverflowError, ValueError):
             return self._as_array(made.to_pylist(), np.arange(made.length))
+
+
+def _as_column_value(result: Any) -> Any:
+    """A result as a column has it: a data class is a row of its fields."""
+    return vars(result) if dataclasses.is_dataclass(result) else result
 
 
 def _with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

@@ -190,6 +190,7 @@ def compiled_loop(source: Source, title: str) -> Any:
         key=key,
         prepare=lambda: namespace.update(namespace_of(program, title)),
         outermost=True,
+        name=title,
         _nrt=False,
     )
 

@@ -7,6 +7,7 @@ import builtins
 import hashlib
 import inspect
 import textwrap
+import tokenize
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,9 @@ def definition_of(function: types.FunctionType) -> Definition:
     return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
 
 
+NO_SOURCE = (OSError, TypeError, SyntaxError, tokenize.TokenError)
+"""What `inspect` raises where there are no lines of a function, or its file has changed since."""
+
 Sources = dict[str, tuple[list[str], int]]
 """The lines of functions and the number of the first, by what tells the functions apart."""
 
@@ -68,7 +72,7 @@ def sources_of(function: types.FunctionType) -> Sources:
             continue
         try:
             found[_key(each)] = _lines_of(each)
-        except (OSError, TypeError):
+        except NO_SOURCE:
             continue
         named = _meanings(each)
         waiting += [
@@ -113,7 +117,7 @@ def _lines_of(function: types.FunctionType) -> tuple[list[str], int]:
     """The lines of a function, and the number of the first.
 
     Raises:
-        OSError, TypeError: If they are not to be had.
+        NO_SOURCE: If they are not to be had.
     """
     # The file that a worker has under the name may be another.
     shipped = _SHIPPED.get(_key(function)) if _SHIPPED else None
@@ -132,7 +136,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """The very `def` or `lambda`: of several lambdas in a line, the one whose code has the same places."""
     try:
         lines, first = _lines_of(function)
-    except (OSError, TypeError) as error:
+    except NO_SOURCE as error:
         raise CompileError(
             f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
             f"notebook's cell"

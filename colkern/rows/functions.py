@@ -8,6 +8,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from colkern.errors import CompileError
 from colkern.rows import kinds as k
 from colkern.rows.emitter import RETURN, Emitter, Program, Wider
 from colkern.rows.expressions import constant, expression, needed
@@ -69,7 +70,10 @@ def users_function(
     """A call of a plain function of the user's."""
     if inspect.isgeneratorfunction(function):
         emitter.refuse(f"{function.__name__} is a generator, which has no compiled form")
-    definition = definition_of(function)
+    try:
+        definition = definition_of(function)
+    except CompileError as error:
+        emitter.refuse(str(error))
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:

@@ -134,7 +134,7 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
     kind = match_kind(matcher)
     text = emitter.numbers(values[0])
     start = emitter.copy("0")
-    body = emitter.use(from_position(parse(compiled, 0), "search"))
+    body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
     status = emitter.fresh("code")
     count = 2 * matcher.groups + 3
     spans = [emitter.copy("0") for _ in range(count)]

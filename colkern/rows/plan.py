@@ -20,13 +20,13 @@ from colkern.layouts import Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, reader_of, type_of
+from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
-from colkern.rows.results import Sink, Slots
+from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.values import of_parts, zeros
 
 ARENA = 1 << 16
@@ -71,6 +71,12 @@ class Plan:
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         name, self.kind, _ = write_function(program, definition, arguments)
+        if self.kind in (k.NONE, k.NEVER) and program.sites:
+            site = program.sites[0]
+            raise CompileError(
+                f"{function.__name__} does not compile: each row with a result would be left to Python: "
+                f'{site.reason}\n  File "{site.path}", line {site.line}'
+            )
         if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
@@ -82,7 +88,8 @@ class Plan:
             return Site(function.__name__, definition.path, line, reason)
 
         self.source: Source = loop_source(program, name, self.kind, self._readers, nullable, site)
-        self.natural = type_of(self.kind)
+        self._large = returns is not None and has_large(returns)
+        self.natural = type_of(self.kind, self._large)
         self.returns = returns or self.natural
         if self.returns != self.natural:
             # Refused now rather than once there are results.
@@ -115,9 +122,7 @@ class Plan:
             length,
             (),
         )
-        for name in parts[0]:
-            written[name] = np.concatenate([part[name] for part in parts])
-        made = self.source.output.array(written, length)
+        made = self.source.output.array(written, parts, length, self._large)
         if null_count:
             made = _with_nulls(made, validity, null_count)
         left = np.flatnonzero(marks)
@@ -165,13 +170,14 @@ class Plan:
             )
             if at >= stop:
                 return {name: room.used() for name, room in sinks.items()}
-            if not arena.grow() and all(not room.grow() for room in sinks.values()):
+            for name, room in sinks.items():
+                if name.endswith("_data") and not self._large:
+                    require_reach(len(room.used()), self.natural)
+            if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
                 marks[at] = 1
                 at += 1
                 if at >= stop:
                     return {name: room.used() for name, room in sinks.items()}
-            for room in sinks.values():
-                room.grow()
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
         """Results that Python gave, as an array.
@@ -275,7 +281,9 @@ class _Room:
         return self._bytes[: int(self._header[1])]
 
     def grow(self) -> bool:
-        """Make room for twice as much."""
+        """Make room for twice as much; false if there is room for any row."""
+        if len(self._bytes) - int(self._header[1]) >= MOST_ARENA:
+            return False
         wider = np.empty(2 * len(self._bytes), np.uint8)
         wider[: int(self._header[1])] = self.used()
         self._bytes = wider

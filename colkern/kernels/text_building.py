@@ -342,3 +342,27 @@ def translate(arena: Arena, text: Text, parts: int64, covers: bool) -> tuple[Tex
             at += int64(1)
         k += int64(1)
     return Text(address, size, is_ascii), DONE
+
+
+@helper
+def represented(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`repr(text)` of printable ASCII without a backslash, and with one kind of quotes at most."""
+    quote = int64(39)
+    has_other = False
+    for k in range(text.size):
+        code = get_byte(text.address + k)
+        if code < 32 or code > 126 or code == 92:
+            return text, LEFT
+        if code == 39:
+            quote = int64(34)
+        has_other = has_other or code == 34
+    if quote == 34 and has_other:
+        return text, LEFT
+    address = allocate(arena, text.size + 2)
+    if address == 0:
+        return text, NO_ROOM
+    set_byte(address, quote)
+    for k in range(text.size):
+        set_byte(address + 1 + k, get_byte(text.address + k))
+    set_byte(address + 1 + text.size, quote)
+    return Text(address, text.size + 2, True), DONE

@@ -10,8 +10,8 @@ from functools import partial
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
-from colkern.rows.containers import add, new_container
-from colkern.rows.emitter import Emitter
+from colkern.rows.containers import add, counter, new_container
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     condition,
     constant,
@@ -304,9 +304,9 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def _listed(emitter: Emitter, node: ast.expr, value: Value) -> Value:
-    name = emitter.fresh("listed")
-    emitter.env[name] = value
-    return _list_of(emitter, ast.copy_location(ast.Name(name, ast.Load()), node))
+    load = derived(node, "listed", lambda: ast.Name("<listed>", ast.Load()))
+    emitter.env["<listed>"] = value
+    return _list_of(emitter, load)
 
 
 def _list_of(emitter: Emitter, node: ast.expr, *, any_order: bool = False) -> Value:
@@ -332,6 +332,23 @@ def filtered(emitter: Emitter, node: ast.Call) -> Value:
 
     items(emitter, iterable, take)
     return made
+
+
+def counted(emitter: Emitter, node: ast.Call) -> Value:
+    """`collections.Counter(…)`."""
+    if node.keywords or len(node.args) > 1:
+        emitter.refuse("Counter() with such arguments has no compiled form")
+    if not node.args:
+        return new_container(emitter, node, "dict", 0, "count")
+    return counter(emitter, as_list(emitter, node.args[0]))
+
+
+def default_dict(emitter: Emitter, node: ast.Call) -> Value:
+    """`collections.defaultdict(…)` of a type of numbers, of texts, or of lists."""
+    factory = needed(emitter, node.args[0]).constant if len(node.args) == 1 else None
+    if factory not in (int, float, str, list):
+        emitter.refuse("defaultdict() has a compiled form with int, float, str or list only")
+    return new_container(emitter, node, "dict", 0, factory.__name__)
 
 
 def reduced(emitter: Emitter, node: ast.Call) -> Value:

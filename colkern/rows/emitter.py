@@ -562,6 +562,17 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     return NONE if kind == k.NONE else cell
 
 
+def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
+    """A node that is made from one of the user's, the same each time the function is written.
+
+    What is known of variables and containers belongs to nodes.
+    """
+    made: dict[str, ast.AST] = vars(node).setdefault("derived", {})
+    if name not in made:
+        made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
+    return made[name]
+
+
 RETURN = "return"
 """The key of the kind of what a function returns."""
 

@@ -105,6 +105,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     folded = _folded(function, left, right)
     if folded is not None:
         return folded
+    if any(isinstance(side.kind, k.Container) and side.kind.default for side in (left, right)):
+        emitter.refuse("an operator of dictionaries with defaults has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
         items = (*left.items, *right.items)
         return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)

@@ -10,7 +10,7 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.rows import kinds as k
-from colkern.rows.emitter import RETURN, Emitter, Program, Wider
+from colkern.rows.emitter import RETURN, Emitter, Program, Wider, derived
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.kinds import Kind
@@ -122,18 +122,18 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     function = needed(emitter, node).constant
-    names = []
-    for value in arguments:
-        name = emitter.fresh("argument")
-        emitter.env[name] = value
-        names.append(name)
-    call = ast.Call(node, [ast.Name(name, ast.Load()) for name in names], [])
+    names = [f"<argument {place}>" for place in range(len(arguments))]
+    emitter.env.update(zip(names, arguments, strict=True))
     owner = getattr(function, "__objclass__", None)
-    if owner is not None:
-        method = ast.Attribute(call.args[0], function.__name__, ast.Load())
-        call = ast.Call(method, call.args[1:], [])
-        return expression(emitter, ast.fix_missing_locations(ast.copy_location(call, node)))
-    return called(emitter, ast.fix_missing_locations(ast.copy_location(call, node)), function)
+
+    def call() -> ast.Call:
+        loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
+        if owner is None:
+            return ast.Call(node, loads, [])
+        return ast.Call(ast.Attribute(loads[0], function.__name__, ast.Load()), loads[1:], [])
+
+    made = derived(node, f"call of {len(names)}", call)
+    return expression(emitter, made) if owner is not None else called(emitter, made, function)
 
 
 def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:

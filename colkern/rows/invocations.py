@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import datetime
 import functools
@@ -17,7 +18,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
-from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import by_operator, constant, expression, looked_into, needed, truth
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value, inner
@@ -67,7 +68,13 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a value."""
     kind = owner.kind
     if isinstance(kind, k.Container):
-        from colkern.rows.containers import add
+        from colkern.rows.containers import add, most_common
+
+        if kind.default == "count" and name == "most_common":
+            most = needed(emitter, node.args[0]) if node.args else None
+            return most_common(emitter, owner, most)
+        if kind.default == "count" and name not in ("get", "copy", "pop"):
+            emitter.refuse(f"Counter.{name}() has no compiled form")
 
         if (kind.name, name) in (("list", "append"), ("set", "add")) and len(node.args) == 1:
             add(emitter, owner, (expression(emitter, node.args[0]),))
@@ -125,10 +132,9 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
     from colkern.rows.comprehensions import sorted_list
 
-    name = emitter.fresh("unsorted")
-    emitter.env[name] = owner
-    load = ast.copy_location(ast.Name(name, ast.Load()), node)
-    call_node = ast.copy_location(ast.Call(node.func, [load], node.keywords), node)
+    emitter.env["<unsorted>"] = owner
+    load = ast.Name("<unsorted>", ast.Load())
+    call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))
     made = sorted_list(emitter, call_node)
     emitter.write(f"set_word({owner.code}, get_word({made.code}))")
     emitter.write(f"set_word({owner.code} + 16, get_word({made.code} + 16))")
@@ -403,6 +409,8 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     filter: _folding("filtered"),
     reversed: _folding("as_new_list_of"),
     next: _folding("first"),
+    collections.Counter: _folding("counted"),
+    collections.defaultdict: _folding("default_dict"),
     functools.reduce: _folding("reduced"),
     int: _number("int"),
     float: _number("float"),

@@ -72,10 +72,10 @@ class Plan:
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         name, self.kind, _ = write_function(program, definition, arguments)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
-            site = program.sites[0]
+            first = program.sites[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
-                f'{site.reason}\n  File "{site.path}", line {site.line}'
+                f'{first.reason}\n  File "{first.path}", line {first.line}'
             )
         if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.

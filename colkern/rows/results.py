@@ -177,6 +177,7 @@ class Output:
 
     def _items(self, sinks: dict[str, NDArray[Any]], large: bool) -> Array:
         """The items of the lists of a range of rows."""
+        assert isinstance(self.inside, k.Container)
         item = self.inside.items[0]
         words = sinks[f"{self.name}_items"].view(np.int64)
         rows = words.reshape(-1, item.words) if item.words else words.reshape(0, 1)
@@ -251,9 +252,7 @@ def _texts(
     if not np.array_equal(positions, starts):
         # Several texts an item: theirs lie between each other.
         data = data[np.repeat(positions - starts, sizes) + np.arange(int(sizes.sum()))]
-    return Array(
-        type_, len(words), [validity, offsets, Buffer.of_items(data)], null_count=nulls
-    )
+    return Array(type_, len(words), [validity, offsets, Buffer.of_items(data)], null_count=nulls)
 
 
 def require_values(name: str, results: Array) -> None:

@@ -7,13 +7,14 @@ import builtins
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
-from colkern.rows.emitter import Attempt, Emitter
+from colkern.rows.emitter import Attempt, Emitter, derived
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
 from colkern.rows.values import NONE, Value
 
@@ -357,7 +358,8 @@ CODES: dict[Any, int] = {
 
 def _try(emitter: Emitter, node: ast.Try) -> None:
     if node.finalbody:
-        emitter.refuse("`finally` has no compiled form")
+        _try_finally(emitter, node)
+        return
     names = stored_names([*node.body, *node.orelse, *node.handlers])
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
@@ -400,6 +402,33 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
             fine,
             lambda: handle(list(zip(node.handlers, caught, strict=True))),
         )
+
+
+def _try_finally(emitter: Emitter, node: ast.Try) -> None:
+    """A `try` whose `finally` changes variables alone: where the `try` ends otherwise, nobody sees that."""
+    for statement in node.finalbody:
+        for part in ast.walk(statement):
+            if not isinstance(part, _UNSEEN):
+                emitter.node = statement
+                emitter.refuse(f"{type(part).__name__} in a `finally` has no compiled form")
+    if node.handlers:
+        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
+        statements(emitter, [derived(node, "try", make)])
+    else:
+        statements(emitter, node.body)
+    statements(emitter, node.finalbody)
+
+
+_UNSEEN = (
+    ast.Assign,
+    ast.AugAssign,
+    ast.Pass,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+    ast.BinOp,
+    ast.operator,
+)
 
 
 def _follow(emitter: Emitter, attempt: Attempt) -> None:

@@ -53,16 +53,11 @@ def definition_of(function: types.FunctionType) -> Definition:
     return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
 
 
-<<<<<<< HEAD
 NO_SOURCE = (OSError, TypeError, SyntaxError, tokenize.TokenError)
 """What `inspect` raises where there are no lines of a function, or its file has changed since."""
 
-Sources = dict[tuple[str, int, str], tuple[list[str], int]]
-"""The lines of functions, by file, line and name."""
-=======
 Sources = dict[str, tuple[list[str], int]]
 """The lines of functions and the number of the first, by what tells the functions apart."""
->>>>>>> h-sparkrows
 
 _SHIPPED: Sources = {}
 
@@ -76,17 +71,9 @@ def sources_of(function: types.FunctionType) -> Sources:
         if _key(each) in found:
             continue
         try:
-<<<<<<< HEAD
-            found[_key(each)] = inspect.getsourcelines(each)
-        except NO_SOURCE:
-            if _key(each) not in _SHIPPED:
-                continue
-            found[_key(each)] = _SHIPPED[_key(each)]
-=======
             found[_key(each)] = _lines_of(each)
-        except (OSError, TypeError):
+        except NO_SOURCE:
             continue
->>>>>>> h-sparkrows
         named = _meanings(each)
         waiting += [
             value
@@ -148,23 +135,12 @@ def _names_in(code: types.CodeType) -> set[str]:
 def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """The very `def` or `lambda`: of several lambdas in a line, the one whose code has the same places."""
     try:
-<<<<<<< HEAD
-        lines, first = inspect.getsourcelines(function)
-    except NO_SOURCE as error:
-        if _key(function) not in _SHIPPED:
-            raise CompileError(
-                f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
-                f"notebook's cell"
-            ) from None
-        lines, first = _SHIPPED[_key(function)]
-=======
         lines, first = _lines_of(function)
-    except (OSError, TypeError) as error:
+    except NO_SOURCE as error:
         raise CompileError(
             f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
             f"notebook's cell"
         ) from None
->>>>>>> h-sparkrows
     tree, shift = _parsed("".join(lines), function.__name__)
     ast.increment_lineno(tree, first - 1)
     is_lambda = function.__code__.co_name == "<lambda>"

@@ -131,7 +131,7 @@ class Plan:
         if len(left):
             made = self._with_python(made, arrays, left)
         elif made.type != self.returns:
-            made = self._cast(made)
+            made = self._cast(made, np.arange(length))
         counts = Counter(marks[left].tolist())
         program = self.source.program
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -223,12 +223,20 @@ class Plan:
             self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
         )
         own = self._as_array(results, left)
-        indices = np.arange(made.length)
-        indices[left] = made.length + np.arange(len(left))
-        return take(concat([self._cast(made), own]), build_array(indices))
+        # What compiled code wrote for a row that it left may fit nothing.
+        kept = np.delete(np.arange(made.length), left)
+        indices = np.empty(made.length, np.int64)
+        indices[kept] = np.arange(len(kept))
+        indices[left] = len(kept) + np.arange(len(left))
+        others = self._cast(take(made, build_array(kept)), kept)
+        return take(concat([others, own]), build_array(indices))
 
-    def _cast(self, made: Array) -> Array:
+    def _cast(self, made: Array, rows: NDArray[Any]) -> Array:
         """Results as values of the declared type.
+
+        Args:
+            made: The results.
+            rows: Their rows.
 
         Raises:
             OverflowError: For one that does not fit; names its row.
@@ -236,7 +244,7 @@ class Plan:
         try:
             return cast(made, self.returns)
         except (OverflowError, ValueError):
-            return self._as_array(made.to_pylist(), np.arange(made.length))
+            return self._as_array(made.to_pylist(), rows)
 
 
 def _as_column_value(result: Any) -> Any:

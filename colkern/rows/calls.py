@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import enum
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,10 @@ def call(
     """What a method of the table gives; refused if no row takes the arguments."""
     found = find(name, arguments, named)
     if found is None:
+        owner, _, attribute = name.partition(".")
+        type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
+        if type_ is not None and attribute and not hasattr(type_, attribute):
+            emitter.refuse(f"{owner} has no {attribute!r}")
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found

@@ -424,7 +424,9 @@ class Emitter:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
         if joined is None:
-            self.refuse(f"one name is {has} here and {gets} there")
+            if key == RETURN:
+                self.refuse(f"it returns {has} in one place and {gets} in another")
+            self.refuse(f"one variable is {has} in one place and {gets} in another")
         if joined != has:
             self.widened[key] = joined
             raise Wider

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -140,3 +141,9 @@ def is_of(call: list[str], path: str, name: str) -> bool:
     return f"colkern/{file}" == path and (
         called.startswith(f"{name}.") if is_class else called == name
     )
+
+
+def test_what_compiles_is_what_the_table_of_methods_has() -> None:
+    writer = runpy.run_path(str(ROOT / "docs/extensions/row_methods.py"))
+    page = (ROOT / "docs/row_methods.md").read_text()
+    assert page == writer["page"](), "run python docs/extensions/row_methods.py"

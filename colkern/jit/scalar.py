@@ -247,8 +247,15 @@ class Udf(FunctionOfRow):
             )
 
     def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
-        kinds = self._kinds(self._row_function(self.function), values, self._nullable())
-        returns = result_type(self.name, kinds, self.signature.returns)
+        try:
+            kinds = self._kinds(self._row_function(self.function), values, self._nullable())
+            returns = result_type(self.name, kinds, self.signature.returns)
+        except CompileError as error:
+            # Neither compiler takes it: the first one's reason is about the function as Python.
+            reason = self.rows.reason()
+            if isinstance(reason, CompileError):
+                raise reason from error
+            raise
         self._default(returns)
         return returns
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -105,6 +106,8 @@ def constant_kind(value: Any) -> Kind:
     if isinstance(value, tuple):
         names = tuple(getattr(value, "_fields", ()))
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
+    if isinstance(value, enum.IntEnum):
+        return k.INT
     return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
 
 

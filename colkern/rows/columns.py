@@ -283,24 +283,40 @@ _RESULTS: dict[str, s.DataType] = {
 }
 
 
-def type_of(kind: Kind) -> s.DataType:
+_LARGE: dict[str, s.DataType] = {"str": s.large_utf8(), "bytes": s.large_binary()}
+
+
+def type_of(kind: Kind, large: bool = False) -> s.DataType:
     """The data type of a column of results of a kind.
+
+    Args:
+        kind: The kind.
+        large: Whether its offsets have 64 bits.
 
     Raises:
         UnsupportedError: If there is none.
     """
     if isinstance(kind, k.Optional):
-        return type_of(kind.of)
+        return type_of(kind.of, large)
     if kind in (k.NONE, k.NEVER):
         return s.null()
     if isinstance(kind, k.Tuple):
         names = kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
-        return s.struct(list(zip(names, map(type_of, kind.items), strict=True)))
+        types = [type_of(item, large) for item in kind.items]
+        return s.struct(list(zip(names, types, strict=True)))
     if isinstance(kind, k.Container) and kind.name in ("list", "set"):
-        return s.list_(type_of(kind.items[0]))
+        item = type_of(kind.items[0], large)
+        return s.large_list(item) if large else s.list_(item)
     if kind.name not in _RESULTS:
         raise UnsupportedError(f"results that are {kind}")
-    return _RESULTS[kind.name]
+    return (_LARGE if large and kind.name in _LARGE else _RESULTS)[kind.name]
+
+
+def has_large(data_type: s.DataType) -> bool:
+    """Whether a type or one of its parts has offsets of 64 bits."""
+    storage = data_type.storage
+    large = isinstance(storage, s.LargeUtf8 | s.LargeBinary | s.LargeList | s.LargeListView)
+    return large or any(has_large(field.type) for field in getattr(storage, "fields", ()))
 
 
 def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
@@ -323,14 +339,14 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             pairs = zip(kind.items, storage.fields, strict=True)
             items = tuple(declared_kind(item, field.type) for item, field in pairs)
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
-    if isinstance(kind, k.Container) and isinstance(storage, _LISTS):
+    if isinstance(kind, k.Container) and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
     if isinstance(storage, _DECLARED.get(kind.name, ())):
         return kind
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
 
-_LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
 _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bool": (s.Bool, s.Int, s.FloatingPoint),
     "int": (s.Int, s.FloatingPoint),

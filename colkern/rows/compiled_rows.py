@@ -17,6 +17,7 @@ from colkern.rows.front import Sources, sources_of, take_sources
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
 from colkern.rows.reports import Report
+from colkern.rows.results import require_values
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
@@ -133,6 +134,7 @@ class Counted:
         """The results for arrays of one length and of the plan's types, where these are."""
         results, left = self._plan.run(arrays, length)
         self._report.add(length, left)
+        require_values(self._report.name, results)
         return results if self._fill is None else self._fill(results, arrays)
 
     def compile(self, columns: Sequence[s.DataType]) -> None:

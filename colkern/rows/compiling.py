@@ -26,6 +26,7 @@ PRIMITIVES = (
     primitives.bits_of_float,
     primitives.difference_overflows,
     primitives.float_of_bits,
+    primitives.get_byte,
     primitives.get_word,
     primitives.product_overflows,
     primitives.set_word,

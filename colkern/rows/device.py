@@ -92,7 +92,9 @@ class OnDevice:
         passed = [self._argument(target, value) for value in plan.passed(arrays)]
         bits = self._argument(target, (validity or EMPTY).array)
         marks = target.allocate(length, np.uint8)
-        arenas = target.output(threads * self._room // 8 if self._source.uses_arena else 0, np.int64)
+        arenas = target.output(
+            threads * self._room // 8 if self._source.uses_arena else 0, np.int64
+        )
         written = {
             slots.name: target.allocate(length, slots.dtype) for slots in output.all_memory()
         }
@@ -110,7 +112,7 @@ class OnDevice:
                 pieces.append(gathered(target, addresses[part], sizes[part]))
         for name, pieces in texts.items():
             written[name] = _joined(target, pieces)
-        made = output.column(target, written, length)
+        made = output.column(target, written, length, plan.large)
         if null_count:
             made = with_nulls(made, validity, null_count)
         return plan.completed(target, made, arrays, marks)

@@ -15,23 +15,28 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.cuda import adapter, row_functions
-from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.kernels import bitmaps, row_values, selection
 from colkern.memory import Buffer, Items
 from colkern.rows import kinds as k
 from colkern.rows.columns import type_of
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
-from colkern.rows.loop import NO_VALUE, argument, calls_with_arena, checks_of, indented, parameters_of
+from colkern.rows.loop import (
+    NO_VALUE,
+    argument,
+    calls_with_arena,
+    checks_of,
+    indented,
+    parameters_of,
+)
 from colkern.rows.plan import Plan
-from colkern.rows.results import Memory, Output, Slots
+from colkern.rows.results import Memory, Output, Slots, require_reach
 from colkern.rows.values import Value, inner, of_parts, zeros
 from colkern.targets import Target
 
 NO_ROOM = 1
 """What marks a row that needs a larger arena: no number of a place in the source."""
-
-_MOST = np.iinfo(np.int32).max
 
 _SOURCE = """\
 def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
@@ -80,34 +85,36 @@ class DeviceOutput(Output):
             assert isinstance(part, DeviceOutput)
             yield from part.texts()
 
-    def column(self, target: Target, written: dict[str, Items], length: int) -> Array:
+    def column(self, target: Target, written: dict[str, Items], length: int, large: bool) -> Array:
         """What was written, as an array on the device, which is current.
 
         Args:
             target: The device's.
             written: By name, the items of slots, and the bytes of texts.
             length: How many rows there are.
+            large: Whether offsets have 64 bits.
+
+        Raises:
+            LimitExceededError: If there is more than offsets reach.
         """
         validity, nulls = None, 0
         if isinstance(self.kind, k.Optional):
             valid = written[f"{self.name}_valid"]
             nulls = length - target.total(valid.astype(np.int64))
             validity = _packed(target, valid) if nulls else None
-        type_ = type_of(self.inside)
+        type_ = type_of(self.inside, large)
         children: list[Array] = []
         if self.parts:
             buffers: list[Buffer | None] = [validity]
             for part in self.parts:
                 assert isinstance(part, DeviceOutput)
-                children.append(part.column(target, written, length))
+                children.append(part.column(target, written, length, large))
         elif self.inside in (k.TEXT, k.BYTES):
-            offsets, total = target.running_sum(written[f"{self.name}_sizes"], np.int32)
-            if total > _MOST:
-                raise LimitExceededError(
-                    f"results of {total} bytes exceed offsets of 32 bits; run over fewer rows"
-                )
-            data = written[self.name]
-            buffers = [validity, target.buffer(offsets), target.buffer(data)]
+            item = np.int64 if large else np.int32
+            offsets, total = target.running_sum(written[f"{self.name}_sizes"], item)
+            if not large:
+                require_reach(total, type_)
+            buffers = [validity, target.buffer(offsets), target.buffer(written[self.name])]
         elif self.inside == k.BOOL:
             buffers = [validity, _packed(target, written[self.name])]
         else:

@@ -82,6 +82,17 @@ class Program:
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
+    def state(self) -> tuple[Any, ...]:
+        """What there is so far, for `restore`."""
+        return len(self.sites), len(self.pool), dict(self.sources), dict(self.functions)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what came later: functions too, as they name sites and constants by their places."""
+        sites, pool, sources, functions = state
+        del self.sites[sites:], self.pool[pool:]
+        self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
+        self.sources, self.functions = dict(sources), dict(functions)
+
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
         found = self.pool.find(data) if data else 0
@@ -159,9 +170,23 @@ class Emitter:
         self.loops: list[Any] = []
         self.dead = False
         self.has_soft_checks = False
+        self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.rows = returned_rows(definition.body)
         self._names = 0
+
+    # Going back
+
+    def state(self) -> tuple[object, ...]:
+        """Where the writing stands, for `restore`."""
+        counts = len(self.block.lines), len(self.attempts), len(self.loops), self.depth
+        return self.block, dict(self.env), dict(self.cells), *counts
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what was written since."""
+        self.block, self.env, self.cells, lines, attempts, loops, self.depth = state
+        del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
+        self.dead = False
 
     # Lines
 
@@ -285,7 +310,7 @@ class Emitter:
         lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
         for depth, line in self.block.text(1):
             if isinstance(line, _Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}"
+                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
             elif isinstance(line, _Return):
                 line = f"return {', '.join(('bad', line) if line else ('bad',))}"
             lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
@@ -302,13 +327,13 @@ class Emitter:
 
     # Values
 
-    def plain(self, value: Value) -> Value:
-        """A value that is there: rows in which it is None or unbound are left to Python."""
+    def plain(self, value: Value, code: int = row_values.TYPE_ERROR) -> Value:
+        """A value that is there: for None, the exception of that code is raised."""
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
             value = replace(value, unbound="")
         if isinstance(value.kind, k.Optional):
-            self.fail_if(value.none, row_values.LEFT, "None where a value is needed")
+            self.fail_if(value.none, code, "None where a value is needed")
             return Value(value.kind.of, value.code, items=value.items)
         return value
 
@@ -411,12 +436,11 @@ class Emitter:
         for name in sorted(names):
             if name not in self.cells:
                 self.cells[name] = self._cell((id(node), name), name, self.env.get(name))
-        try:
-            self.forget(names)
-            yield
-        finally:
-            self.forget(names)
-            self.cells = before
+        self.forget(names)
+        yield
+        # After an exception nothing is asked for: the function is refused or written again.
+        self.forget(names)
+        self.cells = before
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget what is known of cells beyond their kind, as control comes from several places."""
@@ -538,6 +562,17 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     return NONE if kind == k.NONE else cell
 
 
+def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
+    """A node that is made from one of the user's, the same each time the function is written.
+
+    What is known of variables and containers belongs to nodes.
+    """
+    made: dict[str, ast.AST] = vars(node).setdefault("derived", {})
+    if name not in made:
+        made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
+    return made[name]
+
+
 RETURN = "return"
 """The key of the kind of what a function returns."""
 
@@ -580,11 +615,9 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(
-                k.INT,
-                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
-                constant=value,
-            )
+            # The least integer has no literal of its own.
+            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 import textwrap
+import tokenize
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,9 @@ def definition_of(function: types.FunctionType) -> Definition:
     return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
 
 
+NO_SOURCE = (OSError, TypeError, SyntaxError, tokenize.TokenError)
+"""What `inspect` raises where there are no lines of a function, or its file has changed since."""
+
 Sources = dict[tuple[str, int, str], tuple[list[str], int]]
 """The lines of functions, by file, line and name."""
 
@@ -67,7 +71,7 @@ def sources_of(function: types.FunctionType) -> Sources:
             continue
         try:
             found[_key(each)] = inspect.getsourcelines(each)
-        except (OSError, TypeError):
+        except NO_SOURCE:
             if _key(each) not in _SHIPPED:
                 continue
             found[_key(each)] = _SHIPPED[_key(each)]
@@ -106,7 +110,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """The very `def` or `lambda`: of several lambdas in a line, the one whose code has the same places."""
     try:
         lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError) as error:
+    except NO_SOURCE as error:
         if _key(function) not in _SHIPPED:
             raise CompileError(
                 f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "

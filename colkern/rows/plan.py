@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -20,13 +21,13 @@ from colkern.memory import EMPTY, HOST, Buffer, Items
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, reader_of, type_of
+from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
-from colkern.rows.results import Sink, Slots
+from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.values import of_parts, zeros
 from colkern.targets import Target, target_of
 
@@ -72,13 +73,23 @@ class Plan:
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
         self.name, self.kind, _ = write_function(program, definition, arguments)
+        if self.kind in (k.NONE, k.NEVER) and program.sites:
+            first = program.sites[0]
+            raise CompileError(
+                f"{function.__name__} does not compile: each row with a result would be left to Python: "
+                f'{first.reason}\n  File "{first.path}", line {first.line}'
+            )
+        if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
+            # A dictionary with constant keys is a row, whatever its hint says of its keys.
+            returns = None
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
         self.source: Source = loop_source(
             program, self.name, self.kind, self.readers, nullable, self.site
         )
-        self.natural = type_of(self.kind)
+        self.large = returns is not None and has_large(returns)
+        self.natural = type_of(self.kind, self.large)
         self.returns = returns or self.natural
         if self.returns != self.natural:
             # Refused now rather than once there are results.
@@ -107,9 +118,7 @@ class Plan:
             length,
             (),
         )
-        for name in parts[0]:
-            written[name] = np.concatenate([part[name] for part in parts])
-        made = self.source.output.array(written, length)
+        made = self.source.output.array(written, parts, length, self.large)
         if null_count:
             made = with_nulls(made, validity, null_count)
         return self.completed(target_of(HOST), made, arrays, marks)
@@ -195,13 +204,14 @@ class Plan:
             )
             if at >= stop:
                 return {name: room.used() for name, room in sinks.items()}
-            if not arena.grow() and all(not room.grow() for room in sinks.values()):
+            for name, room in sinks.items():
+                if name.endswith("_data") and not self.large:
+                    require_reach(len(room.used()), self.natural)
+            if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
                 marks[at] = 1
                 at += 1
                 if at >= stop:
                     return {name: room.used() for name, room in sinks.items()}
-            for room in sinks.values():
-                room.grow()
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
         """Results that Python gave, as an array.
@@ -209,6 +219,7 @@ class Plan:
         Raises:
             OverflowError, TypeError, ValueError: For one that is no value of the type; names its row.
         """
+        results = [_as_column_value(result) for result in results]
         try:
             return build_array(results, type=self.returns)
         except (OverflowError, TypeError, ValueError) as error:
@@ -269,6 +280,11 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
 
+def _as_column_value(result: Any) -> Any:
+    """A result as a column has it: a data class is a row of its fields."""
+    return vars(result) if dataclasses.is_dataclass(result) else result
+
+
 def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
     """Results that are null also where a bitmap says so."""
     if made.type == s.null():
@@ -298,7 +314,9 @@ class _Room:
         return self._bytes[: int(self._header[1])]
 
     def grow(self) -> bool:
-        """Make room for twice as much."""
+        """Make room for twice as much; false if there is room for any row."""
+        if len(self._bytes) - int(self._header[1]) >= MOST_ARENA:
+            return False
         wider = np.empty(2 * len(self._bytes), np.uint8)
         wider[: int(self._header[1])] = self.used()
         self._bytes = wider

@@ -228,7 +228,7 @@ def _tuple_fields(hint: Any) -> dict[str, object] | None:
             # As in `_hints`.
             raise TypeError(f"{hint.__name__}: a type hint cannot be evaluated: {error}") from error
         return {field: hints.get(field) for field in hint._fields}
-    if dataclasses.is_dataclass(hint):
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         # Fields of one of Python's classes are found as those of a named tuple are.
         hints = typing.get_type_hints(hint, include_extras=True)
         return {field.name: hints.get(field.name) for field in dataclasses.fields(hint)}

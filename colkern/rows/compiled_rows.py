@@ -30,7 +30,7 @@ class RowOptions:
     Args:
         arithmetic: "python" for Python's meaning of all operations; "machine" for integers that wrap
             around and division by zero as IEEE 754 has it.
-        strict: Whether a row that compiled code does not cover is an error.
+        strict: Whether what compiled code does not cover is an error: a row, a column, the function.
         fallback: Whether a function that does not compile runs in Python, with a warning.
     """
 
@@ -102,6 +102,8 @@ class CompiledRows:
             return Plan(self._function, columns, nullable, returns, strict=self._options.strict)
         except (CompileError, UnsupportedError) as error:
             self._reasons[columns] = error
+            if self._options.strict:
+                raise
             if not self._options.fallback:
                 return None
             self.report.reason = str(error).split("\n")[0]

@@ -63,9 +63,9 @@ class OnDevice:
             UnsupportedError: If the function does not compile for a device.
         """
         device = next(array.device for array in arrays if array.device != HOST)
+        target = target_of(device)
         schedule = schedule_of(device)
         blocks = min(-(-length // schedule.threads), schedule.blocks)
-        target = target_of(device)
 
         def start(*given: Any) -> None:
             stream = adapter.stream(device.ordinal, memory.current_stream())

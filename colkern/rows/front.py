@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import hashlib
 import inspect
 import textwrap
 import tokenize
@@ -55,8 +56,8 @@ def definition_of(function: types.FunctionType) -> Definition:
 NO_SOURCE = (OSError, TypeError, SyntaxError, tokenize.TokenError)
 """What `inspect` raises where there are no lines of a function, or its file has changed since."""
 
-Sources = dict[tuple[str, int, str], tuple[list[str], int]]
-"""The lines of functions, by file, line and name."""
+Sources = dict[str, tuple[list[str], int]]
+"""The lines of functions and the number of the first, by what tells the functions apart."""
 
 _SHIPPED: Sources = {}
 
@@ -70,11 +71,9 @@ def sources_of(function: types.FunctionType) -> Sources:
         if _key(each) in found:
             continue
         try:
-            found[_key(each)] = inspect.getsourcelines(each)
+            found[_key(each)] = _lines_of(each)
         except NO_SOURCE:
-            if _key(each) not in _SHIPPED:
-                continue
-            found[_key(each)] = _SHIPPED[_key(each)]
+            continue
         named = _meanings(each)
         waiting += [
             value
@@ -93,9 +92,36 @@ def take_sources(sources: Sources) -> None:
     _SHIPPED.update(sources)
 
 
-def _key(function: types.FunctionType) -> tuple[str, int, str]:
+def _key(function: types.FunctionType) -> str:
+    """What tells a function from others, in all processes; also from what stood in its place before,
+    as in a notebook's cell that was edited."""
     code = function.__code__
-    return code.co_filename, code.co_firstlineno, code.co_name
+    place = code.co_filename, code.co_firstlineno, code.co_name
+    return hashlib.sha256(repr((place, _content(code))).encode()).hexdigest()
+
+
+def _content(code: types.CodeType) -> tuple[object, ...]:
+    constants = [
+        _content(part)
+        if isinstance(part, types.CodeType)
+        # The order of a set differs from process to process.
+        else sorted(map(repr, part))
+        if isinstance(part, frozenset)
+        else repr(part)
+        for part in code.co_consts
+    ]
+    return code.co_code, code.co_names, code.co_varnames, constants
+
+
+def _lines_of(function: types.FunctionType) -> tuple[list[str], int]:
+    """The lines of a function, and the number of the first.
+
+    Raises:
+        OSError, TypeError: If they are not to be had.
+    """
+    # The file that a worker has under the name may be another.
+    shipped = _SHIPPED.get(_key(function)) if _SHIPPED else None
+    return shipped or inspect.getsourcelines(function)
 
 
 def _names_in(code: types.CodeType) -> set[str]:
@@ -109,14 +135,12 @@ def _names_in(code: types.CodeType) -> set[str]:
 def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """The very `def` or `lambda`: of several lambdas in a line, the one whose code has the same places."""
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = _lines_of(function)
     except NO_SOURCE as error:
-        if _key(function) not in _SHIPPED:
-            raise CompileError(
-                f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
-                f"notebook's cell"
-            ) from None
-        lines, first = _SHIPPED[_key(function)]
+        raise CompileError(
+            f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
+            f"notebook's cell"
+        ) from None
     tree, shift = _parsed("".join(lines), function.__name__)
     ast.increment_lineno(tree, first - 1)
     is_lambda = function.__code__.co_name == "<lambda>"

@@ -202,7 +202,7 @@ def compiled_loop(source: Source, title: str) -> Any:
     from colkern.rows.compiling import namespace_of
 
     program = source.program
-    key = text_hash("row function", source.text, *program.sources.values(), _digest(program))
+    key = text_hash("row function", source.text, *program.sources.values(), *_digests(program))
     namespace: dict[str, Any] = {"__name__": __name__}
     plain = function_of_text("run", source.text, namespace, f"loop of {title}")
     return jit(
@@ -210,13 +210,14 @@ def compiled_loop(source: Source, title: str) -> Any:
         key=key,
         prepare=lambda: namespace.update(namespace_of(program, title)),
         outermost=True,
+        name=title,
         _nrt=False,
     )
 
 
-def _digest(program: Program) -> str:
+def _digests(program: Program) -> list[str]:
     """What the compiled code depends on beside its text: the bodies, by what they do."""
     from colkern.cpu.compiler import compiled
     from colkern.cpu.content import content_hash
 
-    return "".join(content_hash(compiled(body)) for body in program.bodies.values())
+    return [content_hash(compiled(body)) for body in program.bodies.values()]

@@ -159,13 +159,14 @@ class Plan:
         """
         rows = marks.nonzero()[0]
         if not len(rows):
-            return made if made.type == self.returns else self._cast(target, made), Counter()
-        places = _column(target, s.int64(), rows)
-        left = to_host(places).items(Role.DATA)
+            if made.type != self.returns:
+                made = self._cast(target, made, target.positions(made.length))
+            return made, Counter()
+        left = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
         numbers = to_host(_column(target, s.uint8(), marks[rows])).items(Role.DATA)
         if self._strict:
             raise self._refusal(int(left[0]), int(numbers[0]))
-        made = self._with_python(target, made, arrays, places)
+        made = self._with_python(target, made, arrays, marks)
         program = self.source.program
         counts = Counter(numbers.tolist())
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -250,21 +251,31 @@ class Plan:
         self.run([nulls(0, column) for column in self._columns], 0)
 
     def _with_python(
-        self, target: Target, made: Array, arrays: Sequence[Array], places: Array
+        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
     ) -> Array:
         """The results with those of rows that were left, by the original function."""
+        rows = marks.nonzero()[0]
+        places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
         columns = [to_host(take(array, places)).to_pylist() for array in arrays]
         results = called_in_python(
             self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
         )
         own = to_device(self._as_array(results, left), target.device)
+        # What compiled code wrote for a row that it left may fit nothing.
+        kept = (marks == 0).nonzero()[0]
         indices = target.positions(made.length)
-        indices[places.items(Role.DATA)] = made.length + target.positions(len(left))
-        return take(concat([self._cast(target, made), own]), _column(target, s.int64(), indices))
+        indices[kept] = target.positions(len(kept))
+        indices[rows] = len(kept) + target.positions(len(rows))
+        others = self._cast(target, take(made, _column(target, s.int64(), kept)), kept)
+        return take(concat([others, own]), _column(target, s.int64(), indices))
 
-    def _cast(self, target: Target, made: Array) -> Array:
+    def _cast(self, target: Target, made: Array, rows: Items) -> Array:
         """Results as values of the declared type.
+
+        Args:
+            made: The results.
+            rows: Their rows.
 
         Raises:
             OverflowError: For one that does not fit; names its row.
@@ -272,8 +283,9 @@ class Plan:
         try:
             return cast(made, self.returns)
         except (OverflowError, ValueError):
-            values = to_host(made).to_pylist()
-            return to_device(self._as_array(values, np.arange(made.length)), target.device)
+            places = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
+            values = self._as_array(to_host(made).to_pylist(), places)
+            return to_device(values, target.device)
 
 
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:

@@ -379,9 +379,10 @@ def middle(x: str, start: int, end: int) -> str:
     return x[start:end]
 
 
-
-
-@given(rows=st.lists(st.tuples(st.text(max_size=20), st.integers(-9, 9), st.integers(-9, 9))), skipped=skips)
+@given(
+    rows=st.lists(st.tuples(st.text(max_size=20), st.integers(-9, 9), st.integers(-9, 9))),
+    skipped=skips,
+)
 def test_slices_of_arguments_become_text(rows: list[Any], skipped: int) -> None:
     texts, starts, ends = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
     found = middle(

@@ -77,7 +77,7 @@ def divided(a: int, b: int) -> float:
 
 
 def a_division_by_zero_is_python_s() -> None:
-    check(divided, ck.array([7, -7, None, 2**60]), ck.array([2, 2, 0, -3]))
+    check(divided, ck.array([7, -7, None, 2**60]), ck.array([2, 2, 0, -3]), left=1)
     error = raised(divided, ck.array([7, -7, 3]), ck.array([2, 0, 0]))
     assert isinstance(error, ZeroDivisionError)
     assert error.__notes__ == ["divided: row 1"]
@@ -127,7 +127,7 @@ def texts_of_any_layout_are_read() -> None:
     for kind in (ck.utf8(), ck.large_utf8(), ck.utf8_view()):
         check(parts, ck.array(WORDS, kind))
     check(parts, ck.array(WORDS).slice(1, 4))
-    check(parts, ck.dictionary_encode(ck.array(WORDS)))
+    check(parts, ck.dictionary_encode(ck.array(WORDS)), pure=False)
 
 
 def reversed_bytes(b: bytes) -> bytes:
@@ -216,9 +216,13 @@ def nothing_is_left_where_that_is_refused() -> None:
     assert isinstance(error, ck.CompileError)
 
 
-def other_columns_are_read_as_before() -> None:
+def count(items: Any) -> int:
+    return len(items)
+
+
+def columns_of_lists_are_read_as_in_kernels() -> None:
     lists = to_device(ck.array([[1, 2], None, []]))
-    made = ck.udf(lambda items: len(items))
+    made = ck.udf(count)
     assert to_host(made(lists)).to_pylist() == [2, None, 0]
     assert made.report().rows == 0
 
@@ -239,5 +243,5 @@ CASES: list[Callable[[], None]] = [
     containers_are_made_in_arenas,
     columns_without_rows_have_results_without_rows,
     nothing_is_left_where_that_is_refused,
-    other_columns_are_read_as_before,
+    columns_of_lists_are_read_as_in_kernels,
 ]

@@ -14,10 +14,11 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import VIEW_BYTES, Role
-from colkern.memory import EMPTY
+from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations import unpack_bits
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
+from colkern.targets import target_of
 
 US_IN_DAY = 86_400_000_000
 
@@ -63,9 +64,7 @@ def _int(type_: s.Int) -> Reader:
 
 def _float(type_: s.FloatingPoint) -> Reader:
     def widened(array: Array) -> tuple[Any, ...]:
-        items = array.items(Role.DATA).astype(np.float32)
-        items.flags.writeable = False
-        return (items,)
+        return (target_of(array.device).frozen(array.items(Role.DATA).astype(np.float32)),)
 
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
 
@@ -83,10 +82,12 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
 
 
 def _is_ascii(array: Array) -> int:
-    """1 if all bytes of a text column's slots are below 128: one pass over them."""
+    """1 if all bytes of a text column's slots are below 128: one pass over them, in host memory."""
     buffer = array.buffer(Role.BYTES)
     if buffer is None or not array.length:
         return 1
+    if buffer.device != HOST:
+        return 0
     offsets = array.items(Role.OFFSETS)
     part = buffer.array[int(offsets[0]) : int(offsets[-1])]
     words = part[: len(part) & ~7].view(np.uint64)
@@ -101,7 +102,8 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
             np.dtype("<i4"), array.length * 4, array.offset * VIEW_BYTES
         )
         addresses = [(buffer or EMPTY).address for buffer in array.data_buffers]
-        return views, int(views.ctypes.data), np.array([*addresses, 0], np.int64)
+        target = target_of(array.device)
+        return views, target.address(views), target.table([*addresses, 0], np.int64)
 
     name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
     code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"
@@ -163,7 +165,10 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
 def _timestamp(type_: s.Timestamp) -> Reader:
     if type_.timezone:
         raise UnsupportedError(f"{type_} as an argument of a row function")
-    return _of_unit(k.DATETIME, type_.unit, _outside("i8({n}[i])", _units_in_day(type_.unit)))
+    # All that 64 bits of nanoseconds can say is in Python's calendar.
+    per_day = _units_in_day(type_.unit)
+    check = "" if type_.unit == "ns" else _outside("i8({n}[i])", per_day)
+    return _of_unit(k.DATETIME, type_.unit, check)
 
 
 def _units_in_day(unit: str) -> int:
@@ -206,7 +211,7 @@ def _list(type_: s.DataType) -> Reader:
             # As of nulls: Python sees to the rows that have one.
             if missing:
                 exist &= unpack_bits(valid, place, child.length)
-            bits, place = np.packbits(exist, bitorder="little"), 0
+            bits, place = Buffer.of_items(np.packbits(exist, bitorder="little")).array, 0
         return first, counts, bits, np.uint64(place), words
 
     names: tuple[str, ...] = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")

@@ -98,7 +98,9 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
                 k.BOOL, f"(({value.code} >= {inside.start}) & ({value.code} < {inside.stop}))"
             )
     if container.is_constant and not isinstance(container.constant, str | bytes):
-        items = list(container.constant)
+        is_set = isinstance(container.constant, set | frozenset)
+        # A set's own order differs from process to process, and so would the source.
+        items = sorted(container.constant, key=repr) if is_set else list(container.constant)
         if len(items) <= FEW or isinstance(container.constant, tuple | list):
             return _one_of(emitter, value, [constant(item) for item in items])
         return call(emitter, "in", [value, emitter.numbers(container)])

@@ -493,7 +493,8 @@ class Emitter:
         self, left: tuple[Block, dict[str, Value]], right: tuple[Block, dict[str, Value]]
     ) -> dict[str, Value]:
         env = {}
-        for name in left[1].keys() | right[1].keys():
+        # In an order that is the same in all processes, or none would find what another compiled.
+        for name in sorted(left[1].keys() | right[1].keys()):
             a, b = left[1].get(name), right[1].get(name)
             if a == b and a is not None:
                 env[name] = a

@@ -19,6 +19,9 @@ from colkern.rows.kinds import Kind
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
+NO_VALUE = "a value that Python does not have"
+"""Why a row is left whose slot is outside of what a Python type holds."""
+
 _SOURCE = """\
 def run(start, stop, valid, arena, pool, marks, {parameters}):
     at = u8(start)
@@ -85,19 +88,14 @@ def loop_source(
     values = []
     made: list[str] = []
     for reader, n, may in zip(readers, names, nullable, strict=True):
-        value = _argument(reader, n, may)
+        value = argument(reader, n, may)
         if reader.makes:
             made.append(f"{n}_made = {value.code}")
             value = replace(value, code=f"{n}_made")
         values.append(value)
     codes = [part for value in values for part in value.parts]
-    checks = [
-        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
-        for reader, n, may in zip(readers, names, nullable, strict=True)
-        if reader.check
-    ]
-    text = "".join(program.sources.values())
-    uses_arena = bool(made) or any("arena" in line for line in _calls(text))
+    checks = checks_of(readers, names, nullable)
+    uses_arena = bool(made) or calls_with_arena(program)
     makes = bool(sinks) or uses_arena
     leaves = bool(program.sites) or bool(checks) or makes
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
@@ -113,7 +111,7 @@ def loop_source(
         test = " or ".join(f"{line.split()[0]} == 0" for line in made)
         status = f"{row_values.NO_ROOM} if {test} else 0"
     if checks:
-        left = program.site(site("a value that Python does not have")) << 8 | row_values.LEFT
+        left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
         status = f"{left} if {' or '.join(checks)} else {status}"
     if made or (checks and "while " in text):
         # A loop of the user's may never end for a value that is none.
@@ -134,17 +132,14 @@ def loop_source(
         slot += written
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
-    parameters: list[str] = []
-    for reader, n, may in zip(readers, names, nullable, strict=True):
-        parameters += [f"{n}_valid", f"{n}_place"] if may else []
-        parameters += [parameter.format(n=n) for parameter in reader.parameters]
+    parameters = parameters_of(readers, names, nullable)
     parameters += [memory.name for memory in output.all_memory()]
     before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
     source = _SOURCE.format(
         parameters=", ".join(parameters),
         before=before,
-        plain=_indented(slot, 12),
-        careful=_indented(slot, 12),
+        plain=indented(slot, 12),
+        careful=indented(slot, 12),
     )
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
@@ -154,16 +149,40 @@ def _zeros_of(result: Value) -> list[str]:
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
-def _calls(text: str) -> list[str]:
-    """The lines that call something with the arena, users' functions apart."""
-    return [line for line in text.splitlines() if not line.startswith("def ") and "arena" in line]
+def calls_with_arena(program: Program) -> bool:
+    """Whether a function calls a body with the arena; users' functions are called with it anyway."""
+    lines = [line for text in program.sources.values() for line in text.splitlines()]
+    return any("arena" in line for line in lines if not line.startswith("def "))
+
+
+def parameters_of(
+    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
+) -> list[str]:
+    """The loop's parameters for columns."""
+    parameters: list[str] = []
+    for reader, n, may in zip(readers, names, nullable, strict=True):
+        parameters += [f"{n}_valid", f"{n}_place"] if may else []
+        parameters += [parameter.format(n=n) for parameter in reader.parameters]
+    return parameters
+
+
+def checks_of(
+    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
+) -> list[str]:
+    """Tests for slots of row `i` that have no value in compiled code."""
+    return [
+        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
+        for reader, n, may in zip(readers, names, nullable, strict=True)
+        if reader.check
+    ]
 
 
 def _unless_null(name: str, nullable: bool) -> str:
     return f"is_valid({name}_valid, {name}_place, i) and " if nullable else ""
 
 
-def _argument(reader: Reader, name: str, nullable: bool) -> Value:
+def argument(reader: Reader, name: str, nullable: bool) -> Value:
+    """What the function gets of row `i`."""
     value = Value(reader.kind, reader.code.format(n=name))
     if not nullable:
         return value
@@ -172,7 +191,8 @@ def _argument(reader: Reader, name: str, nullable: bool) -> Value:
     )
 
 
-def _indented(lines: Sequence[str], spaces: int) -> str:
+def indented(lines: Sequence[str], spaces: int) -> str:
+    """Lines that stand so many spaces deep."""
     return "\n".join(" " * spaces + line for line in lines)
 
 
@@ -183,7 +203,7 @@ def compiled_loop(source: Source, title: str) -> Any:
     from colkern.rows.compiling import namespace_of
 
     program = source.program
-    key = text_hash("row function", source.text, *program.sources.values(), _digest(program))
+    key = text_hash("row function", source.text, *program.sources.values(), *_digests(program))
     namespace: dict[str, Any] = {"__name__": __name__}
     plain = function_of_text("run", source.text, namespace, f"loop of {title}")
     return jit(
@@ -191,13 +211,14 @@ def compiled_loop(source: Source, title: str) -> Any:
         key=key,
         prepare=lambda: namespace.update(namespace_of(program, title)),
         outermost=True,
+        name=title,
         _nrt=False,
     )
 
 
-def _digest(program: Program) -> str:
+def _digests(program: Program) -> list[str]:
     """What the compiled code depends on beside its text: the bodies, by what they do."""
     from colkern.cpu.compiler import compiled
     from colkern.cpu.content import content_hash
 
-    return "".join(content_hash(compiled(body)) for body in program.bodies.values())
+    return [content_hash(compiled(body)) for body in program.bodies.values()]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import datetime
 import inspect
+import textwrap
 from pathlib import Path
 
+from colkern.rows import invocations, iteration, matches
 from colkern.rows.table import NO_DEFAULT, Parameter, Row, table
 
 PAGE = Path(__file__).parents[1] / "row_methods.md"
@@ -22,15 +24,13 @@ HEAD = """# What compiles, by kind
 [](row_functions.md) says what row functions may say. This page lists the operators, functions and methods
 that they may use, from the table that the compiler itself reads.
 
-- `T`, `K` and `V` stand for any kind. A `const` must be known when the function is compiled. `…` is a default
-  without a short name, for no limit or no change.
+- `T`, `K` and `V` stand for any kind. A `const` must be known when the function is compiled. `…` is a
+  default without a short name, for no limit or no change.
 - An `int` may stand for a `float`, and a `bool` for either.
 - Python computes the rows that a method does not cover, such as `upper()` of letters beyond ASCII, or a sum
   of more than 64 bits.
 
-These take more than the table can say, such as anything that can be iterated: `all`, `any`, `dict`,
-`enumerate`, `filter`, `isinstance`, `list`, `map`, `max`, `min`, `range`, `reversed`, `set`, `sorted`, `sum`,
-`tuple`, `zip`, and the methods of a match: `group`, `groups`, `groupdict`, `start`, `end`, `span`, `match[…]`.
+{special}
 """
 
 OPERATORS = {
@@ -61,6 +61,18 @@ CLASSES = {
 
 SPECIAL = ("dict[str, V]", "dict[int, V]", "set[str]", "set[int]")
 """Parameters of rows that are there for speed: another row takes all keys."""
+
+
+def special() -> str:
+    """What takes more than the table can say."""
+    forms = {function.__name__ for function in invocations._FORMS} | set(iteration._MEANINGS)
+    functions = ", ".join(f"`{name}`" for name in sorted(forms))
+    of_matches = ", ".join(f"`{name}`" for name in sorted(matches._METHODS))
+    return textwrap.fill(
+        f"These take more than the table can say, such as anything that can be iterated: {functions}. "
+        f"A match has {of_matches}, and `match[…]`.",
+        120,
+    )
 
 
 def placed(name: str, row: Row) -> tuple[str, str, str]:
@@ -127,7 +139,7 @@ def codes(texts: list[str] | tuple[str, ...]) -> str:
 
 def page() -> str:
     """The page."""
-    parts = [HEAD]
+    parts = [HEAD.format(special=special())]
     for title, lines in sections().items():
         shown = title if title[0].isupper() else f"`{title}`"
         parts += [f"## {shown}\n", "| Name | Takes, and gives |", "| --- | --- |", *lines, ""]

@@ -1,4 +1,4 @@
-"""uint64 arguments beside literals in machine arithmetic: as in NumPy, a literal that is not negative is a uint64, too.
+"""uint64 arguments in machine arithmetic: as in NumPy, a literal that is not negative is a uint64, too.
 
 The oracle is Python, whose integers have all the bits there are, taken to 64 of them at the end.
 """

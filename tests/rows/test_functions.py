@@ -57,6 +57,11 @@ def checked(n: int) -> int:
     return (n * FACTOR + n) // 4
 
 
+def sum_of_digits(n: int) -> int:
+    """It calls itself."""
+    return n % 10 + sum_of_digits(n // 10) if n else 0
+
+
 def branches(n: int) -> str:
     if n < 0:
         word = "minus"
@@ -289,6 +294,27 @@ def test_strict_refuses_rows_that_would_be_left() -> None:
     assert function(ck.array([1, 2])).to_pylist() == [1, 2]
     with pytest.raises(ck.CompileError, match=r"row 1 is left to Python \(line \d+"):
         function(ck.array([1, 2**62]))
+
+
+def test_strict_refuses_what_the_older_compiler_would_take() -> None:
+    with pytest.raises(ck.CompileError, match="calls itself"):
+        ck.udf(sum_of_digits, strict=True)
+    function = ck.udf(lambda x: x, strict=True)
+    with pytest.raises(ck.UnsupportedError, match="as an argument of a row function"):
+        function(ck.array([{"x": 1}]))
+
+
+def test_rows_that_are_left_need_not_fit_the_declared_type_before() -> None:
+    numbers = ck.array([1, 2**63 + 1, None, 7], type=ck.uint64())
+    assert ck.udf(lambda n: n, returns=ck.uint64())(numbers).to_pylist() == numbers.to_pylist()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_timestamps_of_each_unit_are_datetimes(unit: str) -> None:
+    least = -(2**63) + 808 if unit == "ns" else -10_000_000_000
+    column = ck.cast(ck.array([least, None, 0, 1_700_000_000]), ck.timestamp(unit))
+    instants = ck.cast(column, ck.timestamp("us")).to_pylist()
+    assert ck.udf(lambda t: t.year)(column).to_pylist() == [t and t.year for t in instants]
 
 
 def test_fallback_runs_in_python_what_does_not_compile() -> None:

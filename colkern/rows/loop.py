@@ -113,7 +113,8 @@ def loop_source(
     if checks:
         left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
         status = f"{left} if {' or '.join(checks)} else {status}"
-    if made or (checks and "while " in text):
+    loops = any("while " in text for text in program.sources.values())
+    if made or (checks and loops):
         # A loop of the user's may never end for a value that is none.
         slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
     else:

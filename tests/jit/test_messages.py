@@ -335,7 +335,7 @@ def test_a_misspelt_name_is_found_at_the_first_call() -> None:
     def misspelt(x: int):
         return lenght(x)  # noqa: F821
 
-    with pytest.raises(CompileError, match="name 'lenght' is not defined"):
+    with pytest.raises(CompileError, match="name lenght is not defined"):
         misspelt(import_array(pa.array([1])))
 
 

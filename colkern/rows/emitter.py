@@ -70,6 +70,7 @@ class Program:
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
         functions: Those that are generated from users' functions, by function and kinds of arguments.
+        places: Where other constants stand in the pool.
         blocks: The constants with addresses in them, by their place in the pool.
         stack: The functions that are being written.
     """
@@ -79,6 +80,7 @@ class Program:
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)
+    places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
@@ -90,19 +92,18 @@ class Program:
         """Forget what came later: functions too, as they name sites and constants by their places."""
         sites, pool, sources, functions = state
         del self.sites[sites:], self.pool[pool:]
+        self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
         self.sources, self.functions = dict(sources), dict(functions)
 
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
-        found = self.pool.find(data) if data else 0
-        while found % 8 and found >= 0:
-            found = self.pool.find(data, found + 1)
-        if found < 0:
+        if data not in self.places:
+            # Not within a block, where other bytes stand in their place in the end.
             self.pool += bytes(-len(self.pool) % 8)
-            found = len(self.pool)
+            self.places[data] = len(self.pool)
             self.pool += data
-        return found
+        return self.places[data]
 
     def block(self, block: ConstantBlock) -> int:
         """Where a constant with addresses in it stands in the pool."""

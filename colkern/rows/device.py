@@ -96,7 +96,9 @@ class OnDevice:
             threads * self._room // 8 if self._source.uses_arena else 0, np.int64
         )
         written = {
-            slots.name: target.allocate(length, slots.dtype) for slots in output.all_memory()
+            slots.name: target.allocate(length, slots.dtype)
+            for slots in output.all_memory()
+            if isinstance(slots, Slots)
         }
         pool = target.address(self._pool(target))
         texts: dict[str, list[Items]] = {name: [] for name in output.texts()}

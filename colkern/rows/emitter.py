@@ -538,7 +538,8 @@ class Emitter:
 
         self.branch(test, side(then), side(otherwise))
         value = self.env.pop(name)
-        if value.kind.words == 0 and value.kind != k.NONE and not isinstance(value.kind, k.Tuple):
+        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Tuple)
+        if value.kind.words == 0 and not is_known:
             self.refuse(f"an expression is {value.kind}")
         return value
 

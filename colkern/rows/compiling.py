@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from colkern.cpu.compiler import compiled
+from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.cpu.primitives import (
     bits_of_float,
     difference_overflows,
@@ -87,5 +88,5 @@ def namespace_of(program: Program, title: str) -> dict[str, Any]:
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         plain = function_of_text(name, text, own, f"row function {title}")
-        namespace[name] = numba.njit(**_OPTIONS)(plain)
+        namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     return namespace

@@ -1,7 +1,8 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
-Through slots without nulls, the loop is a plain `for`, which a compiler can vectorise; other slots are
-looked at one by one. Slot numbers are unsigned: a signed index makes Numba wrap negative ones around.
+Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
+vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are unsigned: a
+signed index makes Numba wrap negative ones around.
 """
 
 from __future__ import annotations
@@ -19,24 +20,30 @@ from colkern.rows.kinds import Kind
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
+MOST_BODIES = 4
+"""So many bodies may a function call whose loop is compiled in two forms."""
+
 _SOURCE = """\
 def run(start, stop, valid, arena, pool, marks, {parameters}):
     at = u8(start)
     last = u8(stop)
 {before}
     while at < last:
-        run = valid_until(valid, at, last)
-        for i in range(at, run):
-{plain}
-        at = run
-        run = min((at | u8(63)) + u8(1), last)
+{plain}        run = min((at | u8(63)) + u8(1), last)
         bits = valid_bits(valid, at, run)
         while bits != u8(0):
             i = at + trailing_zeros(bits)
-{careful}
+{slot}
             bits &= bits - u8(1)
         at = run
     return stop
+"""
+
+_PLAIN = """\
+        run = valid_until(valid, at, last)
+        for i in range(at, run):
+{slot}
+        at = run
 """
 
 
@@ -138,12 +145,16 @@ def loop_source(
         parameters += [f"{n}_valid", f"{n}_place"] if may else []
         parameters += [parameter.format(n=n) for parameter in reader.parameters]
     parameters += [memory.name for memory in output.all_memory()]
+    # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
+    one_by_one = makes or any(f" {word} " in text for word in ("for", "while"))
+    one_by_one = one_by_one or any(reader.kind in (k.TEXT, k.BYTES) for reader in readers)
+    one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
     before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
     source = _SOURCE.format(
         parameters=", ".join(parameters),
         before=before,
-        plain=_indented(slot, 12),
-        careful=_indented(slot, 12),
+        plain="" if one_by_one else _PLAIN.format(slot=_indented(slot, 12)),
+        slot=_indented(slot, 12),
     )
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
@@ -179,6 +190,7 @@ def compiled_loop(source: Source, title: str) -> Any:
     """The loop for the CPU: a dispatcher, which compiles at its first call, or loads what was compiled."""
     from colkern.cpu.compiler import jit
     from colkern.cpu.content import text_hash
+    from colkern.cpu.embedded import LoopCompiler
     from colkern.rows.compiling import namespace_of
 
     program = source.program
@@ -190,13 +202,17 @@ def compiled_loop(source: Source, title: str) -> Any:
         key=key,
         prepare=lambda: namespace.update(namespace_of(program, title)),
         outermost=True,
+        pipeline_class=LoopCompiler,
         _nrt=False,
     )
 
 
 def _digest(program: Program) -> str:
-    """What the compiled code depends on beside its text: the bodies, by what they do."""
-    from colkern.cpu.compiler import compiled
-    from colkern.cpu.content import content_hash
+    """What the compiled code depends on beside its text: the bodies that it names, by the files they are in."""
+    from colkern.cpu.sources import source_key
 
-    return "".join(content_hash(compiled(body)) for body in program.bodies.values())
+    files = [source_key(package) for package in ("colkern.cpu", "colkern.kernels", "colkern.rows")]
+    names = [
+        f"{name} {body.__module__}.{body.__qualname__}" for name, body in program.bodies.items()
+    ]
+    return repr((files, names))

@@ -174,13 +174,14 @@ def _offsets(sizes: NDArray[Any]) -> NDArray[Any]:
     """
     from colkern.errors import LimitExceededError
 
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    if offsets[-1] > np.iinfo(np.int32).max:
+    total = int(sizes.sum())
+    if total > np.iinfo(np.int32).max:
         raise LimitExceededError(
-            f"results of {offsets[-1]} bytes or items exceed offsets of 32 bits; run over fewer rows"
+            f"results of {total} bytes or items exceed offsets of 32 bits; run over fewer rows"
         )
-    return offsets.astype(np.int32)
+    offsets = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, dtype=np.int32, out=offsets[1:])
+    return offsets
 
 
 def _children(item: Kind, written: dict[str, NDArray[Any]], name: str) -> Array:

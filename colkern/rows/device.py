@@ -17,6 +17,7 @@ from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.rows.device_loop import device_source, gathered, kernel_function
 from colkern.rows.emitter import Site
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
+from colkern.rows.results import Slots
 from colkern.targets import Target, target_of
 
 MAX_ROW_BYTES = 1024

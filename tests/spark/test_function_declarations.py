@@ -29,6 +29,10 @@ def same(value):
     return value
 
 
+def len_of(text):
+    return len(text)
+
+
 def test_types_that_spark_lacks_are_refused_where_the_function_is_defined() -> None:
     with pytest.raises(ck.UnsupportedError, match="uint32; declare int64"):
         colkern.spark.udf(same, returns=ck.uint32())
@@ -152,6 +156,8 @@ def test_functions_of_a_notebook_are_compiled_by_the_driver_alone(
     )
     for function in functions:
         function.compile(*column_types(function) or ())
+    # What checks the offsets of a column is the same for all functions.
+    ck.udf("(utf8) -> int64")(len_of)(ck.array(["a"]))
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(WORKER)],
         input=cloudpickle.dumps(tuple(map(ArrowFunction, functions))),

@@ -78,13 +78,13 @@ def reading_grade(text: str) -> float | None:
     for byte in text.encode():
         kind = KINDS[byte]
         starts = kind & ~before
-        vowels = (starts // VOWEL) & 1
+        vowels = (starts >> 1) & 1
         runs = (runs + vowels) * (kind & LETTER)
         words += starts & LETTER
-        sentences += (starts // STOP) & 1
+        sentences += (starts >> 2) & 1
         complex_words += vowels & (runs == COMPLEX)
         syllables += vowels - (silent & ~kind & LETTER)
-        silent = (kind // E) & before & ~(before // VOWEL) & 1
+        silent = (kind >> 3) & before & ~(before >> 1) & 1
         before = kind
     syllables -= silent
     if words == 0:

@@ -14,9 +14,10 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import VIEW_BYTES, Role
-from colkern.memory import EMPTY
+from colkern.memory import EMPTY, HOST
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
+from colkern.targets import target_of
 
 US_IN_DAY = 86_400_000_000
 
@@ -62,9 +63,7 @@ def _int(type_: s.Int) -> Reader:
 
 def _float(type_: s.FloatingPoint) -> Reader:
     def widened(array: Array) -> tuple[Any, ...]:
-        items = array.items(Role.DATA).astype(np.float32)
-        items.flags.writeable = False
-        return (items,)
+        return (target_of(array.device).frozen(array.items(Role.DATA).astype(np.float32)),)
 
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
 
@@ -82,10 +81,12 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
 
 
 def _is_ascii(array: Array) -> int:
-    """1 if all bytes of a text column's slots are below 128: one pass over them."""
+    """1 if all bytes of a text column's slots are below 128: one pass over them, in host memory."""
     buffer = array.buffer(Role.BYTES)
     if buffer is None or not array.length:
         return 1
+    if buffer.device != HOST:
+        return 0
     offsets = array.items(Role.OFFSETS)
     part = buffer.array[int(offsets[0]) : int(offsets[-1])]
     words = part[: len(part) & ~7].view(np.uint64)
@@ -100,7 +101,8 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
             np.dtype("<i4"), array.length * 4, array.offset * VIEW_BYTES
         )
         addresses = [(buffer or EMPTY).address for buffer in array.data_buffers]
-        return views, int(views.ctypes.data), np.array([*addresses, 0], np.int64)
+        target = target_of(array.device)
+        return views, target.address(views), target.table([*addresses, 0], np.int64)
 
     name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
     code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"

@@ -19,6 +19,9 @@ from colkern.rows.kinds import Kind
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
+NO_VALUE = "a value that Python does not have"
+"""Why a row is left whose slot is outside of what a Python type holds."""
+
 _SOURCE = """\
 def run(start, stop, valid, arena, pool, marks, {parameters}):
     at = u8(start)
@@ -85,19 +88,14 @@ def loop_source(
     values = []
     made: list[str] = []
     for reader, n, may in zip(readers, names, nullable, strict=True):
-        value = _argument(reader, n, may)
+        value = argument(reader, n, may)
         if reader.makes:
             made.append(f"{n}_made = {value.code}")
             value = replace(value, code=f"{n}_made")
         values.append(value)
     codes = [part for value in values for part in value.parts]
-    checks = [
-        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
-        for reader, n, may in zip(readers, names, nullable, strict=True)
-        if reader.check
-    ]
-    text = "".join(program.sources.values())
-    uses_arena = bool(made) or any("arena" in line for line in _calls(text))
+    checks = checks_of(readers, names, nullable)
+    uses_arena = bool(made) or calls_with_arena(program)
     makes = bool(sinks) or uses_arena
     leaves = bool(program.sites) or bool(checks) or makes
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
@@ -118,7 +116,7 @@ def loop_source(
             "    " + slot[-1],
         ]
     if checks:
-        left = program.site(site("a value that Python does not have")) << 8 | row_values.LEFT
+        left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
         slot.append(f"status = {left} if {' or '.join(checks)} else status")
     written = list(output.lines(result))
     if sinks:
@@ -133,17 +131,14 @@ def loop_source(
         slot += written
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
-    parameters: list[str] = []
-    for reader, n, may in zip(readers, names, nullable, strict=True):
-        parameters += [f"{n}_valid", f"{n}_place"] if may else []
-        parameters += [parameter.format(n=n) for parameter in reader.parameters]
+    parameters = parameters_of(readers, names, nullable)
     parameters += [memory.name for memory in output.all_memory()]
     before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
     source = _SOURCE.format(
         parameters=", ".join(parameters),
         before=before,
-        plain=_indented(slot, 12),
-        careful=_indented(slot, 12),
+        plain=indented(slot, 12),
+        careful=indented(slot, 12),
     )
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
@@ -153,16 +148,40 @@ def _zeros_of(result: Value) -> list[str]:
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
-def _calls(text: str) -> list[str]:
-    """The lines that call something with the arena, users' functions apart."""
-    return [line for line in text.splitlines() if not line.startswith("def ") and "arena" in line]
+def calls_with_arena(program: Program) -> bool:
+    """Whether a function calls a body with the arena; users' functions are called with it anyway."""
+    lines = [line for text in program.sources.values() for line in text.splitlines()]
+    return any("arena" in line for line in lines if not line.startswith("def "))
+
+
+def parameters_of(
+    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
+) -> list[str]:
+    """The loop's parameters for columns."""
+    parameters: list[str] = []
+    for reader, n, may in zip(readers, names, nullable, strict=True):
+        parameters += [f"{n}_valid", f"{n}_place"] if may else []
+        parameters += [parameter.format(n=n) for parameter in reader.parameters]
+    return parameters
+
+
+def checks_of(
+    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
+) -> list[str]:
+    """Tests for slots of row `i` that have no value in compiled code."""
+    return [
+        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
+        for reader, n, may in zip(readers, names, nullable, strict=True)
+        if reader.check
+    ]
 
 
 def _unless_null(name: str, nullable: bool) -> str:
     return f"is_valid({name}_valid, {name}_place, i) and " if nullable else ""
 
 
-def _argument(reader: Reader, name: str, nullable: bool) -> Value:
+def argument(reader: Reader, name: str, nullable: bool) -> Value:
+    """What the function gets of row `i`."""
     value = Value(reader.kind, reader.code.format(n=name))
     if not nullable:
         return value
@@ -171,7 +190,8 @@ def _argument(reader: Reader, name: str, nullable: bool) -> Value:
     )
 
 
-def _indented(lines: Sequence[str], spaces: int) -> str:
+def indented(lines: Sequence[str], spaces: int) -> str:
+    """Lines that stand so many spaces deep."""
     return "\n".join(" " * spaces + line for line in lines)
 
 

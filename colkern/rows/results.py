@@ -76,9 +76,9 @@ class Output:
         if isinstance(kind, k.Optional):
             self.memory.append(Slots(f"{name}_valid", np.uint8))
         if isinstance(inside, k.Tuple):
-            self.parts = [Output(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
+            self.parts = [type(self)(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
         elif inside in (k.TEXT, k.BYTES):
-            self.memory += [Slots(f"{name}_sizes", np.int64), Sink(f"{name}_data")]
+            self.memory += self._memory_of_bytes()
         elif isinstance(inside, k.Container) and inside.name == "list":
             self._require_flat(inside.items[0])
             self.memory += [
@@ -91,6 +91,10 @@ class Output:
         elif inside not in (k.NONE, k.NEVER):
             raise UnsupportedError(f"results that are {kind}")
         self.inside = inside
+
+    def _memory_of_bytes(self) -> list[Memory]:
+        """Where texts and byte strings go."""
+        return [Slots(f"{self.name}_sizes", np.int64), Sink(f"{self.name}_data")]
 
     def _require_flat(self, item: Kind) -> None:
         if isinstance(item, k.Container) or any(

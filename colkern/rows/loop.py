@@ -1,8 +1,8 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
 Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
-vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are unsigned:
-a signed index makes Numba wrap negative ones around.
+vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are
+unsigned: a signed index makes Numba wrap negative ones around.
 """
 
 from __future__ import annotations

@@ -113,19 +113,20 @@ def loop_source(
     slot += made
     slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    slot.append(f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}")
+    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
+    status = "0"
     if made:
         test = " or ".join(f"{line.split()[0]} == 0" for line in made)
-        slot.insert(-1, f"no_room = {test}")
-        slot[-1:] = [
-            "status = " + str(row_values.NO_ROOM),
-            *_zeros_of(result),
-            "if not no_room:",
-            "    " + slot[-1],
-        ]
+        status = f"{row_values.NO_ROOM} if {test} else 0"
     if checks:
         left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else status")
+        status = f"{left} if {' or '.join(checks)} else {status}"
+    if made or (checks and "while " in text):
+        # A loop of the user's may never end for a value that is none.
+        slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        slot.append(line)
+        slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
     written = list(output.lines(result))
     if sinks:
         undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
@@ -157,7 +158,7 @@ def loop_source(
 
 
 def _zeros_of(result: Value) -> list[str]:
-    """Lines that give the parts of a result any value, for a row that is run again."""
+    """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 

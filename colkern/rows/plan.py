@@ -112,7 +112,8 @@ class Plan:
             (),
         )
         for name in parts[0]:
-            written[name] = np.concatenate([part[name] for part in parts])
+            own = [part[name] for part in parts]
+            written[name] = np.concatenate(own) if len(own) > 1 else own[0]
         made = self.source.output.array(written, length)
         if null_count:
             made = _with_nulls(made, validity, null_count)

@@ -76,11 +76,11 @@ class Output:
         if isinstance(inside, k.Tuple):
             self.parts = [Output(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
         elif inside in (k.TEXT, k.BYTES):
-            self.memory += [Slots(f"{name}_sizes", np.int64), Sink(f"{name}_data")]
+            self.memory += [Slots(f"{name}_sizes", np.int32), Sink(f"{name}_data")]
         elif isinstance(inside, k.Container) and inside.name == "list":
             self._require_flat(inside.items[0])
             self.memory += [
-                Slots(f"{name}_sizes", np.int64),
+                Slots(f"{name}_sizes", np.int32),
                 Sink(f"{name}_items"),
                 Sink(f"{name}_data"),
             ]
@@ -174,7 +174,7 @@ def _offsets(sizes: NDArray[Any]) -> NDArray[Any]:
     """
     from colkern.errors import LimitExceededError
 
-    total = int(sizes.sum())
+    total = int(sizes.sum(dtype=np.int64))
     if total > np.iinfo(np.int32).max:
         raise LimitExceededError(
             f"results of {total} bytes or items exceed offsets of 32 bits; run over fewer rows"

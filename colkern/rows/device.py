@@ -17,6 +17,7 @@ from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.rows.device_loop import device_source, gathered, kernel_function
 from colkern.rows.emitter import Site
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
+from colkern.rows.results import Slots
 from colkern.targets import Target, target_of
 
 MAX_ROW_BYTES = 1024
@@ -96,7 +97,9 @@ class OnDevice:
             threads * self._room // 8 if self._source.uses_arena else 0, np.int64
         )
         written = {
-            slots.name: target.allocate(length, slots.dtype) for slots in output.all_memory()
+            slots.name: target.allocate(length, slots.dtype)
+            for slots in output.all_memory()
+            if isinstance(slots, Slots)
         }
         pool = target.address(self._pool(target))
         texts: dict[str, list[Items]] = {name: [] for name in output.texts()}

@@ -479,7 +479,7 @@ class Emitter:
         env = {}
         for name in left[1].keys() | right[1].keys():
             a, b = left[1].get(name), right[1].get(name)
-            if a == b and a is not None:
+            if a is not None and b is not None and _is_same(a, b):
                 env[name] = a
             elif name in self.cells:
                 cell = self.cells[name]
@@ -547,6 +547,16 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
     return NONE if kind == k.NONE else cell
+
+
+def _is_same(left: Value, right: Value) -> bool:
+    """Whether two values are one: -0.0 is not 0.0, though equal."""
+    if left is right:
+        return True
+    if left.is_constant or right.is_constant:
+        same = left.constant is right.constant or repr(left.constant) == repr(right.constant)
+        return same and left.kind == right.kind and left.unbound == right.unbound
+    return left == right
 
 
 RETURN = "return"

@@ -15,7 +15,14 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant, expression, looked_into, needed, truth
+from colkern.rows.expressions import (
+    constant,
+    evaluated,
+    expression,
+    looked_into,
+    needed,
+    truth,
+)
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value
 
@@ -217,7 +224,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
 def _len(emitter: Emitter, node: ast.Call) -> Value:
     value = needed(emitter, node.args[0])
     if value.is_constant:
-        return constant(len(value.constant))
+        return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):
         return constant(len(value.items))
     return call(emitter, "len", [value])
@@ -258,7 +265,8 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
     if left.is_constant and right.is_constant:
-        return constant((min if name == "min" else max)(left.constant, right.constant))
+        function = min if name == "min" else max
+        return evaluated(emitter, function, left.constant, right.constant)
     if left.kind == right.kind and has(name, [left, right]):
         return call(emitter, name, [left, right])
     left, right = emitter.numbers(left), emitter.numbers(right)

@@ -82,7 +82,7 @@ class Output:
         elif isinstance(inside, k.Container) and inside.name == "list":
             self._require_flat(inside.items[0])
             self.memory += [
-                Slots(f"{name}_sizes", np.int64),
+                Slots(f"{name}_sizes", np.int32),
                 Sink(f"{name}_items"),
                 Sink(f"{name}_data"),
             ]
@@ -211,12 +211,12 @@ MOST_REACHED = 2**31 - 1
 
 def _offsets(sizes: NDArray[Any], type_: s.DataType) -> Buffer:
     """The offsets of slots of a type from their sizes."""
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    if has_large(type_):
-        return Buffer.of_items(offsets)
-    require_reach(int(offsets[-1]), type_)
-    return Buffer.of_items(offsets.astype(np.int32))
+    dtype = np.int64 if has_large(type_) else np.int32
+    if dtype == np.int32:
+        require_reach(int(sizes.sum()), type_)
+    offsets = np.zeros(len(sizes) + 1, dtype)
+    np.cumsum(sizes, dtype=dtype, out=offsets[1:])
+    return Buffer.of_items(offsets)
 
 
 def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) -> Array:

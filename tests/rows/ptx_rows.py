@@ -41,7 +41,7 @@ class ByPtx:
 
         def start(*given: Any) -> None:
             arrays = [value for value in given if isinstance(value, np.ndarray)]
-            values = []
+            values: list[int] = []
             for value in given:
                 is_array = isinstance(value, np.ndarray)
                 values += parameters(value) if is_array else [int(value) % (1 << 64)]

@@ -84,7 +84,11 @@ def run_ptx(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[li
         compiled = by_ptx(function, *(array.type for array in arrays))
     except (ck.CompileError, ck.UnsupportedError, TypeError) as error:
         raise Refused(str(error).split("\n")[0]) from error
-    made, left = compiled.run(arrays)
+    try:
+        made, left = compiled.run(arrays)
+    except NotImplementedError as error:
+        # What the device's elementary functions consist of, the machine lacks in part.
+        raise Refused(f"{error} on the machine") from error
     return made.to_pylist(), left
 
 

@@ -1,8 +1,8 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
 Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
-vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are unsigned:
-a signed index makes Numba wrap negative ones around.
+vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are
+unsigned: a signed index makes Numba wrap negative ones around.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ def loop_source(
         nullable: Which of them the function gets as None where they are null.
         site: The place in the user's source that a row is left at for a reason.
     """
+    functions = "".join(program.sources.values())
     output = Output(returns)
     sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
     names = [f"a{position}" for position in range(len(readers))]
@@ -113,19 +114,20 @@ def loop_source(
     slot += made
     slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    slot.append(f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}")
+    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
+    status = "0"
     if made:
         test = " or ".join(f"{line.split()[0]} == 0" for line in made)
-        slot.insert(-1, f"no_room = {test}")
-        slot[-1:] = [
-            "status = " + str(row_values.NO_ROOM),
-            *_zeros_of(result),
-            "if not no_room:",
-            "    " + slot[-1],
-        ]
+        status = f"{row_values.NO_ROOM} if {test} else 0"
     if checks:
         left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else status")
+        status = f"{left} if {' or '.join(checks)} else {status}"
+    if made or (checks and "while " in functions):
+        # A loop of the user's may never end for a value that is none.
+        slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        slot.append(line)
+        slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
     written = list(output.lines(result))
     if sinks:
         undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
@@ -142,7 +144,6 @@ def loop_source(
     parameters = parameters_of(readers, names, nullable)
     parameters += [memory.name for memory in output.all_memory()]
     # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
-    functions = "".join(program.sources.values())
     one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
     one_by_one = one_by_one or any(reader.kind in (k.TEXT, k.BYTES) for reader in readers)
     one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
@@ -157,7 +158,7 @@ def loop_source(
 
 
 def _zeros_of(result: Value) -> list[str]:
-    """Lines that give the parts of a result any value, for a row that is run again."""
+    """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 

@@ -294,7 +294,9 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
 
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
-    return vars(result) if dataclasses.is_dataclass(result) else result
+    if not dataclasses.is_dataclass(result):
+        return result
+    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
 
 
 def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

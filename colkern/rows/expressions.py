@@ -68,6 +68,14 @@ def constant(value: Any) -> Value:
     return NONE if value is None else Value(constant_kind(value), constant=value)
 
 
+def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
+    """What a function of Python's gives for constants; a function in which it raises is refused."""
+    try:
+        return constant(function(*constants))
+    except Exception as error:  # noqa: BLE001
+        emitter.refuse(f"{type(error).__name__} whenever a row comes here: {error}")
+
+
 # Names and constants
 
 
@@ -435,17 +443,22 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
     known = first.holds if is_and else first.fails
     second: list[Condition] = []
 
+    kept: dict[str, Value] = {}
+
     def then() -> Value:
         second.clear()
+        kept.clear()
         emitter.env.update(known)
         second.append(condition(emitter, rest))
+        # What `:=` has bound anew since is no longer what the first test was about.
+        kept.update({name: v for name, v in known.items() if emitter.env.get(name) == v})
         return Value(k.BOOL, second[0].code)
 
     if is_and:
         value = _both(emitter, first.code, then)
     else:
         value = _either(emitter, first.code, then)
-    both = {**first.holds, **second[0].holds} if is_and else {**first.fails, **second[0].fails}
+    both = {**kept, **(second[0].holds if is_and else second[0].fails)}
     return Condition(value.code, both if is_and else {}, {} if is_and else both)
 
 
@@ -543,7 +556,7 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
         if all(bound.is_constant for bound in bounds):
             cut = slice(*(bound.constant for bound in bounds))
             if value.is_constant and value.kind.name != "object":
-                return constant(value.constant[cut])
+                return evaluated(emitter, operator.getitem, value.constant, cut)
             if isinstance(value.kind, k.Tuple):
                 items = value.items[cut]
                 return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)

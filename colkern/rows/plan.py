@@ -113,11 +113,15 @@ class Plan:
         marks = np.zeros(length if self.source.leaves else 0, np.uint8)
         written = self._written(length)
         bits = (validity or EMPTY).array
-        parts = run_ranges(
-            lambda start, stop: self._run_range(start, stop, bits, marks, passed, written),
-            length,
-            (),
-        )
+        try:
+            parts = run_ranges(
+                lambda start, stop: self._run_range(start, stop, bits, marks, passed, written),
+                length,
+                (),
+            )
+        except Exception as error:
+            self._explain(error)
+            raise
         made = self.source.output.array(written, parts, length, self.large)
         if null_count:
             made = with_nulls(made, validity, null_count)
@@ -170,6 +174,16 @@ class Plan:
         program = self.source.program
         counts = Counter(numbers.tolist())
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
+
+    def _explain(self, error: Exception) -> None:
+        """Name the function whose generated source Numba does not compile: a mistake of colkern's."""
+        from numba.core.errors import NumbaError
+
+        if isinstance(error, NumbaError):
+            raise CompileError(
+                f"{self.function.__name__} does not compile: its generated source is not valid, "
+                "which is a mistake of colkern's; please report it"
+            ) from error
 
     def _written(self, length: int) -> dict[str, NDArray[Any]]:
         return {

@@ -34,6 +34,9 @@ ARENA = 1 << 16
 MOST_ARENA = 1 << 30
 """The bytes that a row may take at most before it is left to Python."""
 
+MOST_EXPECTED = 256
+"""The bytes of a row's results that there is room for at first, at most."""
+
 
 class Plan:
     """How a function runs over columns of certain types.
@@ -85,6 +88,7 @@ class Plan:
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source, function.__name__)
         self._pool = _placed(program)
+        self._bytes_a_row: dict[str, float] = {}
 
     def text(self) -> str:
         """The generated source."""
@@ -147,7 +151,7 @@ class Plan:
         """Run a range of rows: the bytes of its sinks."""
         arena = _arena()
         sinks = {
-            memory.name: _Room(64 + 16 * (stop - start))
+            memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
             for memory in self.source.output.all_memory()
             if isinstance(memory, Sink)
         }
@@ -161,14 +165,23 @@ class Plan:
                 at, stop, valid, arena.address, self._pool.ctypes.data, marks, *passed, *outputs
             )
             if at >= stop:
-                return {name: room.used() for name, room in sinks.items()}
+                return self._used(sinks, stop - start)
             if not arena.grow() and all(not room.grow() for room in sinks.values()):
                 marks[at] = 1
                 at += 1
                 if at >= stop:
-                    return {name: room.used() for name, room in sinks.items()}
+                    return self._used(sinks, stop - start)
             for room in sinks.values():
                 room.grow()
+
+    def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
+        """The bytes of sinks, from which follows how much room the next call makes first."""
+        used = {name: room.used() for name, room in sinks.items()}
+        if rows:
+            self._bytes_a_row = {
+                name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
+            }
+        return used
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
         """Results that Python gave, as an array.

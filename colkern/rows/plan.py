@@ -68,6 +68,7 @@ class Plan:
         self._nullable = list(nullable)
         program = Program()
         definition = definition_of(function)
+        self._parameters = definition.parameters
         arguments = {}
         for name, reader, may in zip(definition.parameters, self._readers, nullable, strict=True):
             kind = k.optional(reader.kind) if may else reader.kind
@@ -96,7 +97,7 @@ class Plan:
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
-        for name, array in zip(definition_of(self.function).parameters, arrays, strict=True):
+        for name, array in zip(self._parameters, arrays, strict=True):
             require_valid(array, name)
         required = [a for a, may in zip(arrays, self._nullable, strict=True) if not may]
         validity, null_count = combine_validity(required)
@@ -107,8 +108,14 @@ class Plan:
                 bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
                 passed += [bitmap.array, np.uint64(array.offset)]
             passed.extend(reader.prepare(array))
-        marks = np.zeros(length if self.source.leaves else 0, np.uint8)
-        written = self._written(length)
+        # What each row writes need not be cleared before.
+        memory = list(self.source.output.all_memory())
+        is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
+        made_of = np.empty if is_full else np.zeros
+        marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
+        written: dict[str, NDArray[Any]] = {
+            part.name: made_of(length, part.dtype) for part in memory if isinstance(part, Slots)
+        }
         bits = (validity or EMPTY).array
         parts = run_ranges(
             lambda start, stop: self._run_range(start, stop, bits, marks, passed, written),
@@ -131,13 +138,6 @@ class Plan:
         counts = Counter(marks[left].tolist())
         program = self.source.program
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
-
-    def _written(self, length: int) -> dict[str, NDArray[Any]]:
-        return {
-            memory.name: np.zeros(length, memory.dtype)
-            for memory in self.source.output.all_memory()
-            if isinstance(memory, Slots)
-        }
 
     def _run_range(
         self,

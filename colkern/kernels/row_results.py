@@ -44,7 +44,7 @@ def put_items(layout: int64, item_words: int64, header: int64, items: int64, dat
         rest = layout
         while rest != 0:
             part = rest & int64(15)
-            if part == TEXT or part == BYTES:
+            if part in (TEXT, BYTES):
                 size = get_word(word + int64(8))
                 if part == TEXT:
                     size >>= int64(1)

@@ -70,6 +70,7 @@ class Program:
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
         functions: Those that are generated from users' functions, by function and kinds of arguments.
+        places: Where other constants stand in the pool.
         blocks: The constants with addresses in them, by their place in the pool.
         stack: The functions that are being written.
     """
@@ -79,19 +80,30 @@ class Program:
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)
+    places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
+    def state(self) -> tuple[Any, ...]:
+        """What there is so far, for `restore`."""
+        return len(self.sites), len(self.pool), dict(self.sources), dict(self.functions)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what came later: functions too, as they name sites and constants by their places."""
+        sites, pool, sources, functions = state
+        del self.sites[sites:], self.pool[pool:]
+        self.places = {data: place for data, place in self.places.items() if place < pool}
+        self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
+        self.sources, self.functions = dict(sources), dict(functions)
+
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
-        found = self.pool.find(data) if data else 0
-        while found % 8 and found >= 0:
-            found = self.pool.find(data, found + 1)
-        if found < 0:
+        if data not in self.places:
+            # Not within a block, where other bytes stand in their place in the end.
             self.pool += bytes(-len(self.pool) % 8)
-            found = len(self.pool)
+            self.places[data] = len(self.pool)
             self.pool += data
-        return found
+        return self.places[data]
 
     def block(self, block: ConstantBlock) -> int:
         """Where a constant with addresses in it stands in the pool."""
@@ -159,9 +171,23 @@ class Emitter:
         self.loops: list[Any] = []
         self.dead = False
         self.has_soft_checks = False
+        self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.rows = returned_rows(definition.body)
         self._names = 0
+
+    # Going back
+
+    def state(self) -> tuple[object, ...]:
+        """Where the writing stands, for `restore`."""
+        counts = len(self.block.lines), len(self.attempts), len(self.loops), self.depth
+        return self.block, dict(self.env), dict(self.cells), *counts
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what was written since."""
+        self.block, self.env, self.cells, lines, attempts, loops, self.depth = state
+        del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
+        self.dead = False
 
     # Lines
 
@@ -231,7 +257,11 @@ class Emitter:
         """Leave the row to Python where a test holds, and go on with whatever values there are.
 
         Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
+        Where the function has a loop of its own, none is, and a branch takes half the time.
         """
+        if self.loops:
+            self.fail_if(test, row_values.LEFT, reason)
+            return
         self.has_soft_checks = True
         self.write(f"bad = max(bad, {self.site(reason) << 8 | row_values.LEFT} if {test} else 0)")
 
@@ -285,7 +315,7 @@ class Emitter:
         lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
         for depth, line in self.block.text(1):
             if isinstance(line, _Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}"
+                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
             elif isinstance(line, _Return):
                 line = f"return {', '.join(('bad', line) if line else ('bad',))}"
             lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
@@ -302,13 +332,13 @@ class Emitter:
 
     # Values
 
-    def plain(self, value: Value) -> Value:
-        """A value that is there: rows in which it is None or unbound are left to Python."""
+    def plain(self, value: Value, code: int = row_values.TYPE_ERROR) -> Value:
+        """A value that is there: for None, the exception of that code is raised."""
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
             value = replace(value, unbound="")
         if isinstance(value.kind, k.Optional):
-            self.fail_if(value.none, row_values.LEFT, "None where a value is needed")
+            self.fail_if(value.none, code, "None where a value is needed")
             return Value(value.kind.of, value.code, items=value.items)
         return value
 
@@ -399,7 +429,9 @@ class Emitter:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
         if joined is None:
-            self.refuse(f"one name is {has} here and {gets} there")
+            if key == RETURN:
+                self.refuse(f"it returns {has} in one place and {gets} in another")
+            self.refuse(f"one variable is {has} in one place and {gets} in another")
         if joined != has:
             self.widened[key] = joined
             raise Wider
@@ -411,12 +443,11 @@ class Emitter:
         for name in sorted(names):
             if name not in self.cells:
                 self.cells[name] = self._cell((id(node), name), name, self.env.get(name))
-        try:
-            self.forget(names)
-            yield
-        finally:
-            self.forget(names)
-            self.cells = before
+        self.forget(names)
+        yield
+        # After an exception nothing is asked for: the function is refused or written again.
+        self.forget(names)
+        self.cells = before
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget what is known of cells beyond their kind, as control comes from several places."""
@@ -467,9 +498,10 @@ class Emitter:
         self, left: tuple[Block, dict[str, Value]], right: tuple[Block, dict[str, Value]]
     ) -> dict[str, Value]:
         env = {}
-        for name in left[1].keys() | right[1].keys():
+        # In an order that is the same in all processes, or none would find what another compiled.
+        for name in sorted(left[1].keys() | right[1].keys()):
             a, b = left[1].get(name), right[1].get(name)
-            if a == b and a is not None:
+            if a is not None and b is not None and _is_same(a, b):
                 env[name] = a
             elif name in self.cells:
                 cell = self.cells[name]
@@ -511,7 +543,8 @@ class Emitter:
 
         self.branch(test, side(then), side(otherwise))
         value = self.env.pop(name)
-        if value.kind.words == 0 and value.kind != k.NONE and not isinstance(value.kind, k.Tuple):
+        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Tuple)
+        if value.kind.words == 0 and not is_known:
             self.refuse(f"an expression is {value.kind}")
         return value
 
@@ -536,6 +569,27 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
     return NONE if kind == k.NONE else cell
+
+
+def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
+    """A node that is made from one of the user's, the same each time the function is written.
+
+    What is known of variables and containers belongs to nodes.
+    """
+    made: dict[str, ast.AST] = vars(node).setdefault("derived", {})
+    if name not in made:
+        made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
+    return made[name]
+
+
+def _is_same(left: Value, right: Value) -> bool:
+    """Whether two values are one: -0.0 is not 0.0, though equal."""
+    if left is right:
+        return True
+    if left.is_constant or right.is_constant:
+        same = left.constant is right.constant or repr(left.constant) == repr(right.constant)
+        return same and left.kind == right.kind and left.unbound == right.unbound
+    return left == right
 
 
 RETURN = "return"
@@ -580,11 +634,9 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(
-                k.INT,
-                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
-                constant=value,
-            )
+            # The least integer has no literal of its own.
+            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

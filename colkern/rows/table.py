@@ -174,7 +174,8 @@ def kind_of(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
         return bindings[tree.id] if tree.id in bindings else k.PLAIN[tree.id]
     if isinstance(tree, ast.BinOp):
         return k.optional(kind_of(tree.left, bindings))
-    assert isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Name)
+    assert isinstance(tree, ast.Subscript)
+    assert isinstance(tree.value, ast.Name)
     inner = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
     parts = tuple(kind_of(part, bindings) for part in inner)
     if tree.value.id == "tuple":

@@ -105,6 +105,7 @@ class Plan:
         """The results, and how many rows were left to Python at which place."""
         for name, array in zip(definition_of(self.function).parameters, arrays, strict=True):
             require_valid(array, name)
+            _require_text(array, name)
         required = [a for a, may in zip(arrays, self._nullable, strict=True) if not may]
         validity, null_count = combine_validity(required)
         passed: list[Any] = []
@@ -175,6 +176,9 @@ class Plan:
                     require_reach(len(room.used()), self.natural)
             if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
                 marks[at] = 1
+                for slots in written.values():
+                    # What was written before a sink was full.
+                    slots[at] = 0
                 at += 1
                 if at >= stop:
                     return {name: room.used() for name, room in sinks.items()}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.column_function import FunctionOfRow, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
 from colkern.jit.results.result_types import result_type
@@ -34,6 +34,7 @@ from colkern.rows.reports import Report
 if TYPE_CHECKING:
     from colkern.jit.device.columns_of_rows import DevicePlan
     from colkern.jit.rows.execution import Plan
+    from colkern.rows.device import OnDevice
 
 
 class Udf(FunctionOfRow):
@@ -65,6 +66,7 @@ class Udf(FunctionOfRow):
         self.options = options
         self.rows = CompiledRows(function, options, sources)
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
+        self._rows_on_device: dict[tuple[s.DataType, ...], Counted | None] = {}
 
     @property
     def python(self) -> Callable[..., object]:
@@ -143,11 +145,36 @@ class Udf(FunctionOfRow):
         return plan.run(plain, length)
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
+        from colkern.jit.rows.encoded import decoded
+
+        plain = [decoded(array) for array in arrays]
+        columns = tuple([array.type for array in plain])
+        if columns not in self._rows_on_device:
+            self._rows_on_device[columns] = self._row_plan_on_device(columns)
+        rows = self._rows_on_device[columns]
+        if rows is not None:
+            try:
+                return rows.run(plain, plain[0].length)
+            except UnsupportedError:
+                self._rows_on_device[columns] = None
         types = tuple([array.type for array in arrays])
         plan = self._device_plans.get(types)
         if plan is None:
             plan = self._device_plans[types] = self._device_plan(types)
         return plan.run(arrays, device)
+
+    def _row_plan_on_device(self, columns: tuple[s.DataType, ...]) -> Counted | None:
+        """The plan of the compiler of row functions; None if that does not take it for a device."""
+        from colkern.rows.device import OnDevice
+        from colkern.rows.plan import Plan
+
+        plan = self._row_plan(columns)
+        if not isinstance(plan, Plan):
+            return None
+        try:
+            return self._counted(OnDevice(plan))
+        except UnsupportedError:
+            return None
 
     def _device_plan(self, columns: tuple[s.DataType, ...]) -> DevicePlan:
         """A plan for columns of those types on a device."""
@@ -175,9 +202,7 @@ class Udf(FunctionOfRow):
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:  # type: ignore[override]
         row_plan = self._row_plan(columns)
         if row_plan is not None:
-            default = self._default(row_plan.returns)
-            fill = None if default is None else partial(self._filled, default)
-            return Counted(row_plan, self.rows.report, fill)
+            return self._counted(row_plan)
         from colkern.jit.rows.execution import Plan
         from colkern.jit.rows.inputs import Inputs
 
@@ -186,6 +211,12 @@ class Udf(FunctionOfRow):
         returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
         return Plan(self.name, inputs, function, returns, default=self._default(returns))
+
+    def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
+        """A plan that counts its rows, and has a default for nulls."""
+        default = self._default(plan.returns)
+        fill = None if default is None else partial(self._filled, default)
+        return Counted(plan, self.rows.report, fill)
 
     def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
         """Results with a default value where the function was not called."""

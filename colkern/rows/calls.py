@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import enum
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from colkern.rows.table import (
     matches,
     table,
 )
-from colkern.rows.values import Value, loaded, stored, zeros
+from colkern.rows.values import Value, loaded, of_parts, stored, zeros
 
 NO_NAMES: Mapping[str, Value] = {}
 NO_KINDS: Mapping[str, Kind] = {}
@@ -32,12 +33,22 @@ EXACT = ("str", "repr", "format", "isinstance")
 """Methods for which an `int` that may be a `bool`, or a `float` that may be an `int`, is neither."""
 
 
+TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
+
+
 def call(
     emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
     """What a method of the table gives; refused if no row takes the arguments."""
+    if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
+        # Of an item of an empty list: no row comes here, or the function is written again.
+        return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     found = find(name, arguments, named)
     if found is None:
+        owner, _, attribute = name.partition(".")
+        type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
+        if type_ is not None and attribute and not hasattr(type_, attribute):
+            emitter.refuse(f"{owner} has no {attribute!r}")
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found
@@ -250,7 +261,7 @@ def _unpacked(emitter: Emitter, text: str, kind: Kind) -> Value:
     if count == 0:
         if not text.isidentifier():
             emitter.write(text)
-        return Value(kind, constant=None)
+        return of_parts(kind, ())
     if count == 1:
         return emitter.bind_value(kind, [text])
     names = [emitter.fresh() for _ in range(count)]

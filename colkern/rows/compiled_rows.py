@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -18,6 +18,9 @@ from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
 from colkern.rows.reports import Report
 from colkern.rows.results import require_values
+
+if TYPE_CHECKING:
+    from colkern.rows.device import OnDevice
 
 
 @dataclass(frozen=True)
@@ -120,14 +123,17 @@ class Counted:
     """
 
     def __init__(
-        self, plan: AnyPlan, report: Report, fill: Callable[[Array, Sequence[Array]], Array] | None
+        self,
+        plan: AnyPlan | OnDevice,
+        report: Report,
+        fill: Callable[[Array, Sequence[Array]], Array] | None,
     ) -> None:
         self._plan = plan
         self._report = report
         self._fill = fill
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
-        """The results for arrays of one length, in host memory and of the plan's types."""
+        """The results for arrays of one length and of the plan's types, where these are."""
         results, left = self._plan.run(arrays, length)
         self._report.add(length, left)
         require_values(self._report.name, results)

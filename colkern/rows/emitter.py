@@ -70,6 +70,7 @@ class Program:
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
         functions: Those that are generated from users' functions, by function and kinds of arguments.
+        places: Where other constants stand in the pool.
         blocks: The constants with addresses in them, by their place in the pool.
         stack: The functions that are being written.
     """
@@ -79,6 +80,7 @@ class Program:
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)
+    places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
@@ -90,19 +92,18 @@ class Program:
         """Forget what came later: functions too, as they name sites and constants by their places."""
         sites, pool, sources, functions = state
         del self.sites[sites:], self.pool[pool:]
+        self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
         self.sources, self.functions = dict(sources), dict(functions)
 
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
-        found = self.pool.find(data) if data else 0
-        while found % 8 and found >= 0:
-            found = self.pool.find(data, found + 1)
-        if found < 0:
+        if data not in self.places:
+            # Not within a block, where other bytes stand in their place in the end.
             self.pool += bytes(-len(self.pool) % 8)
-            found = len(self.pool)
+            self.places[data] = len(self.pool)
             self.pool += data
-        return found
+        return self.places[data]
 
     def block(self, block: ConstantBlock) -> int:
         """Where a constant with addresses in it stands in the pool."""
@@ -255,8 +256,12 @@ class Emitter:
     def leave_if(self, test: str, reason: str) -> None:
         """Leave the row to Python where a test holds, and go on with whatever values there are.
 
-        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
+        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises. Where
+        the function has a loop of its own, none is, and a branch takes half the time.
         """
+        if self.loops:
+            self.fail_if(test, row_values.LEFT, reason)
+            return
         self.has_soft_checks = True
         self.write(f"bad = max(bad, {self.site(reason) << 8 | row_values.LEFT} if {test} else 0)")
 
@@ -424,8 +429,10 @@ class Emitter:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
         if joined is None:
-            self.refuse(f"one name is {has} here and {gets} there")
-        if joined != has:
+            if key == RETURN:
+                self.refuse(f"it returns {has} in one place and {gets} in another")
+            self.refuse(f"one variable is {has} in one place and {gets} in another")
+        if joined != has or k.has_constant(joined) != k.has_constant(has):
             self.widened[key] = joined
             raise Wider
 
@@ -536,7 +543,8 @@ class Emitter:
 
         self.branch(test, side(then), side(otherwise))
         value = self.env.pop(name)
-        if value.kind.words == 0 and value.kind != k.NONE and not isinstance(value.kind, k.Tuple):
+        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Tuple)
+        if value.kind.words == 0 and not is_known:
             self.refuse(f"an expression is {value.kind}")
         return value
 

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.errors import shown
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, constant_kind
@@ -509,7 +510,7 @@ def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
     value = emitter.plain(expression(emitter, node.value), row_values.ATTRIBUTE_ERROR)
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, node.attr):
-            emitter.refuse(f"{value.constant!r} has no {node.attr}")
+            emitter.refuse(f"{shown(value.constant)} has no {node.attr!r}")
         return constant(getattr(value.constant, node.attr))
     if isinstance(value.kind, k.Tuple) and node.attr in value.kind.names:
         return value.items[value.kind.names.index(node.attr)]

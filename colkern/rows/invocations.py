@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.errors import shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
@@ -49,7 +50,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
                 emitter.refuse("a constant that changes has no compiled form")
             return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
-            emitter.refuse(f"{owner.constant!r} has no {node.func.attr}")
+            emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
     function = expression(emitter, node.func)
     if not function.is_constant:

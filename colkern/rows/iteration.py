@@ -125,6 +125,8 @@ def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> 
         from colkern.rows.containers import items_of
 
         return items_of(emitter, value, any_order)
+    if value.kind == k.NEVER:
+        return Source("False", lambda: value)
     return emitter.refuse(f"a loop over {value.kind} has no compiled form")
 
 

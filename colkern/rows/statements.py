@@ -50,7 +50,7 @@ def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
 def _statement(emitter: Emitter, node: ast.stmt) -> None:
     write = _STATEMENTS.get(type(node))
     if write is None:
-        emitter.refuse(f"{type(node).__name__} has no compiled form")
+        emitter.refuse(f"`{ast.unparse(node).split()[0]}` has no compiled form")
     emitter.depth += isinstance(node, _BRANCHING)
     write(emitter, node)
     emitter.depth -= isinstance(node, _BRANCHING)

@@ -9,13 +9,8 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-<<<<<<< HEAD
-from colkern.kernels.primitives import get_byte, get_word, set_byte, set_word
-from colkern.kernels.row_items import BYTES, OPTIONAL, TEXT
-=======
 from colkern.kernels.primitives import get_unaligned, get_word, set_unaligned, set_word
-from colkern.kernels.row_items import BYTES, TEXT
->>>>>>> main
+from colkern.kernels.row_items import BYTES, OPTIONAL, TEXT
 from colkern.kernels.row_values import Bytes, Text, is_ascii
 from colkern.kernels.text_words import write_part
 

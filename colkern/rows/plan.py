@@ -205,7 +205,14 @@ class Plan:
                 for memory in self.source.output.all_memory()
             ]
             at = self._loop(
-                at, stop, valid, arena.address, self._pool.ctypes.data, marks, *passed, *outputs
+                at,
+                stop,
+                valid,
+                arena.begin().address,
+                self._pool.ctypes.data,
+                marks,
+                *passed,
+                *outputs,
             )
             if at >= stop:
                 return {name: room.used() for name, room in sinks.items()}

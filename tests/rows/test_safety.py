@@ -102,7 +102,7 @@ def test_rows_behind_one_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) ->
     made = ck.udf(repeated)
     results = made(ck.array(texts), ck.array(counts)).to_pylist()
     assert results == [[s] * n for s, n in zip(texts, counts, strict=True)]
-    assert made.report().left.total() == 1
+    assert sum(made.report().left.values()) == 1
 
 
 def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.Monk
 
     made = ck.udf(size)
     assert made(ck.array([10, 20_000, 10, 10])).to_pylist() == [10, 20_000, 10, 10]
-    assert made.report().left.total() == 1
+    assert sum(made.report().left.values()) == 1
 
 
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
@@ -164,10 +164,10 @@ def _constant_or_not(x: int) -> int:
 def _constant_in_a_loop(x: int) -> int:
     values = [1]
     for k in range(x):
-        values.sort(key=lambda v: -v)
-        if k == 1:
-            values = LIST
-    return values[0]
+        values.append(k)
+        if k == 0:
+            values = LISTS[x]
+    return len(values)
 
 
 def _longer(values: list[int], x: int) -> int:
@@ -189,7 +189,7 @@ def _constant_of_another_function(x: int) -> int:
     ],
 )
 def test_constants_do_not_change_in_compiled_code(function: Any) -> None:
-    rows = [1, 2, 1, 2, 3][: 4 if function is not _constant_in_a_loop else 5]
+    rows = [1, 2, 1, 2]
     before = copy.deepcopy((LISTS, LIST))
     try:
         expected = [function(x) for x in rows]
@@ -209,7 +209,7 @@ def test_constants_do_not_change_in_compiled_code(function: Any) -> None:
 
 def test_copies_of_constants_may_change() -> None:
     def longer(x: int) -> list[int]:
-        values = list(LISTS[x]) + LIST
+        values = list(LISTS[x]) + list(LIST)
         values.append(x)
         others = sorted(LIST)
         others.append(x)

@@ -255,8 +255,8 @@ class Emitter:
     def leave_if(self, test: str, reason: str) -> None:
         """Leave the row to Python where a test holds, and go on with whatever values there are.
 
-        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises. Where
-        the function has a loop of its own, none is, and a branch takes half the time.
+        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises. No
+        loop with one of the function's own in it is; there, a branch takes half the time.
         """
         if self.loops:
             self.fail_if(test, row_values.LEFT, reason)

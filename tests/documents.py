@@ -41,6 +41,7 @@ PAGES = [
     "docs/ipc.md",
     "docs/operations.md",
     "docs/performance.md",
+    "docs/row_functions.md",
 ]
 """Pages that need no Spark."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -87,7 +88,7 @@ def walks() -> dict[str, list[tuple[str, str]]]:
 
 
 def test_the_design_has_two_walks() -> None:
-    assert [len(steps) for steps in walks().values()] == [16, 12]
+    assert [len(steps) for steps in walks().values()] == [16, 21]
 
 
 WALK = """
@@ -119,8 +120,10 @@ for file, name in called:
 @pytest.mark.parametrize("position", [0, 1], ids=["file to kernel", "text to machine code"])
 def test_a_walk_leads_through_its_files_in_order(position: int, tmp_path: Path) -> None:
     title, steps = list(walks().items())[position]
+    # A function in a file has a source.
+    (tmp_path / "walk.py").write_text(WALK)
     done = subprocess.run(
-        [sys.executable, "-c", WALK, title.split()[-1]],
+        [sys.executable, "walk.py", title.split()[-1]],
         cwd=tmp_path,
         env=os.environ | {"COLKERN_CACHE_DIR": str(tmp_path / "cache")},
         capture_output=True,
@@ -140,3 +143,9 @@ def is_of(call: list[str], path: str, name: str) -> bool:
     return f"colkern/{file}" == path and (
         called.startswith(f"{name}.") if is_class else called == name
     )
+
+
+def test_what_compiles_is_what_the_table_of_methods_has() -> None:
+    writer = runpy.run_path(str(ROOT / "docs/extensions/row_methods.py"))
+    page = (ROOT / "docs/row_methods.md").read_text()
+    assert page == writer["page"](), "run python docs/extensions/row_methods.py"

@@ -4,6 +4,7 @@ What no rule names runs by day. A rule names tests by how their ids begin:
 
 - `NIGHT`: at night alone.
 - `IN_TURN`: by day a quarter of them.
+- `SELDOM`: by day one of thirty.
 - `EACH_KERNEL`: by day a variant of each kernel, each time another one.
 - `EACH_PATTERN`: by day a variant of a kernel of each pattern, of those of files that have changed, and of
   a quarter of the others.
@@ -29,6 +30,7 @@ from colkern.kernels import KERNELS, Kernel
 ROOT = Path(__file__).parent.parent
 
 QUARTERS = 4
+THIRTIETHS = 30
 
 MOST_CHANGED = 60
 """How many kernels of changed files run by day."""
@@ -71,13 +73,11 @@ IN_TURN = (
     "tests/jit/test_generator.py::test_items_of_each_kind",
     "tests/jit/test_nested_results.py::test_values_of_any_nesting_are_results",
     "tests/jit/test_rows.py::test_rows_of_nested_values_come_out_as_they_went_in",
-    "tests/jit/test_udf.py::test_binary_of_any_layout_is_a_byte_string",
     "tests/jit/test_udf.py::test_decimals_are_integers_times_a_power_of_ten",
     "tests/jit/test_udf.py::test_floats_of_any_width_are_floats",
     "tests/jit/test_udf.py::test_integers_become_decimals_dates_and_times",
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
-    "tests/jit/test_udf.py::test_text_of_any_layout_is_a_byte_string",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
     "tests/rows/test_text.py::test_compiled",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
@@ -107,6 +107,11 @@ IN_TURN = (
     "tests/ipc/test_bad_input.py::test_any_flipped_bit_is_an_error_or_reads",
 )
 
+SELDOM = (
+    # A function for each, which takes a second to compile; tests/rows has a test of each construct.
+    "tests/corpus/test_compiled.py::test_a_function_gives_what_python_gives",
+)
+
 EACH_KERNEL = (
     "tests/kernels/test_plain.py::test_plain_python",
     "tests/kernels/test_target.py::test_compiled[",
@@ -130,7 +135,8 @@ def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
             of_kernels.setdefault((test, kernel), []).append(item)
             continue
         late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test)
-        if late or item.nodeid.startswith(NIGHT):
+        seldom = item.nodeid.startswith(SELDOM) and not _is_in_turn(case, THIRTIETHS)
+        if late or seldom or item.nodeid.startswith(NIGHT):
             yield item
     for (_, kernel), variants in of_kernels.items():
         in_turn = variants.pop(turn() // QUARTERS % len(variants))
@@ -140,8 +146,8 @@ def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
             yield in_turn
 
 
-def _is_in_turn(name: str) -> bool:
-    return crc32(name.encode()) % QUARTERS == turn() % QUARTERS
+def _is_in_turn(name: str, parts: int = QUARTERS) -> bool:
+    return crc32(name.encode()) % parts == turn() % parts
 
 
 @cache

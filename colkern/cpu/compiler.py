@@ -51,6 +51,7 @@ def jit(
     key: str | None = None,
     prepare: Callable[[], None] | None = None,
     outermost: bool = False,
+    name: str | None = None,
     **options: Any,
 ) -> Any:
     """A Numba dispatcher for a plain function, cached on disk by the function's content.
@@ -62,6 +63,7 @@ def jit(
         key: The cache key, where the caller knows what the function's content is without walking it.
         prepare: Called once the function is not found and must be compiled: completes its globals.
         outermost: Whether it is called from Python alone, never by other compiled functions.
+        name: What its files in the cache are called; None for the function's name.
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
     options = _OPTIONS | options
@@ -72,7 +74,7 @@ def jit(
     )
     dispatcher._cache = ContentCache(
         lambda: key or content_hash(dispatcher, *extra),
-        function.__name__,
+        name or function.__name__,
         only,
         prepare,
         outermost,

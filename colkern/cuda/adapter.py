@@ -185,6 +185,16 @@ def device_function(function: Callable[..., object]) -> Callable[..., object]:
     return cast("Callable[..., object]", compiled)
 
 
+def separate_function(function: Callable[..., object]) -> Callable[..., object]:
+    """A function that kernels call, compiled by itself: for many that call each other.
+
+    To compile a kernel that calls it, numba-cuda asks the driver for the device's capability.
+    """
+    if is_simulated():
+        return function
+    return cast("Callable[..., object]", compiler().jit(device=True)(function))
+
+
 def kernel(function: Callable[..., object], **options: object) -> Launchable:
     """A kernel that can be launched; compiled at its first launch for each set of types."""
     jit = compiler().jit

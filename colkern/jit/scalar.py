@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.column_function import FunctionOfRow, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
 from colkern.jit.results.result_types import result_type
@@ -34,6 +34,7 @@ from colkern.rows.reports import Report
 if TYPE_CHECKING:
     from colkern.jit.device.columns_of_rows import DevicePlan
     from colkern.jit.rows.execution import Plan
+    from colkern.rows.device import OnDevice
 
 
 class Udf(FunctionOfRow):
@@ -65,6 +66,7 @@ class Udf(FunctionOfRow):
         self.options = options
         self.rows = CompiledRows(function, options, sources)
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
+        self._rows_on_device: dict[tuple[s.DataType, ...], Counted | None] = {}
 
     @property
     def python(self) -> Callable[..., object]:
@@ -83,10 +85,9 @@ class Udf(FunctionOfRow):
         """Compile the function if its declaration says enough, so that mistakes show at once."""
         types = [representative(parameter.type) for parameter in self.signature.parameters]
         known = [type_ for type_ in types if type_ is not None]
-        if len(known) == len(types) and has_all_names(self.function):
-            if self._row_plan(tuple(known)) is not None:
-                return
-        super().define()
+        is_known = len(known) == len(types) and has_all_names(self.function)
+        if not is_known or self._row_plan(tuple(known)) is None:
+            super().define()
 
     def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
         """The plan of the compiler of row functions; None if it does not take the function."""
@@ -144,11 +145,36 @@ class Udf(FunctionOfRow):
         return plan.run(plain, length)
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
+        from colkern.jit.rows.encoded import decoded
+
+        plain = [decoded(array) for array in arrays]
+        columns = tuple([array.type for array in plain])
+        if columns not in self._rows_on_device:
+            self._rows_on_device[columns] = self._row_plan_on_device(columns)
+        rows = self._rows_on_device[columns]
+        if rows is not None:
+            try:
+                return rows.run(plain, plain[0].length)
+            except UnsupportedError:
+                self._rows_on_device[columns] = None
         types = tuple([array.type for array in arrays])
         plan = self._device_plans.get(types)
         if plan is None:
             plan = self._device_plans[types] = self._device_plan(types)
         return plan.run(arrays, device)
+
+    def _row_plan_on_device(self, columns: tuple[s.DataType, ...]) -> Counted | None:
+        """The plan of the compiler of row functions; None if that does not take it for a device."""
+        from colkern.rows.device import OnDevice
+        from colkern.rows.plan import Plan
+
+        plan = self._row_plan(columns)
+        if not isinstance(plan, Plan):
+            return None
+        try:
+            return self._counted(OnDevice(plan))
+        except UnsupportedError:
+            return None
 
     def _device_plan(self, columns: tuple[s.DataType, ...]) -> DevicePlan:
         """A plan for columns of those types on a device."""
@@ -176,9 +202,7 @@ class Udf(FunctionOfRow):
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:  # type: ignore[override]
         row_plan = self._row_plan(columns)
         if row_plan is not None:
-            default = self._default(row_plan.returns)
-            fill = None if default is None else partial(self._filled, default)
-            return Counted(row_plan, self.rows.report, fill)
+            return self._counted(row_plan)
         from colkern.jit.rows.execution import Plan
         from colkern.jit.rows.inputs import Inputs
 
@@ -187,6 +211,12 @@ class Udf(FunctionOfRow):
         returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
         return Plan(self.name, inputs, function, returns, default=self._default(returns))
+
+    def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
+        """A plan that counts its rows, and has a default for nulls."""
+        default = self._default(plan.returns)
+        fill = None if default is None else partial(self._filled, default)
+        return Counted(plan, self.rows.report, fill)
 
     def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
         """Results with a default value where the function was not called."""
@@ -216,8 +246,15 @@ class Udf(FunctionOfRow):
             )
 
     def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
-        kinds = self._kinds(self._row_function(self.function), values, self._nullable())
-        returns = result_type(self.name, kinds, self.signature.returns)
+        try:
+            kinds = self._kinds(self._row_function(self.function), values, self._nullable())
+            returns = result_type(self.name, kinds, self.signature.returns)
+        except CompileError as error:
+            # Neither compiler takes it: the first one's reason is about the function as Python.
+            reason = self.rows.reason()
+            if isinstance(reason, CompileError):
+                raise reason from error
+            raise
         self._default(returns)
         return returns
 
@@ -268,86 +305,54 @@ def udf(
 
         @ck.udf("(utf8) -> int64")
         def vowels(s):
-            n = 0
-            for byte in s:
-                if byte in (97, 101, 105, 111, 117):
-                    n += 1
-            return n
+            return sum(1 for c in s.lower() if c in "aeiou")
 
-    Types come from hints (Python's types, also as `list[str]`, `dict[str, int]` or `tuple[int, str]`,
-    data types, or `Annotated[int, ck.date32()]`) or from a signature, whose types are named as colkern's
-    functions for them, with parts in angle brackets: `list<utf8>`, `struct<key: utf8, size: int64>`,
+    It gives what the plain function gives for each row, exceptions included. Rows that compiled code does
+    not cover are computed by the plain function, and `report()` counts them. "Row functions" in the
+    documentation says what compiles.
+
+    Types come from hints (Python's types, also as `list[str]` or `tuple[int, str]`, data types, or
+    `Annotated[int, ck.int8()]`) or from a signature, whose types are named as colkern's functions for them,
+    with parts in angle brackets: `list<utf8>`, `struct<key: utf8, size: int64>`,
     `fixed_size_list<float32, 3>`. Names of pyarrow's and Spark's types are read too: `double`, `string`,
     `timestamp[us]`, `bigint`; `float` and `int` have 32 bits, as there. A parameter without any takes
     what it is called with. With them, the function is compiled when it is defined, else when it is first
     called with columns of new types.
 
     ==========================================  ===================================================
-    columns                                     the function gets
+    columns                                     the function gets, and returns
     ==========================================  ===================================================
-    bool                                        `bool`
-    int8 to int64, uint8 to uint32              `int` of 64 bits
-    uint64                                      `int` of 64 bits without sign
-    float16, float32 declared as such           `float` of 32 bits
-    float16 to float64 for the hint `float`     `float`
-    decimal up to 18 digits                     `int`: the value times ten to the power of the scale
-    date, time, timestamp, duration             `int` in the unit of the type
-    utf8, binary; also large, view, fixed size  a byte string: see `colkern.jit.ByteString`
-    decimal of more digits, interval, list,     what a slot is in any compiled code: see "Columns in
-    map, struct, union                          compiled code" in the documentation
-    dictionary, run-end encoded                 the values
+    bool, integers, floats                      `bool`, `int`, `float`
+    utf8; also large, view                      `str`
+    binary; also large, view, fixed size        `bytes`
+    date, time, duration                        `datetime.date`, `datetime.time`, `datetime.timedelta`
+    timestamp without a time zone               `datetime.datetime`
+    lists of these                              `list`
+    struct                                      returned alone: a tuple, a named tuple, a dataclass, or a
+                                                `dict` with constant keys
+    dictionary, run-end encoded                 what the values are
     ==========================================  ===================================================
 
-    A decimal is what its declared type says, whatever digits the column has: declared with up to 18, an
-    integer (OverflowError for a value that has more), declared with more, a decimal. Where none is
-    declared, columns of both kinds at once are refused.
+    - Results are bool, int64, float64, utf8, binary, date32, and microseconds of the others, unless another
+      type is declared. The fields of a plain tuple are f0, f1 and so on.
+    - Globals and variables of outer functions are taken as they are when it is compiled.
 
-    Results are of every type but intervals of days:
+    For columns and results of other types, columns on a device, functions with constructs that have no such
+    compiled form, and with `arithmetic="machine"`, values are those of "Columns in compiled code": numbers
+    of 64 bits that wrap around, division by zero as IEEE 754 has it for floats and 0 for integers, byte
+    strings, integers in the unit of a date or time. There, too:
 
-    ==========================================  ===================================================
-    columns                                     the function returns
-    ==========================================  ===================================================
-    bool, numbers, date, time, timestamp,       a number
-    duration, month interval
-    decimal                                     a decimal, or an integer
-    utf8, binary; also large, view, fixed size  a byte string, `bytes` or `str`
-    struct                                      a tuple, or a row of a column
-    list; also large, view, fixed size          a list, an array, or a column (`row.items[:3]`)
-    map                                         a list of tuples of a key and its item, a `dict`, or a
-                                                slot of a column
-    union                                       a tuple with a place for each child, of which one is
-                                                not None; or a slot of a column
-    dictionary, run-end encoded                 what the values have
-    ==========================================  ===================================================
-
-    - Parts of structs, lists, maps and unions are of any of these types, and None where they are null.
-    - Without a declared type, a tuple is a struct, a list a list, and a `dict` a map. Others are declared.
-    - Of numbers, byte strings and tuples of such, a `str` is built twice a row, once to be measured. All
-      other results are made once.
-    - For a declared decimal, an integer is the value times ten to the power of the scale. A decimal,
-      as arguments of more than 18 digits are, is written with the declared scale, which must not be
-      less than its own; if nothing is declared, its column has all digits: `decimal128(38, scale)`, or
-      `decimal256(76, scale)`.
-    - A tuple is a row of a struct: declared, hinted (`tuple[float, int]`, whose fields are f0 and f1, or
-      a class of `NamedTuple`), or inferred. A None in it is a null field, None instead of it a null
-      row. Named tuples must have values of the same types wherever they are made; where a field is
-      None in one of several places, return plain tuples. Functions made by `udf` that it calls for
-      the values share one pass over the columns: `return net(price), tax(price)`.
-    - A union has no nulls of its own: None for its tuple is a null of its first child. A tuple of which
-      none or several are not None raises ValueError.
-
-    Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its
-    results: numbers, times, decimals, byte strings that are parts of columns or of the source, and
-    tuples of those. Its source is translated as that of `ck.cuda_jit`, so it must be a `def` whose
-    constructs that knows. Exceptions are those of the first row that raises one.
-
-    Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
-    infinity or NaN for floats and 0 for integers. On a device it is the same, also for `a * b + c`, which
-    is rounded twice; the compiler may fuse products of complex numbers, and those that `operator.mul`
-    makes, with a sum. `str(x)` is there for integers, booleans and text, not for floats. A literal beside
-    a uint64 is one, too; any other signed integer beside one does not compile, until `np.int64(x)` or
-    `np.uint64(i)` says what is meant. Globals and variables of outer functions are taken as they are when
-    it is compiled.
+    - A decimal of up to 18 digits is an `int`, the value times ten to the power of the scale; one of more
+      digits a decimal. Where no type is declared, columns of both kinds at once are refused.
+    - A result may be a decimal, a list of tuples or a `dict` for a map, a tuple with a place for each child
+      of a union, of which one is not None. For a declared decimal, an integer is the value times ten to the
+      power of the scale. A decimal is written with the declared scale, which must not be less than its own.
+    - Functions made by `udf` that it calls for the values share one pass over the columns: `return
+      net(price), tax(price)`.
+    - Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its
+      results: numbers, times, decimals, byte strings that are parts of columns or of the source, and
+      tuples of those. Its source is translated as that of `ck.cuda_jit`, so it must be a `def` whose
+      constructs that knows. Exceptions are those of the first row that raises one.
 
     Args:
         function: A Python function with positional parameters, each of which stands for a column, also
@@ -367,10 +372,17 @@ def udf(
             dictionary or run-end encoded is called for each of its values, not for each row, where that
             is less. False for one that draws random numbers, say.
         signature: As text, `"(float64, utf8?) -> list<utf8>"`, over all hints.
+        arithmetic: "python" for Python's meaning; "machine" for integers that wrap around, and text as its
+            bytes.
+        strict: Whether everything that compiled code does not cover is refused: the function and its
+            columns by CompileError or UnsupportedError, a row by CompileError.
+        fallback: Whether a function that does not compile to Python's meaning runs in Python, with a
+            warning that says why.
 
     Raises:
         TypeError: If a declaration cannot be understood.
-        ValueError: If `nulls` is neither of the words nor a value of the result type.
+        ValueError: If `nulls` is neither of the words nor a value of the result type, or `arithmetic` is
+            neither of its words.
         UnsupportedError: If a declared type cannot be an argument or result.
         CompileError: If the function does not compile: the line and the construct.
     """

@@ -8,6 +8,7 @@ Hints are Python's types (`int`, `float`, `str`, …), data types of colkern, or
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import datetime
 import decimal
 import inspect
@@ -176,6 +177,8 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
     """`(type, nullable)` of a hint; the type None if there is no hint."""
     if name not in hints or hints[name] is inspect.Parameter.empty or hints[name] is Any:
         return None, None
+    if name == "return" and _says_little(hints[name]):
+        return None, None
     hint: Any = hints[name]
     if isinstance(hint, str):
         parsed = parsed_types(hint)
@@ -211,6 +214,11 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
     return hint, nullable
 
 
+def _says_little(hint: Any) -> bool:
+    """Whether a hint for results names a container, but not what is in it."""
+    return hint in (dict, list, tuple, object) or Any in typing.get_args(hint)
+
+
 def _tuple_fields(hint: Any) -> dict[str, object] | None:
     """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields."""
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
@@ -220,6 +228,10 @@ def _tuple_fields(hint: Any) -> dict[str, object] | None:
             # As in `_hints`.
             raise TypeError(f"{hint.__name__}: a type hint cannot be evaluated: {error}") from error
         return {field: hints.get(field) for field in hint._fields}
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        # Fields of one of Python's classes are found as those of a named tuple are.
+        hints = typing.get_type_hints(hint, include_extras=True)
+        return {field.name: hints.get(field.name) for field in dataclasses.fields(hint)}
     members = typing.get_args(hint)
     if typing.get_origin(hint) is tuple and members and Ellipsis not in members:
         return {f"f{k}": member for k, member in enumerate(members)}

@@ -276,12 +276,16 @@ def float_of_bits(bits: int64) -> float64:
 
 def wrapped(value: int64) -> int64:
     """The lowest 64 bits of an integer, as an int64: for a `+`, `-`, `*` or `<<` that may wrap around."""
-    return int64(((int(value) + (1 << 63)) & 0xFFFF_FFFF_FFFF_FFFF) - (1 << 63))
+    return _signed(int(value))
+
+
+def _signed(value: int) -> int64:
+    return int64(((value + (1 << 63)) & 0xFFFF_FFFF_FFFF_FFFF) - (1 << 63))
 
 
 def shifted_right(value: int64, places: int64) -> int64:
     """`value >> places` of the 64 bits without a sign; `places` is from 0 to 63."""
-    return wrapped((int(value) & 0xFFFF_FFFF_FFFF_FFFF) >> int(places))
+    return _signed((int(value) & 0xFFFF_FFFF_FFFF_FFFF) >> int(places))
 
 
 def sum_overflows(left: int64, right: int64) -> bool:

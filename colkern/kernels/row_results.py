@@ -9,9 +9,10 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word, set_byte, set_word
+from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import BYTES, TEXT
 from colkern.kernels.row_values import Bytes, Text, is_ascii
+from colkern.kernels.text_words import write_part
 
 
 @helper
@@ -22,8 +23,7 @@ def put(sink: int64, address: int64, size: int64) -> int64:
     if used + size + int64(8) > get_word(sink + int64(16)):
         return int64(-1)
     target = get_word(sink) + used
-    for k in range(size):
-        set_byte(target + k, get_byte(address + k))
+    write_part(target, address, size)
     set_word(sink + int64(8), used + size)
     return used
 
@@ -46,7 +46,7 @@ def put_items(layout: int64, item_words: int64, header: int64, items: int64, dat
         rest = layout
         while rest != 0:
             part = rest & int64(15)
-            if part == TEXT or part == BYTES:
+            if part in (TEXT, BYTES):
                 size = get_word(word + int64(8))
                 if part == TEXT:
                     size >>= int64(1)

@@ -25,6 +25,7 @@ from colkern.kernels.row_values import (
     Code,
     Text,
     allocate,
+    get_text,
 )
 from colkern.kernels.text_characters import length, next_position
 from colkern.kernels.text_words import (
@@ -300,3 +301,68 @@ def expandtabs(arena: Arena, text: Text, tabsize: int64) -> tuple[Text, Code]:
     size = place - target
     allocate(arena, size)
     return Text(target, size, text.ascii), DONE
+
+
+@helper
+def translate(arena: Arena, text: Text, parts: int64, covers: bool) -> tuple[Text, Code]:
+    """`text.translate(table)`: `parts` is a list of a text for each ASCII character.
+
+    Other characters stay as they are if the table `covers` none of them; else the text is left.
+    """
+    size = int64(0)
+    k = int64(0)
+    is_ascii = True
+    place = get_word(parts)
+    while k < text.size:
+        code = get_byte(text.address + k)
+        if code < 128:
+            part = get_text(place + code * int64(16))
+            size += part.size
+            is_ascii = is_ascii and part.ascii
+        elif covers:
+            size += int64(1)
+            is_ascii = False
+        else:
+            return text, LEFT
+        k += int64(1)
+    address = allocate(arena, size)
+    if address == 0:
+        return text, NO_ROOM
+    at = address
+    k = int64(0)
+    while k < text.size:
+        code = get_byte(text.address + k)
+        if code < 128:
+            part = get_text(place + code * int64(16))
+            for j in range(part.size):
+                set_byte(at + j, get_byte(part.address + j))
+            at += part.size
+        else:
+            set_byte(at, code)
+            at += int64(1)
+        k += int64(1)
+    return Text(address, size, is_ascii), DONE
+
+
+@helper
+def represented(arena: Arena, text: Text) -> tuple[Text, Code]:
+    """`repr(text)` of printable ASCII without a backslash, and with one kind of quotes at most."""
+    quote = int64(39)
+    has_other = False
+    for k in range(text.size):
+        code = get_byte(text.address + k)
+        if code < 32 or code > 126 or code == 92:
+            return text, LEFT
+        if code == 39:
+            quote = int64(34)
+        has_other = has_other or code == 34
+    if quote == 34 and has_other:
+        return text, LEFT
+    address = allocate(arena, text.size + 2)
+    if address == 0:
+        return text, NO_ROOM
+    set_byte(address, quote)
+    for k in range(text.size):
+        set_byte(address + 1 + k, get_byte(text.address + k))
+    set_byte(address + 1 + text.size, quote)
+    return Text(address, text.size + 2, True), DONE

@@ -71,7 +71,16 @@ def write_loosely(target: int64, source: int64, size: int64, there: int64) -> No
 @helper
 def write_part(target: int64, source: int64, size: int64) -> None:
     """Copy bytes by words: up to 7 bytes behind them in the target are overwritten."""
-    write_loosely(target, source, size, size)
+    if size >= 8:
+        # The last word overlaps the one before it: no word is put together from two.
+        last = size - 8
+        k = int64(0)
+        while k < last:
+            set_unaligned(target + k, get_unaligned(source + k))
+            k += 8
+        set_unaligned(target + last, get_unaligned(source + last))
+    elif size > 0:
+        set_unaligned(target, near_word(source, size))
 
 
 @helper

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import datetime
+import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +45,10 @@ def call(
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     found = find(name, arguments, named)
     if found is None:
+        owner, _, attribute = name.partition(".")
+        type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
+        if type_ is not None and attribute and not hasattr(type_, attribute):
+            emitter.refuse(f"{owner} has no {attribute!r}")
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found
@@ -111,6 +117,8 @@ def constant_kind(value: Any) -> Kind:
     if isinstance(value, tuple):
         names = tuple(getattr(value, "_fields", ()))
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
+    if isinstance(value, enum.IntEnum):
+        return k.INT
     return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
 
 

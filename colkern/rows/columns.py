@@ -14,9 +14,11 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import VIEW_BYTES, Role
-from colkern.memory import EMPTY
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations import unpack_bits
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
+from colkern.targets import target_of
 
 US_IN_DAY = 86_400_000_000
 
@@ -62,9 +64,7 @@ def _int(type_: s.Int) -> Reader:
 
 def _float(type_: s.FloatingPoint) -> Reader:
     def widened(array: Array) -> tuple[Any, ...]:
-        items = array.items(Role.DATA).astype(np.float32)
-        items.flags.writeable = False
-        return (items,)
+        return (target_of(array.device).frozen(array.items(Role.DATA).astype(np.float32)),)
 
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
 
@@ -82,10 +82,12 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
 
 
 def _is_ascii(array: Array) -> int:
-    """1 if all bytes of a text column's slots are below 128: one pass over them."""
+    """1 if all bytes of a text column's slots are below 128: one pass over them, in host memory."""
     buffer = array.buffer(Role.BYTES)
     if buffer is None or not array.length:
         return 1
+    if buffer.device != HOST:
+        return 0
     offsets = array.items(Role.OFFSETS)
     part = buffer.array[int(offsets[0]) : int(offsets[-1])]
     words = part[: len(part) & ~7].view(np.uint64)
@@ -100,7 +102,8 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
             np.dtype("<i4"), array.length * 4, array.offset * VIEW_BYTES
         )
         addresses = [(buffer or EMPTY).address for buffer in array.data_buffers]
-        return views, int(views.ctypes.data), np.array([*addresses, 0], np.int64)
+        target = target_of(array.device)
+        return views, target.address(views), target.table([*addresses, 0], np.int64)
 
     name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
     code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"
@@ -126,11 +129,17 @@ def _date(type_: s.Date) -> Reader:
 
 def _outside(code: str, units_in_day: int) -> str:
     """A test for days that Python's calendar does not have."""
+    first, end = _calendar(units_in_day)
+    return f"{code} < {first} or {code} >= {end}"
+
+
+def _calendar(units_in_day: int) -> tuple[int, int]:
+    """The first moment of Python's calendar, and the first after it, in a unit."""
     first, last = (
         (datetime.date(*day).toordinal() - datetime.date(1970, 1, 1).toordinal()) * units_in_day
         for day in ((1, 1, 1), (9999, 12, 31))
     )
-    return f"{code} < {first} or {code} >= {last + units_in_day}"
+    return first, last + units_in_day
 
 
 _MICROSECONDS = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
@@ -156,7 +165,10 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
 def _timestamp(type_: s.Timestamp) -> Reader:
     if type_.timezone:
         raise UnsupportedError(f"{type_} as an argument of a row function")
-    return _of_unit(k.DATETIME, type_.unit, _outside("i8({n}[i])", _units_in_day(type_.unit)))
+    # All that 64 bits of nanoseconds can say is in Python's calendar.
+    per_day = _units_in_day(type_.unit)
+    check = "" if type_.unit == "ns" else _outside("i8({n}[i])", per_day)
+    return _of_unit(k.DATETIME, type_.unit, check)
 
 
 def _units_in_day(unit: str) -> int:
@@ -164,10 +176,15 @@ def _units_in_day(unit: str) -> int:
     return US_IN_DAY * by // times
 
 
-def _duration(type_: s.Duration) -> Reader:
+def _most(unit: str) -> int:
+    """The longest of Python's durations in a unit, as far as 64 bits go."""
     limit = 86_399_999_999_999_999_999 // 1_000_000
-    times, by = _MICROSECONDS[type_.unit]
-    most = min(limit * 1_000_000 * by // times, (1 << 63) - 1)
+    times, by = _MICROSECONDS[unit]
+    return min(limit * 1_000_000 * by // times, (1 << 63) - 1)
+
+
+def _duration(type_: s.Duration) -> Reader:
+    most = _most(type_.unit)
     return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
 
 
@@ -179,14 +196,23 @@ def _list(type_: s.DataType) -> Reader:
     if item.makes or isinstance(item.kind, k.Tuple):
         raise UnsupportedError(f"{type_} as an argument of a row function")
     is_text = item.kind in (k.TEXT, k.BYTES)
+    if is_text and not isinstance(type_.fields[0].type.storage, _OF_OFFSETS):
+        raise UnsupportedError(f"{type_} as an argument of a row function")
 
     def prepare(array: Array) -> tuple[Any, ...]:
         first, counts, child = _spans(array)
         missing = child.null_count if child.layout.has_validity else 0
         valid = (child.buffer(Role.VALIDITY) if missing else None) or EMPTY
-        parts: tuple[Any, ...]
-        parts = _texts(child, item.kind) if is_text else (_words(child, item.kind),)
-        return first, counts, valid.array, np.uint64(child.offset), *parts
+        bits, place = valid.array, child.offset
+        if is_text:
+            return first, counts, bits, np.uint64(place), *_texts(child, item.kind)
+        words, exist = _words(child)
+        if not exist.all():
+            # As of nulls: Python sees to the rows that have one.
+            if missing:
+                exist &= unpack_bits(valid, place, child.length)
+            bits, place = Buffer.of_items(np.packbits(exist, bitorder="little")).array, 0
+        return first, counts, bits, np.uint64(place), words
 
     names: tuple[str, ...] = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")
     span = "{n}_first[i], {n}_counts[i]"
@@ -214,15 +240,31 @@ def _spans(array: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
     return offsets[:-1], np.diff(offsets), child
 
 
-def _words(child: Array, kind: Kind) -> NDArray[np.int64]:
-    """The items of lists as words."""
-    if kind == k.BOOL:
-        bits = np.unpackbits((child.buffer(Role.DATA) or EMPTY).array, bitorder="little")
-        return bits[child.offset : child.offset + child.length].astype(np.int64)
+def _words(child: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The items of lists as words, and which of them are values that compiled code has."""
+    storage = child.type.storage
+    if isinstance(storage, s.Bool):
+        bits = unpack_bits(child.buffer(Role.DATA) or EMPTY, child.offset, child.length)
+        return bits.astype(np.int64), np.ones(child.length, np.bool_)
     items = child.items(Role.DATA)
-    if kind == k.FLOAT:
-        return np.ascontiguousarray(items, np.float64).view(np.int64)
-    return items.astype(np.int64)
+    if isinstance(storage, s.FloatingPoint):
+        words = np.ascontiguousarray(items, np.float64).view(np.int64)
+        return words, np.ones(child.length, np.bool_)
+    words = items.astype(np.int64)
+    if isinstance(storage, s.Int):
+        return words, words >= 0 if storage == s.uint64() else np.ones(child.length, np.bool_)
+    times, by, first, end = 1, 1, 0, 1 << 63
+    if isinstance(storage, s.Date):
+        by = 1 if storage == s.date32() else 86_400_000
+        first, end = _calendar(by)
+    else:
+        times, by = _MICROSECONDS[storage.unit]
+        if isinstance(storage, s.Timestamp):
+            first, end = _calendar(_units_in_day(storage.unit))
+        elif isinstance(storage, s.Duration):
+            first, end = -_most(storage.unit), _most(storage.unit) + 1
+    whole = isinstance(storage, s.Date) or words % by == 0
+    return words * times // by, (words >= first) & (words <= end - 1) & whole
 
 
 def _texts(child: Array, kind: Kind) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -232,6 +274,8 @@ def _texts(child: Array, kind: Kind) -> tuple[NDArray[np.int64], NDArray[np.int6
     is_ascii = _is_ascii(child) if kind == k.TEXT else 0
     return offsets[:-1] + base, np.diff(offsets), is_ascii
 
+
+_OF_OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
 
 _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.Bool: _bool,
@@ -281,24 +325,40 @@ _RESULTS: dict[str, s.DataType] = {
 }
 
 
-def type_of(kind: Kind) -> s.DataType:
+_LARGE: dict[str, s.DataType] = {"str": s.large_utf8(), "bytes": s.large_binary()}
+
+
+def type_of(kind: Kind, large: bool = False) -> s.DataType:
     """The data type of a column of results of a kind.
+
+    Args:
+        kind: The kind.
+        large: Whether its offsets have 64 bits.
 
     Raises:
         UnsupportedError: If there is none.
     """
     if isinstance(kind, k.Optional):
-        return type_of(kind.of)
+        return type_of(kind.of, large)
     if kind in (k.NONE, k.NEVER):
         return s.null()
     if isinstance(kind, k.Tuple):
         names = kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
-        return s.struct(list(zip(names, map(type_of, kind.items), strict=True)))
+        types = [type_of(item, large) for item in kind.items]
+        return s.struct(list(zip(names, types, strict=True)))
     if isinstance(kind, k.Container) and kind.name in ("list", "set"):
-        return s.list_(type_of(kind.items[0]))
+        item = type_of(kind.items[0], large)
+        return s.large_list(item) if large else s.list_(item)
     if kind.name not in _RESULTS:
         raise UnsupportedError(f"results that are {kind}")
-    return _RESULTS[kind.name]
+    return (_LARGE if large and kind.name in _LARGE else _RESULTS)[kind.name]
+
+
+def has_large(data_type: s.DataType) -> bool:
+    """Whether a type or one of its parts has offsets of 64 bits."""
+    storage = data_type.storage
+    large = isinstance(storage, s.LargeUtf8 | s.LargeBinary | s.LargeList | s.LargeListView)
+    return large or any(has_large(field.type) for field in getattr(storage, "fields", ()))
 
 
 def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
@@ -321,14 +381,14 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             pairs = zip(kind.items, storage.fields, strict=True)
             items = tuple(declared_kind(item, field.type) for item, field in pairs)
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
-    if isinstance(kind, k.Container) and isinstance(storage, _LISTS):
+    if isinstance(kind, k.Container) and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
     if isinstance(storage, _DECLARED.get(kind.name, ())):
         return kind
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
 
-_LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
 _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bool": (s.Bool, s.Int, s.FloatingPoint),
     "int": (s.Int, s.FloatingPoint),

@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -17,6 +17,10 @@ from colkern.rows.front import Sources, sources_of, take_sources
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
 from colkern.rows.reports import Report
+from colkern.rows.results import require_values
+
+if TYPE_CHECKING:
+    from colkern.rows.device import OnDevice
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class RowOptions:
     Args:
         arithmetic: "python" for Python's meaning of all operations; "machine" for integers that wrap
             around and division by zero as IEEE 754 has it.
-        strict: Whether a row that compiled code does not cover is an error.
+        strict: Whether what compiled code does not cover is an error: a row, a column, the function.
         fallback: Whether a function that does not compile runs in Python, with a warning.
     """
 
@@ -98,6 +102,8 @@ class CompiledRows:
             return Plan(self._function, columns, nullable, returns, strict=self._options.strict)
         except (CompileError, UnsupportedError) as error:
             self._reasons[columns] = error
+            if self._options.strict:
+                raise
             if not self._options.fallback:
                 return None
             self.report.reason = str(error).split("\n")[0]
@@ -117,16 +123,20 @@ class Counted:
     """
 
     def __init__(
-        self, plan: AnyPlan, report: Report, fill: Callable[[Array, Sequence[Array]], Array] | None
+        self,
+        plan: AnyPlan | OnDevice,
+        report: Report,
+        fill: Callable[[Array, Sequence[Array]], Array] | None,
     ) -> None:
         self._plan = plan
         self._report = report
         self._fill = fill
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
-        """The results for arrays of one length, in host memory and of the plan's types."""
+        """The results for arrays of one length and of the plan's types, where these are."""
         results, left = self._plan.run(arrays, length)
         self._report.add(length, left)
+        require_values(self._report.name, results)
         return results if self._fill is None else self._fill(results, arrays)
 
     def compile(self, columns: Sequence[s.DataType]) -> None:

@@ -8,19 +8,11 @@ from typing import Any
 import numba
 import numpy as np
 
+from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
-from colkern.cpu.primitives import (
-    bits_of_float,
-    difference_overflows,
-    float_of_bits,
-    get_word,
-    product_overflows,
-    set_word,
-    sum_overflows,
-    trailing_zeros,
-)
+from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
-from colkern.kernels import row_results, row_slots, row_values
+from colkern.kernels import primitives, row_results, row_slots, row_values
 from colkern.rows.emitter import Program
 
 _OPTIONS: dict[str, Any] = {
@@ -31,21 +23,20 @@ _OPTIONS: dict[str, Any] = {
     "_nrt": False,
 }
 
-_PRIMITIVES = {
-    function.__name__: function
-    for function in (
-        bits_of_float,
-        difference_overflows,
-        float_of_bits,
-        get_word,
-        product_overflows,
-        set_word,
-        sum_overflows,
-        trailing_zeros,
-    )
-}
+PRIMITIVES = (
+    primitives.bits_of_float,
+    primitives.difference_overflows,
+    primitives.float_of_bits,
+    primitives.get_byte,
+    primitives.get_word,
+    primitives.product_overflows,
+    primitives.set_word,
+    primitives.sum_overflows,
+    primitives.trailing_zeros,
+)
+"""The primitives that all generated source may name, as plain Python."""
 
-_BODIES = (
+BODIES = (
     row_slots.viewed_text,
     row_slots.viewed_bytes,
     row_slots.valid_until,
@@ -66,6 +57,7 @@ _BODIES = (
     row_values.set_bytes,
     row_values.set_text,
 )
+"""The bodies that all generated source may name."""
 
 NAMES: dict[str, Any] = {
     "math": math,
@@ -76,16 +68,16 @@ NAMES: dict[str, Any] = {
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,
 }
-"""What all generated source may name."""
+"""What else all generated source may name."""
 
 
 def namespace_of(program: Program, title: str) -> dict[str, Any]:
     """What the names in a program's loop stand for; its functions are compiled with the loop."""
-    namespace = NAMES | _PRIMITIVES
-    namespace |= {body.__name__: compiled(body) for body in _BODIES}
+    namespace = NAMES | {p.__name__: getattr(cpu_primitives, p.__name__) for p in PRIMITIVES}
+    namespace |= {body.__name__: compiled(body) for body in BODIES}
     namespace |= {name: compiled(body) for name, body in program.bodies.items()}
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         plain = function_of_text(name, text, own, f"row function {title}")
-        namespace[name] = numba.njit(**_OPTIONS)(plain)
+        namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     return namespace

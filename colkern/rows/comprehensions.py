@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
+from functools import partial
 
-from colkern.kernels import row_sorting, row_values
+from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
-from colkern.rows.containers import add, new_container
-from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import condition, constant, expression, needed, operated, truth
-from colkern.rows.iteration import each
+from colkern.rows.containers import add, counter, new_container
+from colkern.rows.emitter import Emitter, derived
+from colkern.rows.expressions import (
+    condition,
+    constant,
+    expression,
+    looked_into,
+    needed,
+    operated,
+    truth,
+)
+from colkern.rows.iteration import builtin_of, each
 from colkern.rows.statements import bind_target, stored_names
 from colkern.rows.values import Value, of_parts
 
 Take = Callable[[Value], None]
 """Writes what is done with an item."""
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
 
-def comprehension(emitter: Emitter, node: ast.expr) -> Value:
+def comprehension(
+    emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+) -> Value:
     """The value of a comprehension."""
     if isinstance(node, ast.GeneratorExp):
-        emitter.refuse(
-            "a generator expression has a compiled form as the argument of a function only"
-        )
+        values = unrolled(emitter, node)
+        if values is None:
+            emitter.refuse(
+                "a generator expression has a compiled form as the argument of a function only"
+            )
+        return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
     if isinstance(node, ast.DictComp):
         made = new_container(emitter, node, "dict", 0)
 
@@ -37,11 +52,18 @@ def comprehension(emitter: Emitter, node: ast.expr) -> Value:
         _generated(emitter, node, take)
         return made
     made = new_container(emitter, node, "list" if isinstance(node, ast.ListComp) else "set", 0)
-    items(emitter, node, lambda value: add(emitter, made, (value,)))
+    element = node.elt
+
+    def take_item() -> None:
+        add(emitter, made, (expression(emitter, element),))
+
+    _generated(emitter, node, take_item)
     return made
 
 
-def items(emitter: Emitter, node: ast.expr, take: Take, more: str = "True") -> None:
+def items(
+    emitter: Emitter, node: ast.expr, take: Take, more: str = "True", *, any_order: bool = False
+) -> None:
     """Go over what an expression iterates.
 
     Args:
@@ -49,13 +71,49 @@ def items(emitter: Emitter, node: ast.expr, take: Take, more: str = "True") -> N
         node: The expression.
         take: Writes what is done with each item.
         more: A condition for another item.
+        any_order: Whether the items may come in any order, as those of a set do.
     """
+    if isinstance(node, ast.GeneratorExp) and _is_mixed(emitter, node):
+        for value in unrolled(emitter, node) or ():
+            emitter.branch(more, partial(take, value), lambda: None)
+        return
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
         _generated(emitter, node, lambda: take(expression(emitter, element)), more)
         return
     taken: list[Value] = []
-    each(emitter, node, node, taken.append, lambda: take(taken[-1]), set(), more=more)
+    each(
+        emitter,
+        node,
+        node,
+        taken.append,
+        lambda: take(taken[-1]),
+        set(),
+        more=more,
+        any_order=any_order,
+    )
+
+
+def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
+    """The items of a generator expression over a tuple; None for other expressions."""
+    if not isinstance(node, ast.GeneratorExp) or len(node.generators) > 1 or node.generators[0].ifs:
+        return None
+    source = looked_into(emitter, node.generators[0].iter)
+    if not isinstance(source.kind, k.Tuple):
+        return None
+    target = node.generators[0].target
+    names = stored_names([target])
+    hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
+    cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
+    values = []
+    for item in source.items:
+        bind_target(emitter, target, item)
+        values.append(emitter.numbers(expression(emitter, node.elt)))
+    for name in names:
+        emitter.env.pop(name, None)
+    emitter.env.update(hidden)
+    emitter.cells.update(cells)
+    return values
 
 
 def _generated(
@@ -109,6 +167,17 @@ def _generated(
     emitter.cells.update(cells)
 
 
+def _is_mixed(emitter: Emitter, node: ast.GeneratorExp) -> bool:
+    """Whether a generator expression goes over a display of values of several kinds."""
+    iterable = node.generators[0].iter
+    if not isinstance(iterable, ast.Tuple) or len(node.generators) > 1 or node.generators[0].ifs:
+        return False
+    kind: k.Kind | None = k.NEVER
+    for value in [expression(emitter, item) for item in iterable.elts]:
+        kind = kind and k.joined(kind, value.kind)
+    return kind is None
+
+
 class Accumulator:
     """A variable of the generated source that a loop changes, of the kind that it turns out to have.
 
@@ -144,12 +213,21 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     start = node.args[1] if len(node.args) > 1 else None
     for word in node.keywords:
         start = word.value
+    if sys.version_info >= (3, 12):
+        made = _list_of(emitter, node.args[0], any_order=True)
+        assert isinstance(made.kind, k.Container)
+        if made.kind.items[0] == k.FLOAT:
+            # From Python 3.12 on, sum() compensates for rounding.
+            first_value = emitter.numbers(needed(emitter, start) if start else constant(0))
+            first_value = emitter.converted(first_value, k.FLOAT)
+            body = row_lists.sum_floats_exactly
+            return invoked(emitter, body, [made, first_value], k.FLOAT, "sum")
     result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
 
     def take(value: Value) -> None:
         result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
 
-    items(emitter, node.args[0], take)
+    items(emitter, node.args[0], take, any_order=True)
     return result.get()
 
 
@@ -171,7 +249,7 @@ def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
         test = emitter.numbers(truth(emitter, value))
         emitter.write(f"{found} = {test.code}")
 
-    items(emitter, node.args[0], take, f"not {found}" if by else found)
+    items(emitter, node.args[0], take, f"not {found}" if by else found, any_order=True)
     return Value(k.BOOL, emitter.copy(found))
 
 
@@ -208,7 +286,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         emitter.branch(emitter.numbers(better).code, keep, lambda: None)
         emitter.write(f"{empty} = False")
 
-    items(emitter, node.args[0], take)
+    items(emitter, node.args[0], take, any_order="key" not in words)
     if "default" in words:
         return emitter.chosen(empty, lambda: expression(emitter, words["default"]), best.get)
     emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing")
@@ -217,7 +295,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
 
 def as_list(emitter: Emitter, node: ast.expr) -> Value:
     """What an expression iterates as a list, which nobody changes."""
-    if not isinstance(node, ast.GeneratorExp):
+    if not isinstance(node, ast.GeneratorExp) and not builtin_of(emitter, node):
         value = needed(emitter, node)
         if isinstance(value.kind, k.Container) and value.kind.name == "list":
             return value
@@ -227,14 +305,14 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def _listed(emitter: Emitter, node: ast.expr, value: Value) -> Value:
-    name = emitter.fresh("listed")
-    emitter.env[name] = value
-    return _list_of(emitter, ast.copy_location(ast.Name(name, ast.Load()), node))
+    load = derived(node, "listed", lambda: ast.Name("<listed>", ast.Load()))
+    emitter.env["<listed>"] = value
+    return _list_of(emitter, load)
 
 
-def _list_of(emitter: Emitter, node: ast.expr) -> Value:
+def _list_of(emitter: Emitter, node: ast.expr, *, any_order: bool = False) -> Value:
     made = new_container(emitter, node, "list", 0)
-    items(emitter, node, lambda value: add(emitter, made, (value,)))
+    items(emitter, node, lambda value: add(emitter, made, (value,)), any_order=any_order)
     return made
 
 
@@ -255,6 +333,74 @@ def filtered(emitter: Emitter, node: ast.Call) -> Value:
 
     items(emitter, iterable, take)
     return made
+
+
+def counted(emitter: Emitter, node: ast.Call) -> Value:
+    """`collections.Counter(…)`."""
+    if node.keywords or len(node.args) > 1:
+        emitter.refuse("Counter() with such arguments has no compiled form")
+    if not node.args:
+        return new_container(emitter, node, "dict", 0, "count")
+    return counter(emitter, as_list(emitter, node.args[0]))
+
+
+def default_dict(emitter: Emitter, node: ast.Call) -> Value:
+    """`collections.defaultdict(…)` of a type of numbers, of texts, or of lists."""
+    factory = needed(emitter, node.args[0]).constant if len(node.args) == 1 else None
+    if factory not in (int, float, str, list):
+        emitter.refuse("defaultdict() has a compiled form with int, float, str or list only")
+    return new_container(emitter, node, "dict", 0, factory.__name__)
+
+
+def reduced(emitter: Emitter, node: ast.Call) -> Value:
+    """`functools.reduce(function, …, initial)`."""
+    from colkern.rows.functions import applied
+
+    if len(node.args) != 3:
+        emitter.refuse("reduce() has a compiled form with an initial value only")
+    result = Accumulator(emitter, node, needed(emitter, node.args[2]))
+
+    def take(value: Value) -> None:
+        result.set(applied(emitter, node.args[0], [result.get(), emitter.numbers(value)]))
+
+    items(emitter, node.args[1], take)
+    return result.get()
+
+
+def as_new_list_of(emitter: Emitter, node: ast.Call) -> Value:
+    """What `reversed(…)` gives, as a list."""
+    return _list_of(emitter, node)
+
+
+def mapped(emitter: Emitter, node: ast.Call) -> Value:
+    """What `map(…)` gives: a tuple of what it makes of a tuple, else a list."""
+    from colkern.rows.functions import applied
+
+    parts = [looked_into(emitter, part) for part in node.args[1:]]
+    if any(not isinstance(part.kind, k.Tuple) for part in parts):
+        return _list_of(emitter, node)
+    rows = zip(*(part.items for part in parts), strict=False)
+    items = tuple(emitter.numbers(applied(emitter, node.args[0], row)) for row in rows)
+    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+
+
+def first(emitter: Emitter, node: ast.Call) -> Value:
+    """`next(…)` of a generator expression."""
+    if not isinstance(node.args[0], ast.GeneratorExp):
+        emitter.refuse("next() has a compiled form of a generator expression only")
+    found = emitter.copy("False")
+    result = Accumulator(emitter, node, Value(k.NEVER))
+
+    def take(value: Value) -> None:
+        result.set(value)
+        emitter.write(f"{found} = True")
+
+    items(emitter, node.args[0], take, f"not {found}")
+    if len(node.args) > 1:
+        other = node.args[1]
+        return emitter.chosen(found, result.get, lambda: expression(emitter, other))
+    emitter.fail_if(f"not {found}", row_values.STOP_ITERATION, "next() of nothing")
+    return result.get()
 
 
 def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
@@ -299,7 +445,8 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
             return constant(tuple(value.constant))
         if isinstance(value.kind, k.Tuple):
             return value
-    return emitter.refuse("a tuple of a length that depends on the row has no compiled form")
+    # Of a length that depends on the row: compared, sorted and returned as a list is.
+    return _list_of(emitter, node.args[0])
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
@@ -318,7 +465,7 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
 
         items(emitter, node.args[0], take)
     else:
-        made = _list_of(emitter, node.args[0])
+        made = _list_of(emitter, node.args[0], any_order=True)
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
     return _sorted(emitter, made, truth(emitter, reverse), "key" in words, node)
 

@@ -6,9 +6,9 @@ import ast
 import operator
 from collections.abc import Sequence
 
-from colkern.kernels import row_dicts, row_lists, row_values
+from colkern.kernels import row_counters, row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has
+from colkern.rows.calls import call, has, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, equal, evaluated, expression
@@ -30,7 +30,45 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
             emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
             emitter.refuse(f"{place.constant!r} is not in a constant")
+    if isinstance(container.kind, Container) and container.kind.default:
+        return _item_or_default(emitter, container, place, container.kind.default)
     return call(emitter, "[]", [readable(emitter, container), place])
+
+
+def _item_or_default(emitter: Emitter, container: Value, place: Value, default: str) -> Value:
+    """An item of a `defaultdict` or a `Counter`."""
+    zeros: dict[str, Value] = {"str": constant(""), "float": constant(0.0)}
+    value = zeros.get(default, constant(0))
+    if default == "list":
+        value = new_container(emitter, emitter.node, "list", 0)
+    name = "get" if default == "count" else "setdefault"
+    return call(
+        emitter,
+        f"dict.{name}",
+        [container, *fitting(emitter, container, "setdefault", [place, value])],
+    )
+
+
+def counter(emitter: Emitter, made: Value) -> Value:
+    """`Counter(…)` of a list."""
+    kind = made.kind
+    assert isinstance(kind, Container)
+    key = kind.items[0]
+    if key == k.NEVER:
+        return Value(Container("dict", items=(key, k.INT), default="count"), made.code)
+    counted = invoked(emitter, row_counters.count_items, [made], k.INT, "Counter", {"K": key})
+    return Value(Container("dict", items=(key, k.INT), default="count"), counted.code)
+
+
+def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
+    """`Counter.most_common(…)`."""
+    kind = owner.kind
+    assert isinstance(kind, Container)
+    key = kind.items[0]
+    count = emitter.numbers(most if most is not None else constant((1 << 63) - 1))
+    pairs = k.list_of(k.tuple_of((key, k.INT)))
+    arguments = [owner, emitter.converted(count, k.INT)]
+    return invoked(emitter, row_counters.most_common, arguments, pairs, "Counter", {"K": key})
 
 
 def readable(emitter: Emitter, container: Value) -> Value:
@@ -57,7 +95,9 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     if container.is_constant and isinstance(container.constant, range):
         return _in_range(emitter, value, container.constant)
     if container.is_constant and not isinstance(container.constant, str | bytes):
-        items = list(container.constant)
+        is_set = isinstance(container.constant, set | frozenset)
+        # A set's own order differs from process to process, and so would the source.
+        items = sorted(container.constant, key=repr) if is_set else list(container.constant)
         if len(items) <= FEW or isinstance(container.constant, tuple | list):
             return _one_of(emitter, value, [constant(item) for item in items])
         return call(emitter, "in", [value, emitter.numbers(container)])
@@ -148,7 +188,9 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     return made
 
 
-def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Value:
+def new_container(
+    emitter: Emitter, node: ast.AST, name: str, room: int, default: str = ""
+) -> Value:
     """A new list, set or dictionary, whose items are of the kinds that it turns out to have.
 
     Args:
@@ -156,10 +198,11 @@ def new_container(emitter: Emitter, node: ast.AST, name: str, room: int) -> Valu
         node: What tells it apart.
         name: "list", "set" or "dict".
         room: For how many items it has room at first.
+        default: What a dictionary gives for a key that is not there.
     """
     count = 2 if name == "dict" else 1
     kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
-    kind = Container(name, items=kinds, sites=frozenset({id(node)}))
+    kind = Container(name, items=kinds, default=default, sites=frozenset({id(node)}))
     body, more = (
         (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")
     )
@@ -238,26 +281,27 @@ def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
     call(emitter, f"{container.kind.name}.pop", [container, place])
 
 
-def extended(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> bool:
-    """Whether `left += right` changed a container in place."""
+def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
+    """`left += right` of a container, which changes in place."""
     names = {ast.Add: "list.extend", ast.BitOr: f"{left.kind.name}.update"}
     name = names.get(type(operation), "")
     if name and has(name, [left, right]):
         call(emitter, name, [left, right])
-        return True
-    return False
+        return
+    # Other names of the container would not see what is made anew.
+    emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")
 
 
 # Loops
 
 
-def items_of(emitter: Emitter, value: Value) -> Source:
+def items_of(emitter: Emitter, value: Value, any_order: bool) -> Source:
     """The items of a list, or the keys of a dictionary or set."""
     kind = value.kind
     assert isinstance(kind, Container)
-    if kind.name == "set":
+    if kind.name == "set" and not any_order:
         emitter.refuse("the order of a set is not Python's; go over sorted(…)")
-    if kind.name == "dict":
+    if kind.name in ("dict", "set"):
         return entries_of(emitter, value, "keys")
     place = emitter.copy("0")
     (item_kind,) = kind.items
@@ -274,7 +318,7 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
     """The keys, values or items of a dictionary, in order."""
     kind = value.kind
     assert isinstance(kind, Container)
-    key, item_kind = kind.items
+    key, item_kind = kind.items if kind.name == "dict" else (kind.items[0], k.NONE)
     words = f"{key.words}, {item_kind.words}, {value.code}"
     following = emitter.use(row_dicts.next_item)
     changes = emitter.use(row_dicts.dict_changes)

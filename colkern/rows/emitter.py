@@ -70,6 +70,7 @@ class Program:
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
         functions: Those that are generated from users' functions, by function and kinds of arguments.
+        places: Where other constants stand in the pool.
         blocks: The constants with addresses in them, by their place in the pool.
         stack: The functions that are being written.
     """
@@ -79,6 +80,7 @@ class Program:
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)
+    places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
@@ -90,19 +92,18 @@ class Program:
         """Forget what came later: functions too, as they name sites and constants by their places."""
         sites, pool, sources, functions = state
         del self.sites[sites:], self.pool[pool:]
+        self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
         self.sources, self.functions = dict(sources), dict(functions)
 
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
-        found = self.pool.find(data) if data else 0
-        while found % 8 and found >= 0:
-            found = self.pool.find(data, found + 1)
-        if found < 0:
+        if data not in self.places:
+            # Not within a block, where other bytes stand in their place in the end.
             self.pool += bytes(-len(self.pool) % 8)
-            found = len(self.pool)
+            self.places[data] = len(self.pool)
             self.pool += data
-        return found
+        return self.places[data]
 
     def block(self, block: ConstantBlock) -> int:
         """Where a constant with addresses in it stands in the pool."""
@@ -170,9 +171,23 @@ class Emitter:
         self.loops: list[Any] = []
         self.dead = False
         self.has_soft_checks = False
+        self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.rows = returned_rows(definition.body)
         self._names = 0
+
+    # Going back
+
+    def state(self) -> tuple[object, ...]:
+        """Where the writing stands, for `restore`."""
+        counts = len(self.block.lines), len(self.attempts), len(self.loops), self.depth
+        return self.block, dict(self.env), dict(self.cells), *counts
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what was written since."""
+        self.block, self.env, self.cells, lines, attempts, loops, self.depth = state
+        del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
+        self.dead = False
 
     # Lines
 
@@ -296,7 +311,7 @@ class Emitter:
         lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
         for depth, line in self.block.text(1):
             if isinstance(line, _Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}"
+                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
             elif isinstance(line, _Return):
                 line = f"return {', '.join(('bad', line) if line else ('bad',))}"
             lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
@@ -313,13 +328,13 @@ class Emitter:
 
     # Values
 
-    def plain(self, value: Value) -> Value:
-        """A value that is there: rows in which it is None or unbound are left to Python."""
+    def plain(self, value: Value, code: int = row_values.TYPE_ERROR) -> Value:
+        """A value that is there: for None, the exception of that code is raised."""
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
             value = replace(value, unbound="")
         if isinstance(value.kind, k.Optional):
-            self.fail_if(value.none, row_values.LEFT, "None where a value is needed")
+            self.fail_if(value.none, code, "None where a value is needed")
             return Value(value.kind.of, value.code, items=value.items)
         return value
 
@@ -410,7 +425,9 @@ class Emitter:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
         if joined is None:
-            self.refuse(f"one name is {has} here and {gets} there")
+            if key == RETURN:
+                self.refuse(f"it returns {has} in one place and {gets} in another")
+            self.refuse(f"one variable is {has} in one place and {gets} in another")
         if joined != has:
             self.widened[key] = joined
             raise Wider
@@ -477,7 +494,8 @@ class Emitter:
         self, left: tuple[Block, dict[str, Value]], right: tuple[Block, dict[str, Value]]
     ) -> dict[str, Value]:
         env = {}
-        for name in left[1].keys() | right[1].keys():
+        # In an order that is the same in all processes, or none would find what another compiled.
+        for name in sorted(left[1].keys() | right[1].keys()):
             a, b = left[1].get(name), right[1].get(name)
             if a is not None and b is not None and _is_same(a, b):
                 env[name] = a
@@ -559,6 +577,17 @@ def _is_same(left: Value, right: Value) -> bool:
     return left == right
 
 
+def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
+    """A node that is made from one of the user's, the same each time the function is written.
+
+    What is known of variables and containers belongs to nodes.
+    """
+    made: dict[str, ast.AST] = vars(node).setdefault("derived", {})
+    if name not in made:
+        made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
+    return made[name]
+
+
 RETURN = "return"
 """The key of the kind of what a function returns."""
 
@@ -601,11 +630,9 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            return Value(
-                k.INT,
-                str(value) if value > -(1 << 63) else "(-9223372036854775807 - 1)",
-                constant=value,
-            )
+            # The least integer has no literal of its own.
+            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import enum
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.errors import shown
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, constant_kind
 from colkern.rows.emitter import Block, Emitter
@@ -111,6 +114,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     folded = _folded(function, left, right)
     if folded is not None:
         return folded
+    if any(isinstance(side.kind, k.Container) and side.kind.default for side in (left, right)):
+        emitter.refuse("an operator of dictionaries with defaults has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
         items = (*left.items, *right.items)
         return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
@@ -119,6 +124,20 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
 
         return percent(emitter, left.constant, right)
     return _checked_loose(emitter, call(emitter, name, [left, right]), left, right)
+
+
+def by_operator(
+    emitter: Emitter, function: Any, arguments: list[Value], named: dict[str, Value]
+) -> Value | None:
+    """What a function of `operator` gives; None if it is no operator of two values."""
+    for kind, (_, known) in _OPERATORS.items():
+        if known is function and len(arguments) == 2 and not named:
+            operation = kind()
+            if isinstance(operation, ast.cmpop):
+                return compared(emitter, operation, *arguments)
+            assert isinstance(operation, ast.operator)
+            return operated(emitter, operation, *arguments)
+    return None
 
 
 def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
@@ -199,8 +218,11 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         return constant((left.kind == k.NONE) == positive)
     if left.is_constant and right.is_constant:
         return constant((left.constant is right.constant) == positive)
-    if k.BOOL in (left.kind, right.kind):
-        value = equal(emitter, left, right) if left.kind == right.kind else constant(False)
+    kinds = [
+        side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
+    ]
+    if k.BOOL in kinds:
+        value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
     return emitter.refuse("`is` compares with None, True and False; use `==` for values")
 
@@ -498,13 +520,19 @@ def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
 
 
 def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
-    value = needed(emitter, node.value)
-    if value.is_constant and value.kind.name == "object":
+    value = emitter.plain(expression(emitter, node.value), row_values.ATTRIBUTE_ERROR)
+    if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, node.attr):
-            emitter.refuse(f"{value.constant!r} has no {node.attr}")
+            emitter.refuse(f"{shown(value.constant)} has no {node.attr!r}")
         return constant(getattr(value.constant, node.attr))
     if isinstance(value.kind, k.Tuple) and node.attr in value.kind.names:
         return value.items[value.kind.names.index(node.attr)]
+    if isinstance(value.kind, k.Tuple) and isinstance(
+        getattr(value.kind.form, node.attr, None), property
+    ):
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, getattr(value.kind.form, node.attr).fget, [value], {})
     return call(emitter, f"{value.kind.name}.{node.attr}", [value])
 
 
@@ -554,7 +582,9 @@ def _call(emitter: Emitter, node: ast.Call) -> Value:
     return invocation(emitter, node)
 
 
-def _comprehension(emitter: Emitter, node: ast.expr) -> Value:
+def _comprehension(
+    emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+) -> Value:
     from colkern.rows.comprehensions import comprehension
 
     return comprehension(emitter, node)

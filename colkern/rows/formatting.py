@@ -25,6 +25,13 @@ def text_of(emitter: Emitter, value: Value) -> Value:
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
 
 
+def represented(emitter: Emitter, value: Value) -> Value:
+    """`repr(value)`."""
+    if value.is_constant:
+        return constant(repr(value.constant))
+    return call(emitter, "repr", [emitter.plain(value)])
+
+
 def with_specification(emitter: Emitter, value: Value, specification: str) -> Value:
     """`format(value, specification)`."""
     if not specification:
@@ -48,7 +55,7 @@ def joined(emitter: Emitter, node: ast.JoinedStr) -> Value:
 def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
     value = expression(emitter, part.value)
     if part.conversion == ord("r"):
-        value = call(emitter, "repr", [emitter.plain(value)])
+        value = represented(emitter, value)
     elif part.conversion not in (-1, ord("s")):
         emitter.refuse("!a in an f-string has no compiled form")
     specification = constant("")
@@ -89,7 +96,7 @@ def formatted(
         pieces.append(constant(before))
         if field is None:
             continue
-        if conversion or "{" in (specification or ""):
+        if conversion not in (None, "r", "s") or "{" in (specification or ""):
             emitter.refuse(f"the format {text!r} has no compiled form")
         if field == "":
             field, position = str(position), position + 1
@@ -99,6 +106,8 @@ def formatted(
             value = named[field]
         else:
             emitter.refuse(f"the format {text!r} has no compiled form")
+        if conversion == "r":
+            value = represented(emitter, value)
         pieces.append(with_specification(emitter, value, specification or ""))
     return concatenated(emitter, pieces)
 

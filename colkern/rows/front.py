@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
+import hashlib
+import linecache
 import textwrap
 import types
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from colkern.errors import CompileError
@@ -51,8 +53,8 @@ def definition_of(function: types.FunctionType) -> Definition:
     return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
 
 
-Sources = dict[tuple[str, int, str], tuple[list[str], int]]
-"""The lines of functions, by file, line and name."""
+Sources = dict[str, tuple[str, int]]
+"""The text of functions and the number of its first line, by what tells the functions apart."""
 
 _SHIPPED: Sources = {}
 
@@ -66,11 +68,9 @@ def sources_of(function: types.FunctionType) -> Sources:
         if _key(each) in found:
             continue
         try:
-            found[_key(each)] = inspect.getsourcelines(each)
-        except (OSError, TypeError):
-            if _key(each) not in _SHIPPED:
-                continue
-            found[_key(each)] = _SHIPPED[_key(each)]
+            found[_key(each)] = _text_of(each)
+        except OSError:
+            continue
         named = _meanings(each)
         waiting += [
             value
@@ -89,9 +89,69 @@ def take_sources(sources: Sources) -> None:
     _SHIPPED.update(sources)
 
 
-def _key(function: types.FunctionType) -> tuple[str, int, str]:
+def _key(function: types.FunctionType) -> str:
+    """What tells a function from others, in all processes; also from what stood in its place before,
+    as in a notebook's cell that was edited."""
     code = function.__code__
-    return code.co_filename, code.co_firstlineno, code.co_name
+    place = code.co_filename, code.co_firstlineno, code.co_name
+    return hashlib.sha256(repr((place, _content(code))).encode()).hexdigest()
+
+
+def _content(code: types.CodeType) -> tuple[object, ...]:
+    constants = [
+        _content(part)
+        if isinstance(part, types.CodeType)
+        # The order of a set differs from process to process.
+        else sorted(map(repr, part))
+        if isinstance(part, frozenset)
+        else repr(part)
+        for part in code.co_consts
+    ]
+    return code.co_code, code.co_names, code.co_varnames, constants
+
+
+def _text_of(function: types.FunctionType) -> tuple[str, int]:
+    """The text of a `def` or `lambda` alone, and the number of its first line.
+
+    Raises:
+        OSError: If it is not to be had.
+    """
+    # The file that a worker has under the name may be another.
+    shipped = _SHIPPED.get(_key(function)) if _SHIPPED else None
+    if shipped:
+        return shipped
+    path = function.__code__.co_filename
+    linecache.checkcache(path)
+    text = "".join(linecache.getlines(path, function.__globals__))
+    if not text:
+        raise OSError(f"there is no file {path}")
+    found = [node for node in _definitions(text) if _is_of(node, function.__code__)]
+    if not found:
+        raise OSError("its file has changed since")
+    node = found[0]
+    segment = ast.get_source_segment(text, node, padded=True)
+    assert segment is not None
+    return textwrap.dedent(segment), node.lineno
+
+
+@lru_cache(maxsize=4)
+def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
+    """All functions of a file."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise OSError(f"its file cannot be read: {error}") from None
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)]
+
+
+def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
+    """Whether code was compiled from a function of a file: it begins there, and so do its instructions."""
+    places = {(line, column) for line, _, column, _ in code.co_positions()}
+    if isinstance(node, ast.Lambda):
+        body = node.body
+        return code.co_name == "<lambda>" and (body.lineno, body.col_offset) in places
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return node.name == code.co_name and first == code.co_firstlineno
 
 
 def _names_in(code: types.CodeType) -> set[str]:
@@ -103,61 +163,23 @@ def _names_in(code: types.CodeType) -> set[str]:
 
 
 def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
-    """The very `def` or `lambda`: of several lambdas in a line, the one whose code has the same places."""
+    """The `def` or `lambda` of a function, with the lines of its file."""
     try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError) as error:
-        if _key(function) not in _SHIPPED:
-            raise CompileError(
-                f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
-                f"notebook's cell"
-            ) from None
-        lines, first = _SHIPPED[_key(function)]
-    tree, shift = _parsed("".join(lines), function.__name__)
-    ast.increment_lineno(tree, first - 1)
+        text, first = _text_of(function)
+    except OSError as error:
+        raise CompileError(
+            f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
+            f"notebook's cell"
+        ) from None
     is_lambda = function.__code__.co_name == "<lambda>"
-    wanted = ast.Lambda if is_lambda else ast.FunctionDef
-    found: list[Any] = [node for node in ast.walk(tree) if isinstance(node, wanted)]
-    if len(found) > 1 and is_lambda:
-        places = _places(function.__code__)
-        found = [node for node in found if _place(node.body, shift) in places]
-    elif not is_lambda:
-        found = [node for node in found if node.name == function.__code__.co_name][:1]
-    if not found:
+    # In brackets, a lambda may have several lines.
+    tree = ast.parse(f"({text})" if is_lambda else text)
+    ast.increment_lineno(tree, first - 1)
+    statement = tree.body[0]
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    if not isinstance(node, ast.FunctionDef | ast.Lambda):
         raise CompileError(f"{function.__name__}: its source is not a plain `def` or `lambda`")
-    node = found[0]
-    assert isinstance(node, ast.FunctionDef | ast.Lambda)
     return node
-
-
-def _parsed(text: str, name: str) -> tuple[ast.Module, int]:
-    """The tree of the lines that a function stands in, and how many columns they were moved."""
-    plain = textwrap.dedent(text)
-    shift = len(text) - len(text.lstrip(" \t")) if plain != text else 0
-    # A lambda may stand within a call whose other lines are not there, or open a block.
-    for candidate in (plain, f"{plain.rstrip().rstrip(':')}", f"({plain.strip().rstrip(',')})"):
-        try:
-            return ast.parse(candidate), shift
-        except SyntaxError:
-            continue
-    at = plain.find("lambda")
-    for end in range(len(plain), at, -1) if at >= 0 else ():
-        try:
-            return ast.parse("(" + plain[at:end].rstrip() + ")"), shift - at + 1
-        except SyntaxError:
-            continue
-    raise CompileError(f"{name}: its source cannot be read")
-
-
-def _places(code: types.CodeType) -> set[tuple[int | None, int | None]]:
-    """The line and column at which instructions of a function begin."""
-    return {(line, column) for line, _, column, _ in code.co_positions()}
-
-
-def _place(node: ast.expr, shift: int) -> tuple[int, int]:
-    inner = next(iter(ast.walk(node)))
-    assert isinstance(inner, ast.expr)
-    return inner.lineno, inner.col_offset + shift
 
 
 def _meanings(function: types.FunctionType) -> dict[str, Any]:

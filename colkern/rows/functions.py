@@ -8,8 +8,9 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from colkern.errors import CompileError
 from colkern.rows import kinds as k
-from colkern.rows.emitter import RETURN, Emitter, Program, Wider
+from colkern.rows.emitter import RETURN, Emitter, Program, Wider, derived
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.kinds import Kind
@@ -67,7 +68,12 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a plain function of the user's."""
-    definition = definition_of(function)
+    if inspect.isgeneratorfunction(function):
+        emitter.refuse(f"{function.__name__} is a generator, which has no compiled form")
+    try:
+        definition = definition_of(function)
+    except CompileError as error:
+        emitter.refuse(str(error))
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:
@@ -87,6 +93,8 @@ def local_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a function that is defined in the row function: it sees the variables as they are."""
+    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
+        emitter.refuse("a generator has no compiled form")
     parameters = [argument.arg for argument in node.args.args]
     if named or len(arguments) != len(parameters) or node.args.defaults:
         emitter.refuse("a function within a function takes positional arguments without defaults")
@@ -114,18 +122,18 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     function = needed(emitter, node).constant
-    names = []
-    for value in arguments:
-        name = emitter.fresh("argument")
-        emitter.env[name] = value
-        names.append(name)
-    call = ast.Call(node, [ast.Name(name, ast.Load()) for name in names], [])
+    names = [f"<argument {place}>" for place in range(len(arguments))]
+    emitter.env.update(zip(names, arguments, strict=True))
     owner = getattr(function, "__objclass__", None)
-    if owner is not None:
-        method = ast.Attribute(call.args[0], function.__name__, ast.Load())
-        call = ast.Call(method, call.args[1:], [])
-        return expression(emitter, ast.fix_missing_locations(ast.copy_location(call, node)))
-    return called(emitter, ast.fix_missing_locations(ast.copy_location(call, node)), function)
+
+    def call() -> ast.Call:
+        loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
+        if owner is None:
+            return ast.Call(node, loads, [])
+        return ast.Call(ast.Attribute(loads[0], function.__name__, ast.Load()), loads[1:], [])
+
+    made = derived(node, f"call of {len(names)}", call)
+    return expression(emitter, made) if owner is not None else called(emitter, made, function)
 
 
 def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:

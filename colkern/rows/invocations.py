@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import datetime
+import functools
 import inspect
 import re
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.errors import shown
+from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has
+from colkern.rows.calls import call, has, invoked
+from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import (
+    by_operator,
     constant,
     evaluated,
     expression,
@@ -24,7 +30,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
-from colkern.rows.values import NONE, Value
+from colkern.rows.values import NONE, Value, inner
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 """Methods of containers that change nothing."""
@@ -41,7 +47,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
             owner = looked_into(emitter, node.func.value)
         if not owner.is_constant or owner.kind.name != "object":
-            return method(emitter, node, emitter.plain(owner), node.func.attr)
+            owner = emitter.plain(owner, row_values.ATTRIBUTE_ERROR)
+            return method(emitter, node, owner, node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, re.Pattern):
             arguments, named = _arguments(emitter, node)
@@ -51,7 +58,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
                 emitter.refuse("a constant that changes has no compiled form")
             return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
-            emitter.refuse(f"{owner.constant!r} has no {node.func.attr}")
+            emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
     function = expression(emitter, node.func)
     if not function.is_constant:
@@ -70,7 +77,13 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a value."""
     kind = owner.kind
     if isinstance(kind, k.Container):
-        from colkern.rows.containers import add
+        from colkern.rows.containers import add, most_common
+
+        if kind.default == "count" and name == "most_common":
+            most = needed(emitter, node.args[0]) if node.args else None
+            return most_common(emitter, owner, most)
+        if kind.default == "count" and name not in ("get", "copy", "pop"):
+            emitter.refuse(f"Counter.{name}() has no compiled form")
 
         if (kind.name, name) in (("list", "append"), ("set", "add")) and len(node.args) == 1:
             add(emitter, owner, (expression(emitter, node.args[0]),))
@@ -80,6 +93,15 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if isinstance(kind, Match):
         arguments, _ = _arguments(emitter, node)
         return method_of_match(emitter, owner, name, arguments)
+    if name in ("encode", "decode") and node.args and _is_utf8(node.args):
+        return call(emitter, f"{kind.name}.{name}", [owner])
+    if isinstance(kind, k.Container) and name == "sort" and node.keywords:
+        return _sorted_in_place(emitter, node, owner)
+    if isinstance(kind, k.Tuple):
+        return _method_of_row(emitter, node, owner, name)
+    if kind == k.TEXT and name == "translate" and len(node.args) == 1:
+        table = needed(emitter, node.args[0])
+        return translated(emitter, owner, table.constant if table.is_constant else None)
     if kind == k.TEXT and name == "join" and len(node.args) == 1:
         from colkern.rows.comprehensions import as_list
 
@@ -98,7 +120,66 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         from colkern.rows.containers import fitting
 
         arguments = list(fitting(emitter, owner, name, arguments))
+    if name in ("startswith", "endswith") and isinstance(arguments[0].kind, k.Tuple):
+        tests = [
+            emitter.numbers(
+                call(emitter, f"{kind.name}.{name}", [owner, part, *arguments[1:]])
+            ).code
+            for part in arguments[0].items
+        ]
+        return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
+
+
+def _is_utf8(arguments: list[ast.expr]) -> bool:
+    first = arguments[0]
+    names = ("utf-8", "utf8", "UTF-8")
+    return len(arguments) == 1 and isinstance(first, ast.Constant) and first.value in names
+
+
+def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
+    """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
+    from colkern.rows.comprehensions import sorted_list
+
+    emitter.env["<unsorted>"] = owner
+    load = ast.Name("<unsorted>", ast.Load())
+    call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))
+    made = sorted_list(emitter, call_node)
+    emitter.write(f"set_word({owner.code}, get_word({made.code}))")
+    emitter.write(f"set_word({owner.code} + 16, get_word({made.code} + 16))")
+    return NONE
+
+
+def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """A method of a named tuple or data class."""
+    kind = owner.kind
+    assert isinstance(kind, k.Tuple)
+    arguments, named = _arguments_as_they_are(emitter, node)
+    if name == "_replace" and set(named) <= set(kind.names):
+        pairs = zip(kind.names, owner.items, strict=True)
+        items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
+        kinds = tuple(item.kind for item in items)
+        return Value(k.tuple_of(kinds, kind.names, kind.form), items=items)
+    function = inspect.getattr_static(kind.form, name, None)
+    if not isinstance(function, types.FunctionType):
+        emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
+    from colkern.rows.functions import users_function
+
+    return users_function(emitter, function, [owner, *arguments], named)
+
+
+def translated(emitter: Emitter, text: Value, table: Any) -> Value:
+    """`text.translate(table)` by a constant table."""
+    if not isinstance(table, dict) or not all(isinstance(key, int) for key in table):
+        emitter.refuse("str.translate() has a compiled form with a constant dictionary only")
+    texts = [
+        chr(key) if isinstance(key, int) else key or ""
+        for key in (table.get(code, code) for code in range(128))
+    ]
+    parts = stored_constant(emitter, texts, kind_of)
+    covers = all(key < 128 for key in table)
+    arguments = [emitter.numbers(text), parts, Value(k.BOOL, str(covers))]
+    return invoked(emitter, text_building.translate, arguments, k.TEXT, "str.translate")
 
 
 def _arguments_as_they_are(
@@ -143,6 +224,10 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return users_function(emitter, function, *_arguments_as_they_are(emitter, node))
     if isinstance(function, type) and _fields(function) is not None:
         return _row(emitter, node, function)
+    if getattr(function, "__module__", "") == "_operator":
+        found = by_operator(emitter, function, *_arguments(emitter, node))
+        if found is not None:
+            return found
     owner = getattr(function, "__objclass__", None)
     if owner is not None and owner.__name__ in k.PLAIN and node.args:
         # An unbound method: `str.upper(s)`.
@@ -284,6 +369,36 @@ def _folding(name: str) -> Callable[[Emitter, ast.Call], Value]:
     return write
 
 
+def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
+    def write(emitter: Emitter, node: ast.Call) -> Value:
+        arguments = node.args
+        if len(arguments) == 1 and isinstance(arguments[0], ast.BoolOp):
+            # `int(text or 0)`: two kinds, which become one.
+            return _first_true(emitter, arguments[0], name)
+        values, named = _arguments(emitter, node)
+        return (
+            call(emitter, name, values, named) if values else constant(0 if name == "int" else 0.0)
+        )
+
+    return write
+
+
+def _first_true(emitter: Emitter, node: ast.BoolOp, name: str) -> Value:
+    """`int` or `float` of the first operand of `or` that is true."""
+    left = expression(emitter, node.values[0])
+    rest = node.values[1:]
+    if isinstance(node.op, ast.And) or len(rest) > 1:
+        value = expression(emitter, node)
+        return call(emitter, name, [emitter.plain(value)])
+    test = emitter.numbers(truth(emitter, left)).code
+    there = inner(left)
+
+    def number(value: Value) -> Value:
+        return emitter.numbers(call(emitter, name, [emitter.numbers(emitter.plain(value))]))
+
+    return emitter.chosen(test, lambda: number(there), lambda: number(expression(emitter, rest[0])))
+
+
 _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     isinstance: _isinstance,
     len: _len,
@@ -300,5 +415,14 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     set: _folding("as_new_set"),
     dict: _folding("as_new_dict"),
     tuple: _folding("as_tuple"),
+    map: _folding("mapped"),
+    filter: _folding("filtered"),
+    reversed: _folding("as_new_list_of"),
+    next: _folding("first"),
+    collections.Counter: _folding("counted"),
+    collections.defaultdict: _folding("default_dict"),
+    functools.reduce: _folding("reduced"),
+    int: _number("int"),
+    float: _number("float"),
 }
 """Functions that take what no row of the table can say: other kinds, or anything that can be iterated."""

@@ -41,6 +41,7 @@ def each(
     names: set[str],
     orelse: Sequence[ast.stmt] = (),
     more: str = "True",
+    any_order: bool = False,
 ) -> None:
     """A loop over an iterable.
 
@@ -53,8 +54,9 @@ def each(
         names: The variables that it assigns to.
         orelse: What follows if no `break` leaves it.
         more: A further condition for another round.
+        any_order: Whether the items may come in any order.
     """
-    source = source_of(emitter, iterable)
+    source = source_of(emitter, iterable, any_order)
 
     def round_() -> None:
         test = source.more if more == "True" else f"({more} and {source.more})"
@@ -69,21 +71,22 @@ def each(
     repeated(emitter, node, names, round_, orelse)
 
 
-def source_of(emitter: Emitter, node: ast.expr) -> Source:
+def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
     """The items of an expression."""
-    name = _builtin(emitter, node)
+    name = builtin_of(emitter, node)
     if name in _BUILTINS:
         assert isinstance(node, ast.Call)
         return _BUILTINS[name](emitter, node)
-    return source_of_value(emitter, looked_into(emitter, node))
+    return source_of_value(emitter, looked_into(emitter, node), any_order)
 
 
-def _builtin(emitter: Emitter, node: ast.expr) -> str:
+def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args:
-        return node.func.attr
+    if isinstance(node.func, ast.Attribute):
+        is_view = node.func.attr in _VIEWS and not node.args
+        return node.func.attr if is_view or node.func.attr == "finditer" else ""
     if not isinstance(node.func, ast.Name):
         return ""
     if node.func.id in emitter.env or node.func.id not in _MEANINGS:
@@ -102,7 +105,7 @@ _MEANINGS = {
 }
 
 
-def source_of_value(emitter: Emitter, value: Value) -> Source:
+def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> Source:
     """The items of a value."""
     if isinstance(value.constant, range):
         bounds = value.constant
@@ -116,10 +119,12 @@ def source_of_value(emitter: Emitter, value: Value) -> Source:
     value = emitter.numbers(value)
     if value.kind == k.TEXT:
         return _characters(emitter, value)
+    if value.kind == k.BYTES:
+        return _bytes(emitter, value)
     if isinstance(value.kind, k.Container):
         from colkern.rows.containers import items_of
 
-        return items_of(emitter, value)
+        return items_of(emitter, value, any_order)
     if value.kind == k.NEVER:
         return Source("False", lambda: value)
     return emitter.refuse(f"a loop over {value.kind} has no compiled form")
@@ -135,6 +140,15 @@ def _characters(emitter: Emitter, text: Value) -> Source:
 
     character_at = emitter.use(text_characters.character_at)
     return Source(f"{place} < {text.code}.size", item)
+
+
+def _bytes(emitter: Emitter, data: Value) -> Source:
+    place = emitter.copy("0")
+    return Source(
+        f"{place} < {data.code}.size",
+        lambda: Value(k.INT, emitter.copy(f"get_byte({data.code}.address + {place})")),
+        [f"{place} += 1"],
+    )
 
 
 def _few(emitter: Emitter, items: list[Value]) -> Source:
@@ -230,7 +244,7 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _reversed(emitter: Emitter, node: ast.Call) -> Source:
-    if _builtin(emitter, node.args[0]) == "range":
+    if builtin_of(emitter, node.args[0]) == "range":
         inside = node.args[0]
         assert isinstance(inside, ast.Call)
         bounds = [emitter.numbers(needed(emitter, part)).code for part in inside.args]
@@ -272,6 +286,13 @@ def _filter(emitter: Emitter, node: ast.Call) -> Source:
     return source_of_value(emitter, filtered(emitter, node))
 
 
+def _matches(emitter: Emitter, node: ast.Call) -> Source:
+    """`finditer`: one match after the other."""
+    from colkern.rows.matches import matches_of
+
+    return matches_of(emitter, node)
+
+
 def _map(emitter: Emitter, node: ast.Call) -> Source:
     from colkern.rows.functions import applied
 
@@ -293,6 +314,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "reversed": _reversed,
     "filter": _filter,
     "map": _map,
+    "finditer": _matches,
     "items": _view,
     "keys": _view,
     "values": _view,

@@ -90,10 +90,13 @@ class Container(Kind):
 
     Args:
         items: The kind of its items; of a dictionary, those of its keys and values.
+        default: What a dictionary gives for a key that is not there: "int", "float", "str" or "list" for
+            a new value of that type; "count" for 0, which is not kept; empty for a KeyError.
         sites: The displays that it may come from, whose items can still become wider.
     """
 
     items: tuple[Kind, ...] = ()
+    default: str = ""
     sites: frozenset[int] = field(default=frozenset(), compare=False)
 
     def __str__(self) -> str:

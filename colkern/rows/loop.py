@@ -1,13 +1,15 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
-Through slots without nulls, the loop is a plain `for`, which a compiler can vectorise; other slots are
-looked at one by one. Slot numbers are unsigned: a signed index makes Numba wrap negative ones around.
+Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
+vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are
+unsigned: a signed index makes Numba wrap negative ones around.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType, ModuleType
 from typing import Any
 
 from colkern.generated import function_of_text
@@ -19,24 +21,33 @@ from colkern.rows.kinds import Kind
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
+NO_VALUE = "a value that Python does not have"
+"""Why a row is left whose slot is outside of what a Python type holds."""
+
+MOST_BODIES = 4
+"""So many bodies may a function call whose loop is compiled in two forms."""
+
 _SOURCE = """\
 def run(start, stop, valid, arena, pool, marks, {parameters}):
     at = u8(start)
     last = u8(stop)
 {before}
     while at < last:
-        run = valid_until(valid, at, last)
-        for i in range(at, run):
-{plain}
-        at = run
-        run = min((at | u8(63)) + u8(1), last)
+{plain}        run = min((at | u8(63)) + u8(1), last)
         bits = valid_bits(valid, at, run)
         while bits != u8(0):
             i = at + trailing_zeros(bits)
-{careful}
+{slot}
             bits &= bits - u8(1)
         at = run
     return stop
+"""
+
+_PLAIN = """\
+        run = valid_until(valid, at, last)
+        for i in range(at, run):
+{slot}
+        at = run
 """
 
 
@@ -85,19 +96,14 @@ def loop_source(
     values = []
     made: list[str] = []
     for reader, n, may in zip(readers, names, nullable, strict=True):
-        value = _argument(reader, n, may)
+        value = argument(reader, n, may)
         if reader.makes:
             made.append(f"{n}_made = {value.code}")
             value = replace(value, code=f"{n}_made")
         values.append(value)
     codes = [part for value in values for part in value.parts]
-    checks = [
-        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
-        for reader, n, may in zip(readers, names, nullable, strict=True)
-        if reader.check
-    ]
-    text = "".join(program.sources.values())
-    uses_arena = bool(made) or any("arena" in line for line in _calls(text))
+    checks = checks_of(readers, names, nullable)
+    uses_arena = bool(made) or calls_with_arena(program)
     makes = bool(sinks) or uses_arena
     leaves = bool(program.sites) or bool(checks) or makes
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
@@ -107,19 +113,20 @@ def loop_source(
     slot += made
     slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    slot.append(f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}")
+    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
+    status = "0"
     if made:
         test = " or ".join(f"{line.split()[0]} == 0" for line in made)
-        slot.insert(-1, f"no_room = {test}")
-        slot[-1:] = [
-            "status = " + str(row_values.NO_ROOM),
-            *_zeros_of(result),
-            "if not no_room:",
-            "    " + slot[-1],
-        ]
+        status = f"{row_values.NO_ROOM} if {test} else 0"
     if checks:
-        left = program.site(site("a value that Python does not have")) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else status")
+        left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
+        status = f"{left} if {' or '.join(checks)} else {status}"
+    if made or (checks and "while " in text):
+        # A loop of the user's may never end for a value that is none.
+        slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        slot.append(line)
+        slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
     written = list(output.lines(result))
     if sinks:
         undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
@@ -133,36 +140,62 @@ def loop_source(
         slot += written
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
-    parameters: list[str] = []
-    for reader, n, may in zip(readers, names, nullable, strict=True):
-        parameters += [f"{n}_valid", f"{n}_place"] if may else []
-        parameters += [parameter.format(n=n) for parameter in reader.parameters]
+    parameters = parameters_of(readers, names, nullable)
     parameters += [memory.name for memory in output.all_memory()]
+    # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
+    functions = "".join(program.sources.values())
+    one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
+    one_by_one = one_by_one or any(reader.kind in (k.TEXT, k.BYTES) for reader in readers)
+    one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
     before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
     source = _SOURCE.format(
         parameters=", ".join(parameters),
         before=before,
-        plain=_indented(slot, 12),
-        careful=_indented(slot, 12),
+        plain="" if one_by_one else _PLAIN.format(slot=indented(slot, 12)),
+        slot=indented(slot, 12),
     )
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
 
 def _zeros_of(result: Value) -> list[str]:
-    """Lines that give the parts of a result any value, for a row that is run again."""
+    """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
-def _calls(text: str) -> list[str]:
-    """The lines that call something with the arena, users' functions apart."""
-    return [line for line in text.splitlines() if not line.startswith("def ") and "arena" in line]
+def calls_with_arena(program: Program) -> bool:
+    """Whether a function calls a body with the arena; users' functions are called with it anyway."""
+    lines = [line for text in program.sources.values() for line in text.splitlines()]
+    return any("arena" in line for line in lines if not line.startswith("def "))
+
+
+def parameters_of(
+    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
+) -> list[str]:
+    """The loop's parameters for columns."""
+    parameters: list[str] = []
+    for reader, n, may in zip(readers, names, nullable, strict=True):
+        parameters += [f"{n}_valid", f"{n}_place"] if may else []
+        parameters += [parameter.format(n=n) for parameter in reader.parameters]
+    return parameters
+
+
+def checks_of(
+    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
+) -> list[str]:
+    """Tests for slots of row `i` that have no value in compiled code."""
+    return [
+        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
+        for reader, n, may in zip(readers, names, nullable, strict=True)
+        if reader.check
+    ]
 
 
 def _unless_null(name: str, nullable: bool) -> str:
     return f"is_valid({name}_valid, {name}_place, i) and " if nullable else ""
 
 
-def _argument(reader: Reader, name: str, nullable: bool) -> Value:
+def argument(reader: Reader, name: str, nullable: bool) -> Value:
+    """What the function gets of row `i`."""
     value = Value(reader.kind, reader.code.format(n=name))
     if not nullable:
         return value
@@ -171,7 +204,8 @@ def _argument(reader: Reader, name: str, nullable: bool) -> Value:
     )
 
 
-def _indented(lines: Sequence[str], spaces: int) -> str:
+def indented(lines: Sequence[str], spaces: int) -> str:
+    """Lines that stand so many spaces deep."""
     return "\n".join(" " * spaces + line for line in lines)
 
 
@@ -179,6 +213,7 @@ def compiled_loop(source: Source, title: str) -> Any:
     """The loop for the CPU: a dispatcher, which compiles at its first call, or loads what was compiled."""
     from colkern.cpu.compiler import jit
     from colkern.cpu.content import text_hash
+    from colkern.cpu.embedded import LoopCompiler
     from colkern.rows.compiling import namespace_of
 
     program = source.program
@@ -190,13 +225,31 @@ def compiled_loop(source: Source, title: str) -> Any:
         key=key,
         prepare=lambda: namespace.update(namespace_of(program, title)),
         outermost=True,
+        name=title,
+        pipeline_class=LoopCompiler,
         _nrt=False,
     )
 
 
 def _digest(program: Program) -> str:
-    """What the compiled code depends on beside its text: the bodies, by what they do."""
-    from colkern.cpu.compiler import compiled
-    from colkern.cpu.content import content_hash
+    """What the compiled code depends on beside its text: the files of the package, and made bodies."""
+    from colkern.cpu.sources import source_key
 
-    return "".join(content_hash(compiled(body)) for body in program.bodies.values())
+    files = [source_key(package) for package in ("colkern.cpu", "colkern.kernels", "colkern.rows")]
+    return repr((files, [(name, _identity(body)) for name, body in program.bodies.items()]))
+
+
+def _identity(body: Any) -> str:
+    """What tells a body apart: its name; of one that is generated, its text and what it names too."""
+    name = f"{body.__module__}.{body.__qualname__}"
+    if not body.__code__.co_filename.startswith("<"):
+        return name
+    # The name of a generated text has its hash.
+    parts = [name, body.__code__.co_filename]
+    for named in body.__code__.co_names:
+        value = body.__globals__.get(named)
+        if isinstance(value, FunctionType):
+            parts.append(_identity(value))
+        elif not isinstance(value, type | ModuleType):
+            parts.append(f"{named}={value!r}")
+    return repr(parts)

@@ -6,6 +6,7 @@ text, -1 where the group takes no part.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,12 @@ from colkern.kernels import text_scanning
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant
-from colkern.rows.regex.every import findall
+from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.iteration import Source
+from colkern.rows.regex.every import find_tuples, findall
+from colkern.rows.regex.matching import matcher as from_position
+from colkern.rows.regex.matching import needs_barring
+from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
 from colkern.rows.values import Value
 
@@ -90,8 +95,10 @@ def pattern_method(
             return _found(emitter, find(name, pattern), text, name)
         if name == "findall":
             count = pattern.groups
-            kind = k.tuple_of((k.TEXT,) * count) if count > 1 else k.TEXT
-            return invoked(emitter, findall(pattern), [text], k.list_of(kind), "re.findall")
+            if count > 1:
+                kind = k.list_of(k.tuple_of((k.TEXT,) * count))
+                return invoked(emitter, find_tuples(pattern, 0), [text], kind, "re.findall")
+            return invoked(emitter, findall(pattern), [text], k.list_of(k.TEXT), "re.findall")
         rest = {word: value for word, value in given.items() if word != "repl"}
         arguments = [constant(pattern), *([given["repl"]] if name == "sub" else []), text]
         return call(emitter, f"pattern.{name}", arguments, rest)
@@ -102,13 +109,51 @@ def pattern_method(
 def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
     kind = match_kind(matcher)
     count = 2 * matcher.groups + 3
-    start = Value(k.INT, "0")
     kinds = k.tuple_of((k.INT,) * count)
-    spans = invoked(emitter, matcher.body, [text, start], kinds, f"re.{name}")
+    spans = invoked(emitter, matcher.body, [text], kinds, f"re.{name}")
     found, *bounds = spans.items
     items = (text, *bounds)
     none = emitter.bind(f"{found.code} == 0")
     return Value(k.optional(kind), none=none, items=items)
+
+
+def matches_of(emitter: Emitter, node: ast.Call) -> Source:
+    """The matches of `finditer`, one after the other."""
+    assert isinstance(node.func, ast.Attribute)
+    owner = expression(emitter, node.func.value)
+    values = [needed(emitter, part) for part in node.args]
+    pattern = owner.constant
+    if owner.constant is re and values:
+        pattern = values.pop(0).constant
+    if len(values) != 1 or not isinstance(pattern, str | re.Pattern):
+        emitter.refuse("finditer() has a compiled form with a constant pattern only")
+    compiled = re.compile(pattern)
+    if needs_barring(parse(compiled, 0)):
+        emitter.refuse("finditer() of a pattern that may match nothing has no compiled form")
+    matcher = find("search", compiled)
+    kind = match_kind(matcher)
+    text = emitter.numbers(values[0])
+    start = emitter.copy("0")
+    body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
+    status = emitter.fresh("code")
+    count = 2 * matcher.groups + 3
+    spans = [emitter.copy("0") for _ in range(count)]
+
+    def search() -> None:
+        found = emitter.fresh()
+        emitter.write(f"{found}, {status} = {body}({text.code}, {start})")
+        emitter.fail_if(f"{status} != 0", status, "re.finditer")
+        emitter.write(f"{', '.join(spans)} = {found}")
+
+    search()
+
+    def item() -> Value:
+        bounds = tuple(Value(k.INT, emitter.copy(span)) for span in spans[1:])
+        emitter.write(f"{start} = {spans[2]}")
+        search()
+        return Value(kind, items=(text, *bounds))
+
+    return Source(f"{spans[0]} != 0", item)
 
 
 # What can be asked of a match

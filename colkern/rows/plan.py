@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -16,17 +17,19 @@ from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
 from colkern.errors import CompileError
 from colkern.layouts import Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer, Items
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
+from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, reader_of, type_of
+from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
-from colkern.rows.results import Sink, Slots
+from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.values import of_parts, zeros
+from colkern.targets import Target, target_of
 
 ARENA = 1 << 16
 """The bytes of an arena at first, for a thread."""
@@ -61,24 +64,32 @@ class Plan:
         self.function = function
         self._columns = tuple(columns)
         self._strict = strict
-        self._readers = [reader_of(column) for column in columns]
-        self._nullable = list(nullable)
+        self.readers = [reader_of(column) for column in columns]
+        self.nullable = list(nullable)
         program = Program()
         definition = definition_of(function)
         arguments = {}
-        for name, reader, may in zip(definition.parameters, self._readers, nullable, strict=True):
+        for name, reader, may in zip(definition.parameters, self.readers, nullable, strict=True):
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
-        name, self.kind, _ = write_function(program, definition, arguments)
+        self.name, self.kind, _ = write_function(program, definition, arguments)
+        if self.kind in (k.NONE, k.NEVER) and program.sites:
+            first = program.sites[0]
+            raise CompileError(
+                f"{function.__name__} does not compile: each row with a result would be left to Python: "
+                f'{first.reason}\n  File "{first.path}", line {first.line}'
+            )
+        if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
+            # A dictionary with constant keys is a row, whatever its hint says of its keys.
+            returns = None
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
-        line = function.__code__.co_firstlineno
-
-        def site(reason: str) -> Site:
-            return Site(function.__name__, definition.path, line, reason)
-
-        self.source: Source = loop_source(program, name, self.kind, self._readers, nullable, site)
-        self.natural = type_of(self.kind)
+        self._definition = definition
+        self.source: Source = loop_source(
+            program, self.name, self.kind, self.readers, nullable, self.site
+        )
+        self.large = returns is not None and has_large(returns)
+        self.natural = type_of(self.kind, self.large)
         self.returns = returns or self.natural
         if self.returns != self.natural:
             # Refused now rather than once there are results.
@@ -86,23 +97,19 @@ class Plan:
         self._loop = compiled_loop(self.source, function.__name__)
         self._pool = _placed(program)
 
+    def site(self, reason: str) -> Site:
+        """The function itself as the place that a row is left at for a reason."""
+        line = self.function.__code__.co_firstlineno
+        return Site(self.function.__name__, self._definition.path, line, reason)
+
     def text(self) -> str:
         """The generated source."""
         return "\n".join([*self.source.program.sources.values(), self.source.text])
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
-        for name, array in zip(definition_of(self.function).parameters, arrays, strict=True):
-            require_valid(array, name)
-        required = [a for a, may in zip(arrays, self._nullable, strict=True) if not may]
-        validity, null_count = combine_validity(required)
-        passed: list[Any] = []
-        for array, reader, may in zip(arrays, self._readers, self._nullable, strict=True):
-            if may:
-                has_nulls = array.layout.has_validity and array.null_count != 0
-                bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
-                passed += [bitmap.array, np.uint64(array.offset)]
-            passed.extend(reader.prepare(array))
+        validity, null_count = self.called(arrays)
+        passed = self.passed(arrays)
         marks = np.zeros(length if self.source.leaves else 0, np.uint8)
         written = self._written(length)
         bits = (validity or EMPTY).array
@@ -115,24 +122,61 @@ class Plan:
         except Exception as error:
             self._explain(error)
             raise
-        for name in parts[0]:
-            written[name] = np.concatenate([part[name] for part in parts])
-        made = self.source.output.array(written, length)
+        made = self.source.output.array(written, parts, length, self.large)
         if null_count:
-            made = _with_nulls(made, validity, null_count)
-        left = np.flatnonzero(marks)
-        if len(left) and self._strict:
-            raise self._refusal(int(left[0]), int(marks[left[0]]))
-        if len(left):
-            made = self._with_python(made, arrays, left)
-        elif made.type != self.returns:
-            made = self._cast(made)
-        counts = Counter(marks[left].tolist())
+            made = with_nulls(made, validity, null_count)
+        return self.completed(target_of(HOST), made, arrays, marks)
+
+    def called(self, arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
+        """The bitmap of the rows that the function is called for, and how many others there are.
+
+        Raises:
+            InvalidArrowError: If a position in a column leads outside its memory.
+        """
+        for name, array in zip(self._definition.parameters, arrays, strict=True):
+            require_valid(array, name)
+        return combine_validity(
+            [array for array, may in zip(arrays, self.nullable, strict=True) if not may]
+        )
+
+    def passed(self, arrays: Sequence[Array]) -> list[Any]:
+        """What is passed for the parameters of the columns."""
+        passed: list[Any] = []
+        for array, reader, may in zip(arrays, self.readers, self.nullable, strict=True):
+            if may:
+                has_nulls = array.layout.has_validity and array.null_count != 0
+                bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
+                passed += [bitmap.array, np.uint64(array.offset)]
+            passed.extend(reader.prepare(array))
+        return passed
+
+    def completed(
+        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
+    ) -> tuple[Array, Counter[Site | None]]:
+        """The results with those of rows that were left, and how many these are at which place.
+
+        Args:
+            target: Where the results are.
+            made: What compiled code made.
+            arrays: The columns.
+            marks: For each row the number of the place that it was left at, or 0; or nothing at all.
+        """
+        rows = marks.nonzero()[0]
+        if not len(rows):
+            if made.type != self.returns:
+                made = self._cast(target, made, target.positions(made.length))
+            return made, Counter()
+        left = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
+        numbers = to_host(_column(target, s.uint8(), marks[rows])).items(Role.DATA)
+        if self._strict:
+            raise self._refusal(int(left[0]), int(numbers[0]))
+        made = self._with_python(target, made, arrays, marks)
         program = self.source.program
+        counts = Counter(numbers.tolist())
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
 
     def _explain(self, error: Exception) -> None:
-        """Say which function it is whose generated source Numba does not compile: a mistake of colkern's."""
+        """Name the function whose generated source Numba does not compile: a mistake of colkern's."""
         from numba.core.errors import NumbaError
 
         if isinstance(error, NumbaError):
@@ -175,13 +219,14 @@ class Plan:
             )
             if at >= stop:
                 return {name: room.used() for name, room in sinks.items()}
-            if not arena.grow() and all(not room.grow() for room in sinks.values()):
+            for name, room in sinks.items():
+                if name.endswith("_data") and not self.large:
+                    require_reach(len(room.used()), self.natural)
+            if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
                 marks[at] = 1
                 at += 1
                 if at >= stop:
                     return {name: room.used() for name, room in sinks.items()}
-            for room in sinks.values():
-                room.grow()
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
         """Results that Python gave, as an array.
@@ -189,6 +234,7 @@ class Plan:
         Raises:
             OverflowError, TypeError, ValueError: For one that is no value of the type; names its row.
         """
+        results = [_as_column_value(result) for result in results]
         try:
             return build_array(results, type=self.returns)
         except (OverflowError, TypeError, ValueError) as error:
@@ -218,20 +264,32 @@ class Plan:
         """Compile the loop, or load what was compiled; the function is not called."""
         self.run([nulls(0, column) for column in self._columns], 0)
 
-    def _with_python(self, made: Array, arrays: Sequence[Array], left: NDArray[Any]) -> Array:
+    def _with_python(
+        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
+    ) -> Array:
         """The results with those of rows that were left, by the original function."""
-        places = build_array(left)
-        columns = [take(array, places).to_pylist() for array in arrays]
+        rows = marks.nonzero()[0]
+        places = _column(target, s.int64(), rows)
+        left = to_host(places).items(Role.DATA)
+        columns = [to_host(take(array, places)).to_pylist() for array in arrays]
         results = called_in_python(
             self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
         )
-        own = self._as_array(results, left)
-        indices = np.arange(made.length)
-        indices[left] = made.length + np.arange(len(left))
-        return take(concat([self._cast(made), own]), build_array(indices))
+        own = to_device(self._as_array(results, left), target.device)
+        # What compiled code wrote for a row that it left may fit nothing.
+        kept = (marks == 0).nonzero()[0]
+        indices = target.positions(made.length)
+        indices[kept] = target.positions(len(kept))
+        indices[rows] = len(kept) + target.positions(len(rows))
+        others = self._cast(target, take(made, _column(target, s.int64(), kept)), kept)
+        return take(concat([others, own]), _column(target, s.int64(), indices))
 
-    def _cast(self, made: Array) -> Array:
+    def _cast(self, target: Target, made: Array, rows: Items) -> Array:
         """Results as values of the declared type.
+
+        Args:
+            made: The results.
+            rows: Their rows.
 
         Raises:
             OverflowError: For one that does not fit; names its row.
@@ -239,10 +297,23 @@ class Plan:
         try:
             return cast(made, self.returns)
         except (OverflowError, ValueError):
-            return self._as_array(made.to_pylist(), np.arange(made.length))
+            places = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
+            values = self._as_array(to_host(made).to_pylist(), places)
+            return to_device(values, target.device)
 
 
-def _with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
+def _column(target: Target, type_: s.DataType, items: Items) -> Array:
+    return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
+
+
+def _as_column_value(result: Any) -> Any:
+    """A result as a column has it: a data class is a row of its fields."""
+    if not dataclasses.is_dataclass(result):
+        return result
+    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+
+
+def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
     """Results that are null also where a bitmap says so."""
     if made.type == s.null():
         return made
@@ -271,7 +342,9 @@ class _Room:
         return self._bytes[: int(self._header[1])]
 
     def grow(self) -> bool:
-        """Make room for twice as much."""
+        """Make room for twice as much; false if there is room for any row."""
+        if len(self._bytes) - int(self._header[1]) >= MOST_ARENA:
+            return False
         wider = np.empty(2 * len(self._bytes), np.uint8)
         wider[: int(self._header[1])] = self.used()
         self._bytes = wider
@@ -316,10 +389,20 @@ def _arena() -> _Arena:
 
 def _placed(program: Program) -> NDArray[np.int64]:
     """The constants at an address that is a multiple of 8."""
-    words = np.zeros(len(program.pool) // 8 + 2, np.int64)
+    words = np.zeros(pool_words(program), np.int64)
+    write_pool(program, words, words.ctypes.data)
+    return words
+
+
+def pool_words(program: Program) -> int:
+    """The memory that constants take, in words."""
+    return len(program.pool) // 8 + 2
+
+
+def write_pool(program: Program, words: NDArray[np.int64], address: int) -> None:
+    """Write the constants as they are where they begin at an address."""
     data = words.view(np.uint8)
     data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
     for place, block in program.blocks.items():
-        made = np.frombuffer(block.at(words.ctypes.data + place), np.uint8)
+        made = np.frombuffer(block.at(address + place), np.uint8)
         data[place : place + len(made)] = made
-    return words

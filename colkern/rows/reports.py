@@ -32,6 +32,16 @@ class Report:
             self.rows += rows
             self.sites.update(sites)
 
+    def copy(self) -> Report:
+        """The report as it is now."""
+        with self._lock:
+            return Report(self.name, self.rows, self.sites.copy(), self.reason)
+
+    def since(self, earlier: Report) -> Report:
+        """What was added to an earlier copy."""
+        now = self.copy()
+        return Report(now.name, now.rows - earlier.rows, now.sites - earlier.sites, now.reason)
+
     @property
     def left(self) -> dict[int, int]:
         """How many rows were left to Python, by the line of the source; 0 for all further lines."""

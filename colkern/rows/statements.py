@@ -7,11 +7,14 @@ import builtins
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.emitter import Attempt, Emitter
+from colkern.rows.calls import call
+from colkern.rows.emitter import Attempt, Emitter, derived
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
 from colkern.rows.values import NONE, Value
 
@@ -36,12 +39,36 @@ def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
     for node in body:
         if emitter.dead:
             return
-        write = _STATEMENTS.get(type(node))
         outer, emitter.node = emitter.node, node
-        if write is None:
-            emitter.refuse(f"{type(node).__name__} has no compiled form")
-        write(emitter, node)
+        if emitter.depth:
+            _attempted(emitter, node)
+        else:
+            _statement(emitter, node)
         emitter.node = outer
+
+
+def _statement(emitter: Emitter, node: ast.stmt) -> None:
+    write = _STATEMENTS.get(type(node))
+    if write is None:
+        emitter.refuse(f"`{ast.unparse(node).split()[0]}` has no compiled form")
+    emitter.depth += isinstance(node, _BRANCHING)
+    write(emitter, node)
+    emitter.depth -= isinstance(node, _BRANCHING)
+
+
+_BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
+
+
+def _attempted(emitter: Emitter, node: ast.stmt) -> None:
+    """A statement that not every row comes to: one without a compiled form leaves the row to Python."""
+    before = emitter.state()
+    try:
+        _statement(emitter, node)
+    except CompileError as error:
+        emitter.restore(before)
+        emitter.node = node
+        reason = str(error).split("\n")[0].partition(" does not compile: ")[2]
+        emitter.fail(row_values.LEFT, reason)
 
 
 def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
@@ -92,10 +119,32 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
 def _unpack(emitter: Emitter, targets: list[ast.expr], value: Value) -> None:
     from colkern.rows.containers import unpacked
 
-    if any(isinstance(target, ast.Starred) for target in targets):
-        emitter.refuse("a starred target has no compiled form")
+    stars = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
+    if stars:
+        _unpack_starred(emitter, targets, stars[0], emitter.plain(value))
+        return
     for target, item in zip(targets, unpacked(emitter, value, len(targets)), strict=True):
         bind_target(emitter, target, item)
+
+
+def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value: Value) -> None:
+    """`first, *rest = …` of a list."""
+    from colkern.rows.containers import item
+
+    behind = len(targets) - star - 1
+    if not isinstance(value.kind, k.Container) or value.kind.name != "list":
+        emitter.refuse(f"a starred target for {value.kind} has no compiled form")
+    size = call(emitter, "len", [value])
+    emitter.fail_if(
+        f"{size.code} < {len(targets) - 1}", row_values.VALUE_ERROR, "too few values to unpack"
+    )
+    for place, target in enumerate(targets):
+        if isinstance(target, ast.Starred):
+            stop = constant(-behind) if behind else NONE
+            bind_target(emitter, target.value, call(emitter, "[:]", [value, constant(star), stop]))
+        else:
+            index = place if place < star else place - len(targets)
+            bind_target(emitter, target, item(emitter, value, constant(index)))
 
 
 def _annotated(emitter: Emitter, node: ast.AnnAssign) -> None:
@@ -119,10 +168,10 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
     left = needed(emitter, load)
     right = needed(emitter, node.value)
     if isinstance(left.kind, k.Container):
-        from colkern.rows.containers import extended
+        from colkern.rows.containers import extend
 
-        if extended(emitter, node.op, left, right):
-            return
+        extend(emitter, node.op, left, right)
+        return
     emitter.assign(node.target.id, operated(emitter, node.op, left, right))
 
 
@@ -309,7 +358,8 @@ CODES: dict[Any, int] = {
 
 def _try(emitter: Emitter, node: ast.Try) -> None:
     if node.finalbody:
-        emitter.refuse("`finally` has no compiled form")
+        _try_finally(emitter, node)
+        return
     names = stored_names([*node.body, *node.orelse, *node.handlers])
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
@@ -352,6 +402,33 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
             fine,
             lambda: handle(list(zip(node.handlers, caught, strict=True))),
         )
+
+
+def _try_finally(emitter: Emitter, node: ast.Try) -> None:
+    """A `try` whose `finally` changes variables alone: where the `try` ends otherwise, nobody sees that."""
+    for statement in node.finalbody:
+        for part in ast.walk(statement):
+            if not isinstance(part, _UNSEEN):
+                emitter.node = statement
+                emitter.refuse(f"{type(part).__name__} in a `finally` has no compiled form")
+    if node.handlers:
+        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
+        statements(emitter, [derived(node, "try", make)])
+    else:
+        statements(emitter, node.body)
+    statements(emitter, node.finalbody)
+
+
+_UNSEEN = (
+    ast.Assign,
+    ast.AugAssign,
+    ast.Pass,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+    ast.BinOp,
+    ast.operator,
+)
 
 
 def _follow(emitter: Emitter, attempt: Attempt) -> None:
@@ -457,8 +534,7 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
         emitter.node = case.pattern
 
         def then() -> None:
-            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
-                emitter.assign(case.pattern.name, emitter.env[name])
+            _capture(emitter, case.pattern, load)
             if case.guard is None:
                 statements(emitter, case.body)
                 return
@@ -485,6 +561,17 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
     cases(node.cases)
 
 
+def _capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
+    """Bind the names of a pattern that matches."""
+    if isinstance(pattern, ast.MatchAs) and pattern.name:
+        load = ast.fix_missing_locations(ast.copy_location(subject, emitter.node))
+        emitter.assign(pattern.name, expression(emitter, load))
+    elif isinstance(pattern, ast.MatchSequence):
+        for position, part in enumerate(pattern.patterns):
+            place = ast.Subscript(subject, ast.Constant(position), ast.Load())
+            _capture(emitter, part, place)
+
+
 def _pattern(
     emitter: Emitter, pattern: ast.pattern, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
@@ -498,7 +585,8 @@ def _pattern(
         plain = [test for test in choices if test is not None]
         return ast.BoolOp(ast.Or(), plain) if len(plain) == len(choices) else None
     if isinstance(pattern, ast.MatchAs):
-        return pattern.pattern and _pattern(emitter, pattern.pattern, subject, kind)
+        inside = pattern.pattern
+        return None if inside is None else _pattern(emitter, inside, subject, kind)
     if isinstance(pattern, ast.MatchSequence):
         return _sequence(emitter, pattern, subject, kind)
     return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
@@ -524,8 +612,8 @@ def _sequence(
     else:
         return ast.Constant(False)
     for position, (part, of) in enumerate(zip(pattern.patterns, kinds, strict=True)):
-        if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
-            emitter.refuse("a name within a pattern has no compiled form")
+        if isinstance(part, ast.MatchStar):
+            emitter.refuse("a starred pattern has no compiled form")
         place = ast.Subscript(subject, ast.Constant(position), ast.Load())
         test = _pattern(emitter, part, place, of)
         if test is not None:

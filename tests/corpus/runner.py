@@ -21,6 +21,7 @@ import re
 import sys
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -293,11 +294,15 @@ def run_colkern(
 ) -> tuple[list[Any], Left]:
     """The engine `ck.udf`, which says in `report` what it left to Python."""
     made = _compiled(function)
+    before = Counter(made.report().left)
     try:
         result = made(*map(layout, columns))
     except (ck.CompileError, ck.UnsupportedError) as error:
         raise Refused(str(error).split("\n")[0]) from error
-    return result.to_pylist(), _left_rows(made)
+    if (reason := made.rows.reason()) is not None:
+        # The older compiler took it, with the meaning of machine arithmetic.
+        raise Refused(str(reason).split("\n")[0])
+    return result.to_pylist(), dict(Counter(made.report().left) - before)
 
 
 @functools.cache
@@ -306,12 +311,6 @@ def _compiled(function: Callable[..., Any]) -> Any:
         return ck.udf(function)
     except Exception as error:
         raise Refused(str(error).split("\n")[0]) from error
-
-
-def _left_rows(made: Any) -> Left:
-    """The rows left in the last call, of a function that counts them."""
-    report = getattr(made, "report", None)
-    return dict(getattr(report(), "left", {})) if report is not None else {}
 
 
 ENGINES: dict[str, Run] = {"colkern": run_colkern, "python": run_python}

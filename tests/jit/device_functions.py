@@ -1,4 +1,4 @@
-"""Functions of a row over columns on a device, and what they should give: for the simulator.
+"""Functions of a row with a machine's arithmetic over columns on a device: for the simulator.
 
 The oracle is the same function, called by Python for each row of `to_pylist()`. Each case is a function
 that ends with an assertion; `simulated_kernels` runs them all.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from hypothesis import strategies as st
 import colkern as ck
 from colkern.memory import Buffer
 from colkern.operations.moving import to_device, to_host
+
+udf = partial(ck.udf, arithmetic="machine")
 
 
 def column(values: list[Any], kind: ck.DataType | None = None) -> ck.Array:
@@ -59,7 +62,7 @@ def raised(wanted: type[Exception], words: str, note: str, call: Callable[[], An
 # Arguments
 
 
-@ck.udf
+@udf
 def same(x):
     return x
 
@@ -81,7 +84,7 @@ def numbers_of_all_widths_are_arguments() -> None:
 MOMENTS = [ck.date32(), ck.timestamp("ms"), ck.duration("s"), ck.time32("s"), ck.time64("ns")]
 
 
-@ck.udf
+@udf
 def later(x):
     return x + 1
 
@@ -95,7 +98,7 @@ def times_are_integers_of_their_unit() -> None:
 WIDTHS = [ck.decimal32(9, 2), ck.decimal64(18, 2), ck.decimal128(18, 2), ck.decimal256(18, 2)]
 
 
-@ck.udf
+@udf
 def of_decimals(a, b):
     return a * 2 + b
 
@@ -110,7 +113,7 @@ def decimals_of_few_digits_are_integers_and_others_decimals() -> None:
     assert on_device(of_decimals, *columns) == expected
 
 
-@ck.udf
+@udf
 def first_word(s):
     end = s.find(b" ")
     return s if end < 0 else s[:end]
@@ -131,7 +134,7 @@ def byte_strings_of_all_layouts_are_arguments_and_results() -> None:
     assert on_device(first_word, fixed) == [b"a", None, b"abc"]
 
 
-@ck.udf
+@udf
 def weight(items, row, entries):
     total = row.price
     if total is None:
@@ -150,7 +153,7 @@ def lists_structs_and_maps_are_arguments() -> None:
     assert on_device(weight, items, rows, maps) == [7 + 1 + 10 + 203, None, -1 + 102, None]
 
 
-@ck.udf
+@udf
 def member(slot):
     if slot.type_id == 5:
         return slot.child(0)
@@ -165,12 +168,12 @@ def unions_are_arguments() -> None:
     assert on_device(member, from_pyarrow(dense)) == [3, 4, None, -1]
 
 
-@ck.udf(pure=False)
+@udf(pure=False)
 def size_and_number(s, n):
     return len(s) * 10 + n
 
 
-@ck.udf
+@udf
 def size(s):
     return len(s)
 
@@ -189,7 +192,7 @@ def _of_parts(x, x1, x_0):
     return lists[0][1] * 1000 + x[1][0] * 100 + x1[0] * 10 + x_0[0] + parts[0][1]
 
 
-@ck.udf
+@udf
 def of_parts(a, b, c, d):
     return _of_parts((a, b), c, d)
 
@@ -200,7 +203,7 @@ def names_of_parameters_and_parts_are_told_apart() -> None:
     assert on_device(of_parts, nested, *columns) == [7358, 1469]
 
 
-@ck.udf
+@udf
 def places(s, start, stop):
     return s.find("", start, stop), s.rfind("b", start, stop), s.count("", start), s.find("", 10)
 
@@ -212,7 +215,7 @@ def strings_are_searched_between_bounds(text: str, start: int, stop: int) -> Non
     assert found == [as_struct(places.function(text, start, stop))]
 
 
-@ck.udf
+@udf
 def is_between(s, t, items):
     return 1 if s < t < items[0] <= items[1] else 0
 
@@ -234,7 +237,7 @@ def _sum(x, y):
     return x if y is None or x > 100 else x + y
 
 
-SUMS = [ck.udf(_sum), ck.udf(_sum, nulls="pass"), ck.udf(_sum, nulls=-7)]
+SUMS = [udf(_sum), udf(_sum, nulls="pass"), udf(_sum, nulls=-7)]
 NUMBERS = st.none() | st.integers(-(2**40), 2**40)
 
 
@@ -252,7 +255,7 @@ DESCRIPTION = ck.struct(
 )
 
 
-@ck.udf(returns=DESCRIPTION, nulls=("none", Decimal("-0.50"), True))
+@udf(returns=DESCRIPTION, nulls=("none", Decimal("-0.50"), True))
 def described(s):
     if len(s) > 9:
         return None
@@ -279,14 +282,14 @@ class Extent(NamedTuple):
     high: float
 
 
-@ck.udf
+@udf
 def extent(x, y):
     if x == y:
         return None
     return Extent(low=x, high=y * 0.5) if x < y else Extent(y, x * 0.5)
 
 
-@ck.udf
+@udf
 def nested(s, x):
     return s[1:], (x > 1, None if x == 2 else x), s == b"ab"
 
@@ -308,7 +311,7 @@ def as_struct(value: Any) -> Any:
     return {f"f{k}": as_struct(part) for k, part in enumerate(value)}
 
 
-@ck.udf
+@udf
 def spread(a, b, c):
     return a, b, c, a + 1, b + 1, c + 1, a + 2, b + 2, c + 2, a + 3, b + 3, c + 3, a + 4, b + 4
 
@@ -333,12 +336,12 @@ def byte_strings_and_tuples_are_fields(rows: list[tuple[Any, Any]], offset: int)
     assert on_device(nested, *columns) == list(map(as_struct, by_rows(nested, strings, numbers)))
 
 
-@ck.udf
+@udf
 def doubled(x):
     return x * 2
 
 
-@ck.udf
+@udf
 def both(x):
     return doubled(x), doubled(x + 1)
 
@@ -347,12 +350,12 @@ def functions_made_by_udf_are_called_for_values() -> None:
     assert on_device(both, ck.array([1, None])) == [{"f0": 2, "f1": 4}, None]
 
 
-@ck.udf
+@udf
 def word_for(x):
     return "few" if x < 3 else "many"
 
 
-@ck.udf
+@udf
 def always(x):
     return "the same"
 
@@ -362,7 +365,7 @@ def strings_of_the_source_are_results() -> None:
     assert on_device(always, ck.array([1, None, 5])) == ["the same", None, "the same"]
 
 
-@ck.udf(returns=ck.float16(), nulls=0.25)
+@udf(returns=ck.float16(), nulls=0.25)
 def third(x):
     return x / 3
 
@@ -378,7 +381,7 @@ def columns_without_rows_have_results_without_rows() -> None:
     assert on_device(nested, ck.array([], ck.binary()), ck.array([], ck.int64())) == []
 
 
-@ck.udf
+@udf
 def halves(x):
     return x // 10 + 1, x * 3 & 0xFF, x ^ 1
 
@@ -400,12 +403,12 @@ def integers_without_sign_keep_all_their_bits(values: list[int | None]) -> None:
 UNSIGNED = ck.struct([(name, ck.decimal128(30)) for name in ("abs", "minus", "not_", "least")])
 
 
-@ck.udf(returns=UNSIGNED)
+@udf(returns=UNSIGNED)
 def without_sign(x):
     return abs(x), -x, ~x, min(x, x)
 
 
-@ck.udf
+@udf
 def least_of(x, d):
     return d + min(x, x)
 
@@ -420,7 +423,7 @@ def integers_without_sign_are_decimals_without_one() -> None:
     assert on_device(least_of, numbers, decimals) == [2**64, -2]
 
 
-@ck.udf
+@udf
 def quotients(x, y):
     return x // y, x % y, x / y
 
@@ -442,7 +445,7 @@ def _checked(x: Any) -> Any:
     return x
 
 
-@ck.udf
+@udf
 def summed(x, y):
     while y > 0:
         x += _checked(y)
@@ -462,7 +465,7 @@ def what_a_function_raises_comes_with_the_first_row() -> None:
 
 
 def _of_type(returns: ck.DataType) -> Any:
-    return ck.udf(_same, returns=returns)
+    return udf(_same, returns=returns)
 
 
 def _same(x: Any) -> Any:
@@ -486,22 +489,22 @@ def results_that_do_not_fit_their_type_are_named_with_their_row() -> None:
     raised(OverflowError, "int64", "row 0", lambda: _of_type(ck.int64())(large))
 
 
-@ck.udf(returns=ck.utf8())
+@udf(returns=ck.utf8())
 def cut(s):
     return s[:2]
 
 
-@ck.udf
+@udf
 def spelled(s):
     return int(s)
 
 
-@ck.udf
+@udf
 def squared(d):
     return d * d
 
 
-@ck.udf(returns=ck.struct([ck.field("x", ck.int64(), nullable=False)]))
+@udf(returns=ck.struct([ck.field("x", ck.int64(), nullable=False)]))
 def not_nullable(x):
     return (None if x == 2 else x,)
 
@@ -526,7 +529,7 @@ def other_errors_are_those_of_the_host() -> None:
     raised(ValueError, "no integer", "spelled: row 2", lambda: spelled(numbers))
     decimals = column([Decimal(1), Decimal(10**37)], ck.decimal128(38, 0))
     raised(OverflowError, "", "squared: row 1", lambda: squared(decimals))
-    narrowed = ck.udf("(decimal128(9, 0)) -> int64")(same.function)
+    narrowed = udf("(decimal128(9, 0)) -> int64")(same.function)
     assert to_host(narrowed(decimals.slice(0, 1))).to_pylist() == [1]
     raised(OverflowError, "digits that were declared", "row 1", lambda: narrowed(decimals))
     wide = pa.array([1, 2**64], pa.decimal128(38, 0)).view(pa.binary(16)).view(pa.decimal128(9, 0))
@@ -535,12 +538,12 @@ def other_errors_are_those_of_the_host() -> None:
     raised(ValueError, "not nullable", "row 1", lambda: not_nullable(column([1, 2])))
 
 
-@ck.udf
+@udf
 def tenth(items):
     return items[9]
 
 
-@ck.udf
+@udf
 def guarded(x):
     try:
         return 10 // x
@@ -548,7 +551,7 @@ def guarded(x):
         return 0
 
 
-@ck.udf
+@udf
 def listed(x):
     return [x, x]
 
@@ -585,12 +588,12 @@ def what_cannot_be_done_on_a_device_is_said() -> None:
 BYTES = [b"", b"abcab", b"  12 ", b"aXa", b"\xffa\x00", b"bbb"]
 
 
-@ck.udf
+@udf
 def by_a_byte(s, n):
     return s.find(97), s.rfind(n), s.count(n), s.find(n, 1), n in s
 
 
-@ck.udf
+@udf
 def stripped_of(s, t):
     return s.strip(t), s.lstrip(t), s.rstrip(t), s.strip(None), s.strip(b"ab "), s.strip(b"")
 
@@ -604,17 +607,17 @@ def bytes_are_searched_and_stripped_as_those_of_python() -> None:
     assert rows == by_rows(stripped_of, BYTES, others)
 
 
-@ck.udf
+@udf
 def contained(s, n):
     return n in s
 
 
-@ck.udf
+@udf
 def found_at(s, n):
     return s.find(n)
 
 
-@ck.udf
+@udf
 def read_number(s, n):
     return int(s) + n
 

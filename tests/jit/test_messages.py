@@ -17,7 +17,7 @@ import colkern as ck
 from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import udf
-from colkern.schema import int64, list_, struct
+from colkern.schema import int64, struct
 
 
 def message(function: Callable[..., Any], **options: Any) -> str:
@@ -36,34 +36,33 @@ def line_of(function: Callable[..., Any], marker: str = "HERE") -> int:
 
 def unknown_method(x: str):
     y = len(x)
-    parts = x.split(",")  # HERE
+    parts = x.spilt(",")  # HERE
     return y + len(parts)
 
 
-def concatenation(x: str):
-    return x + "!"  # HERE
-
-
-def global_dict(x: int):
-    return SETTINGS["rate"] * x  # HERE
-
-
 def global_object(x: int):
-    return THING.rate * x  # HERE
+    return THING.speed * x  # HERE
+
+
+def global_call(x: int):
+    return THING(x)  # HERE
+
+
+def changed_global(x: str):
+    WORDS.append(x)  # HERE
+    return len(x)
 
 
 def library_call(x: str):
     return json.dumps(str(x))  # HERE
 
 
-def inner_import(x: str):
-    import re  # HERE
-
-    return re.match("a", str(x)) is not None
+def builtin(x: str):
+    return callable(x)  # HERE
 
 
-def context_manager(x: str):  # HERE
-    with open(str(x)) as file:
+def context_manager(x: str):
+    with open(str(x)) as file:  # HERE
         return len(file.read())
 
 
@@ -72,37 +71,18 @@ def mixed_variable(x: int):
     return len(str(found))
 
 
-def byte_and_letter(x: str):
-    return x[0] == "a"  # HERE
+def either(x: int):
+    if x > 1:
+        return "many"
+    return x  # HERE
 
 
-def perhaps_null_and_letter(x: list[int]):
-    return x[0] == "a"  # HERE
-
-
-def byte_in_letters(x: str):
-    count = 0
-    for byte in x:
-        if byte in ("a", "b"):  # HERE
-            count += 1
-    return count
-
-
-def stepped(x: str):
-    return x[::2]  # HERE
+def added(x: str, y: int):
+    return x + y  # HERE
 
 
 def wrong_argument(x: str):
     return x.find(1.5)  # HERE
-
-
-def empty_list(x: int):
-    return []  # HERE
-
-
-def overwritten(items: list_(int64())):  # type: ignore[valid-type]
-    items[0] = 1  # HERE
-    return len(items)
 
 
 def written_field(place: struct({"x": int64()})):  # type: ignore[valid-type]
@@ -114,42 +94,38 @@ class Thing:
     rate = 2
 
 
-SETTINGS = {"rate": 2}
+WORDS = ["a", "b"]
 THING = Thing()
 
 
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (unknown_method, ["byte string has no 'split'", "str(s)"]),
-        (concatenation, ["add(byte string, str)", "str(s)"]),
-        (global_dict, ["global 'SETTINGS' of type dict"]),
-        (global_object, ["global 'THING'", "Thing"]),
-        (library_call, ["module json has no 'dumps'"]),
-        (inner_import, ["import inside a function"]),
-        (context_manager, ["with (context manager)"]),
-        (mixed_variable, ["int in one place and str in another"]),
-        (byte_and_letter, ["a number is compared with text", "ord('a')"]),
-        (perhaps_null_and_letter, ["a number is compared with text"]),
-        (byte_in_letters, ["a number is compared with text", "ord('a')"]),
-        (stepped, ["step of 1"]),
-        (empty_list, ["a list to which nothing is ever added", "[x][:0]"]),
-        (wrong_argument, ["find(byte string, float)"]),
-        (overwritten, ["Column(int) cannot be written to: Arrow columns are immutable"]),
-        (written_field, ["cannot be written to: Arrow columns are immutable"]),
+        (unknown_method, "str has no 'spilt'"),
+        (global_object, "Thing has no 'speed'"),
+        (global_call, "Thing(int) has no compiled form"),
+        (changed_global, "a constant that changes has no compiled form"),
+        (library_call, "dumps: *args and **kwargs do not compile"),
+        (builtin, "callable(str) has no compiled form"),
+        (context_manager, "`with` has no compiled form"),
+        (mixed_variable, "int or str"),
+        (either, "it returns str in one place and int in another"),
+        (added, "+(str, int) has no compiled form"),
+        (wrong_argument, "str.find(str, float) has no compiled form"),
+        (written_field, "cannot be written to: Arrow columns are immutable"),
     ],
 )
-def test_what_and_where(function: Callable[..., Any], words: list[str]) -> None:
+def test_what_and_where(function: Callable[..., Any], words: str) -> None:
     text = message(function)
     assert text.startswith(f"{function.__name__} does not compile: ")
-    assert all(word in text for word in words), text
+    assert words in text
     assert f'File "{__file__}", line {line_of(function)}' in text
     lines, _ = inspect.getsourcelines(function)
-    assert next(line for line in lines if "HERE" in line).strip() in text
+    assert next(line for line in lines if "HERE" in line).rstrip() in f"    {text.splitlines()[-1]}"
 
 
 def helper(x):
-    return x.splitlines()  # HERE
+    return x.splitline()  # HERE
 
 
 def calls_helper(x: str):
@@ -158,7 +134,7 @@ def calls_helper(x: str):
 
 def test_the_place_is_the_innermost_one_that_is_the_users() -> None:
     text = message(calls_helper)
-    assert "calls_helper does not compile: byte string has no 'splitlines'" in text
+    assert "does not compile: str has no 'splitline'" in text
     assert f"line {line_of(helper)}" in text
 
 
@@ -167,14 +143,19 @@ def test_text_of_what_has_none_is_refused(text: str) -> None:
     """Numba's text of a float would be `<object type:float64>`."""
     namespace: dict[str, Any] = {}
     exec(f"def labelled(x: float):\n    return {text}\n", namespace)
-    assert "no text is made of" in message(namespace["labelled"])
+    assert "no text is made of" in message(namespace["labelled"], arithmetic="machine")
 
 
-WORDS = ["a", "b"]
+def test_a_function_without_source_says_so() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def labelled(x: float):\n    return str((x, 1))\n", namespace)
+    assert "its source is not to be had" in message(namespace["labelled"])
+
+
 PAIR = ("a", "b")
 
 
-def test_values_from_outside_that_compiled_code_cannot_use_are_named() -> None:
+def test_values_from_outside_that_machine_arithmetic_cannot_use_are_named() -> None:
     words, codes, rates = ["a"], {1, 2}, {"a": 1.5}
 
     def of_a_global(x: str) -> bool:
@@ -189,17 +170,25 @@ def test_values_from_outside_that_compiled_code_cannot_use_are_named() -> None:
     def of_a_dict(x: float) -> float:
         return x * rates["a"]
 
-    assert "global 'WORDS' of type list; a tuple of its items can be used" in message(of_a_global)
-    assert "variable 'words' of type list of an outer function; a tuple" in message(of_a_list)
-    assert "variable 'codes' of type set of an outer function; a tuple" in message(of_a_set)
-    assert "variable 'rates' of type dict of an outer function" in message(of_a_dict)
+    assert "global 'WORDS' of type list; a tuple of its items can be used" in message(
+        of_a_global, arithmetic="machine"
+    )
+    assert "variable 'words' of type list of an outer function; a tuple" in message(
+        of_a_list, arithmetic="machine"
+    )
+    assert "variable 'codes' of type set of an outer function; a tuple" in message(
+        of_a_set, arithmetic="machine"
+    )
+    assert "variable 'rates' of type dict of an outer function" in message(
+        of_a_dict, arithmetic="machine"
+    )
 
     def of_a_builtin(x: str) -> bool:
         return callable(x)
 
-    assert "compiled code has no 'callable'" in message(of_a_builtin)
+    assert "compiled code has no 'callable'" in message(of_a_builtin, arithmetic="machine")
 
-    @udf
+    @udf(arithmetic="machine")
     def of_a_tuple(x: str) -> bool:
         return x in PAIR
 
@@ -221,14 +210,14 @@ def test_keys_that_may_be_none_are_explained() -> None:
                 found.add(item)
         return len(found)
 
-    assert "the key of a dict may be None" in message(counted)
-    assert "what is added to a set may be None" in message(collected)
+    assert "the key of a dict may be None" in message(counted, arithmetic="machine")
+    assert "what is added to a set may be None" in message(collected, arithmetic="machine")
     with pytest.raises(numba.TypingError) as caught:
         ck.njit(counted)(ck.array([1, None]))
     assert str(caught.value).startswith("counted does not compile: the key of a dict may be None")
     assert "int(x)" in str(caught.value)
 
-    @udf
+    @udf(arithmetic="machine")
     def as_it_says(numbers: list[int], texts: list[str]) -> int:
         found, words = {}, set()
         for number in numbers:
@@ -276,7 +265,7 @@ class Opaque:
         lambda: udf(lambda x: x, returns=Opaque()),
         lambda: udf(lambda x: OPAQUE.value + x, signature="(int64) -> int64"),
         lambda: udf(lambda x: OPAQUE(x), signature="(int64) -> int64"),
-        lambda: udf(lambda x: x in WORDS, signature="(utf8) -> bool"),
+        lambda: udf(lambda x: OPAQUE.value + x, signature="(int64) -> int64", arithmetic="machine"),
         lambda: udf(lambda x: [OPAQUE, x], signature="(int64) -> int64"),
         lambda: ck.njit(lambda x: OPAQUE)(1),
     ],
@@ -298,17 +287,6 @@ def test_a_function_of_sparks_is_told_apart() -> None:
     types = pytest.importorskip("pyspark.sql.types")
     with pytest.raises(TypeError, match="is a function of Spark's columns"):
         udf(functions.udf(lambda x: x, types.IntegerType()))
-
-
-def test_returning_values_of_two_types() -> None:
-    def either(x: int):
-        if x > 1:
-            return "many"
-        return x  # HERE
-
-    text = message(either)
-    assert "returns values of different types: int, str" in text
-    assert f"line {line_of(either)}" in text
 
 
 def test_returning_what_no_column_holds() -> None:
@@ -339,7 +317,8 @@ def test_returning_only_none() -> None:
     def nothing(x: int):
         return None
 
-    assert message(nothing) == "nothing returns None for every row"
+    assert udf(nothing)(ck.array([1])).to_pylist() == [None]
+    assert message(nothing, arithmetic="machine") == "nothing returns None for every row"
 
 
 def test_without_hints_the_first_call_tells() -> None:

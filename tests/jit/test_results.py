@@ -131,29 +131,25 @@ class Split(NamedTuple):
 
 @ck.udf(nulls=("none", 0, "", 0.0))
 def split(line: str, limit: int) -> Split | None:
-    """A text up to its "="; its length; it in capitals, which are built; None beyond the limit."""
+    """A text up to its "="; its length; it in capitals; None beyond the limit."""
     if len(line) > limit:
         return None
     for i in range(len(line)):
-        if line[i] == 61:
-            return line[:i], len(line), str(line).upper(), None
+        if line[i] == "=":
+            return line[:i], len(line), line.upper(), None
     return line, len(line), None, len(line) / 4
 
 
 def split_plainly(line: str | None, limit: int | None) -> dict[str, Any] | None:
-    if line is None or limit is None:
-        return {"key": "none", "size": 0, "upper": "", "share": 0.0}
-    if len(line) > limit:
-        return None
-    if "=" in line:
-        key = line[: line.index("=")]
-        return {"key": key, "size": len(line), "upper": line.upper(), "share": None}
-    return {"key": line, "size": len(line), "upper": None, "share": len(line) / 4}
+    row = ("none", 0, "", 0.0)
+    if line is not None and limit is not None:
+        row = split.function(line, limit)
+    return row and dict(zip(Split._fields, row, strict=True))
 
 
 @given(
     rows=st.lists(
-        st.tuples(st.none() | st.text("ab=", max_size=5), st.none() | st.integers(2, 5)),
+        st.tuples(st.none() | st.text("aé=", max_size=5), st.none() | st.integers(2, 5)),
         min_size=1,
         max_size=100,
     )
@@ -270,6 +266,9 @@ def head(items: Any, count: int):
     return items[:count] if count <= len(items) else None
 
 
+machine_head = ck.udf(head.function, arithmetic="machine")
+
+
 @given(
     rows=st.lists(
         st.tuples(
@@ -284,12 +283,16 @@ def test_a_part_of_a_list_is_a_list_of_its_type(
     rows: list[tuple[list[int | None] | None, int | None]],
 ) -> None:
     lists, counts = (list(column) for column in zip(*rows, strict=True))
-    results = head(pa.array(lists, pa.list_(pa.timestamp("s"))), pa.array(counts, pa.int64()))
-    results.validate()
-    assert results.type == ck.list_(ck.timestamp("s"))
-    expected = [None if x is None or n is None or n > len(x) else x[:n] for x, n in rows]
-    numbers = pa.array(results).cast(pa.list_(pa.int64())).to_pylist()
-    assert numbers == expected
+    column = pa.array(lists, pa.list_(pa.timestamp("s")))
+    expected = [
+        None if items is None or n is None else head.function(items, n)
+        for items, n in zip(column.to_pylist(), counts, strict=True)
+    ]
+    for function, type_ in ((head, "us"), (machine_head, "s")):
+        results = function(column, pa.array(counts, pa.int64()))
+        results.validate()
+        assert results.type == ck.list_(ck.timestamp(type_))
+        assert results.to_pylist() == expected
 
 
 def test_arrays_are_lists_and_the_fields_of_a_struct_may_be() -> None:

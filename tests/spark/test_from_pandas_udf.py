@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from decimal import Decimal
 from functools import cache
@@ -46,6 +47,19 @@ def test_numbers_with_nulls() -> None:
     discount = [0.1, 0.2, None, 0.3, 0.9]
     columns = pa.array(price), pa.array(discount)
     assert after("due", *columns) == pytest.approx(before("due", price, discount))
+
+
+def test_dates_text_and_tables() -> None:
+    days = [datetime.date(2024, 2, 29), datetime.date(1999, 7, 1), None, datetime.date(2024, 10, 3)]
+    shops = [" north ", "süd", "west", "x"]
+    got = after("season", pa.array(days), pa.array(shops))
+    assert got == before("season", days, shops)
+    assert got[0] == "NORTH: winter 2024"
+
+
+def test_regular_expressions() -> None:
+    labels = ["tea 0.25 kg", "salt 500g", "2 pieces", None]
+    assert after("grams", pa.array(labels)) == before("grams", labels) == [250.0, 500.0, None, None]
 
 
 def test_text() -> None:

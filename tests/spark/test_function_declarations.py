@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
 import sys
@@ -19,10 +20,17 @@ from pyspark.sql.types import DoubleType
 import colkern as ck
 import colkern.spark
 from colkern.jit import Udf
+from colkern.spark.functions import ArrowFunction
+from colkern.spark.functions.column_functions import column_function_of
+from colkern.spark.functions.declarations import column_types
 
 
 def same(value):
     return value
+
+
+def len_of(text):
+    return len(text)
 
 
 def test_types_that_spark_lacks_are_refused_where_the_function_is_defined() -> None:
@@ -55,9 +63,7 @@ def test_a_function_that_does_not_compile_fails_where_it_is_defined() -> None:
 
         @colkern.spark.udf
         def bad(value: int) -> int:
-            import re
-
-            return len(re.findall("a", "b"))
+            return len(open(str(value)).read())
 
 
 def test_options_are_for_plain_functions() -> None:
@@ -69,7 +75,7 @@ def test_options_are_for_plain_functions() -> None:
 
 
 def test_batches_are_not_copied_and_may_be_slices() -> None:
-    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
+    function = ArrowFunction(ck.udf("(float64) -> float64")(same))
     column = pa.array([0.0, 1.0, None, 3.0]).slice(1)
     assert function(column).equals(pa.array([1.0, None, 3.0]))
 
@@ -86,7 +92,7 @@ COLD = """
 
 
 def test_of_workers_that_start_cold_one_compiles_and_the_others_wait(tmp_path: Path) -> None:
-    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
+    function = ArrowFunction(ck.udf("(float64) -> float64")(same))
     environment = {**os.environ, "COLKERN_CACHE_DIR": str(tmp_path)}
     workers = [
         subprocess.Popen(
@@ -110,6 +116,62 @@ def test_of_workers_that_start_cold_one_compiles_and_the_others_wait(tmp_path: P
     assert max(compiled) > 0
 
 
+CELL = """
+import re
+
+UNITS = {"kilo", "mega", "giga"}
+NUMBER = re.compile(r"(\\d+) ([a-z]+)")
+
+def thousands(text: str) -> int:
+    found = NUMBER.search(text)
+    return int(found.group(1)) * (1000 if found.group(2) in UNITS else 1)
+
+double, shout = (lambda x: x * 2), (lambda text: text.upper())
+"""
+
+WORKER = """
+    import pickle, sys
+    import pyarrow as pa
+    from colkern.cpu.compiler import compilations
+
+    thousands, double, shout = pickle.loads(sys.stdin.buffer.read())
+    print(thousands(pa.array(["12 mega", "7 x"])).to_pylist())
+    print(double(pa.array([1.5])).to_pylist(), shout(pa.array(["a"])).to_pylist())
+    print(compilations()["compiled"], [f.function.rows.reason() for f in (thousands, double, shout)])
+"""
+
+
+def test_functions_of_a_notebook_are_compiled_by_the_driver_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path))
+    name, lines = "<ipython-input-1>", CELL.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, name, (len(CELL), None, lines, name))
+    cell: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(CELL, name, "exec"), cell)
+    functions = (
+        column_function_of(cell["thousands"]),
+        column_function_of(cell["double"], "(float64) -> float64"),
+        column_function_of(cell["shout"], "(utf8) -> utf8"),
+    )
+    for function in functions:
+        function.compile(*column_types(function) or ())
+    # What checks the offsets of a column is the same for all functions.
+    ck.udf("(utf8) -> int64")(len_of)(ck.array(["a"]))
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WORKER)],
+        input=cloudpickle.dumps(tuple(map(ArrowFunction, functions))),
+        capture_output=True,
+        env={**os.environ, "COLKERN_CACHE_DIR": str(tmp_path), "PYTHONHASHSEED": "7"},
+        check=False,
+    )
+    assert done.stdout.decode().splitlines() == [
+        "[12000, 7]",
+        "[3.0] ['A']",
+        "0 [None, None, None]",
+    ], done.stderr.decode()
+
+
 def test_no_worker_waits_for_the_rows_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
     locked = []
     rows_while_locked = []
@@ -128,9 +190,64 @@ def test_no_worker_waits_for_the_rows_of_another(monkeypatch: pytest.MonkeyPatch
     call = Udf.__call__
     monkeypatch.setattr(Udf, "__call__", counted)
     monkeypatch.setattr(colkern.spark.functions.compiling, "one_process_compiles", lock)
-    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
+    function = ArrowFunction(ck.udf("(float64) -> float64")(same))
     batch = pa.array([0.5] * 10_000)
     for _ in range(2):
         assert function(batch).equals(batch)
     assert len(rows_while_locked) == 1
     assert rows_while_locked[0] < 100
+
+
+# Options, and what is said of rows left to Python
+
+
+def test_options_of_rows_are_those_of_udf() -> None:
+    def ratio(a: float, b: float) -> float:
+        return a / b
+
+    columns = [pa.array([1.0]), pa.array([0.0])]
+    with pytest.raises(ZeroDivisionError):
+        ArrowFunction(column_function_of(ratio))(*columns)
+    with pytest.raises(ck.CompileError, match="strict=True"):
+        ArrowFunction(column_function_of(ratio, strict=True))(*columns)
+    machine = ArrowFunction(column_function_of(ratio, arithmetic="machine"))
+    assert machine(*columns).to_pylist() == [float("inf")]
+
+
+def test_options_of_rows_are_not_for_generators() -> None:
+    def both(a: int) -> Iterator[int]:
+        yield a
+        yield -a
+
+    with pytest.raises(TypeError, match="strict: for functions of a row; both is a generator"):
+        colkern.spark.udf(strict=True)(both)
+
+
+def test_a_fallback_needs_the_type_of_its_results() -> None:
+    def name(value: int):
+        return open(str(value)).name
+
+    with pytest.warns(UserWarning, match="runs in Python"), pytest.raises(TypeError, match="hint"):
+        colkern.spark.udf(name, fallback=True)
+
+
+def test_the_rows_of_a_task_left_to_python_are_logged_at_its_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def shouted(text: str) -> str:
+        return text.upper()
+
+    function = ArrowFunction(ck.udf(shouted))
+    for _ in range(3):
+        function(pa.array(["a", "ß", "\u0149"]))
+    assert not caplog.messages
+    del function
+    (message,) = caplog.messages
+    assert message.startswith("shouted: 9 rows, ")
+    assert "line" in message and "\n" not in message
+
+    function = ArrowFunction(ck.udf(shouted))
+    function(pa.array(["a"]))
+    caplog.clear()
+    del function
+    assert not caplog.messages

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -232,6 +233,42 @@ def test_grouped_and_filtered_by_a_function(numbers: Any) -> None:
     found = {row[0]: row[1] for row in numbers.groupBy(odd("n")).count().collect()}
     assert found == {True: ROWS // 2, False: ROWS // 2}
     assert numbers.where(odd("n")).count() == ROWS // 2
+
+
+# Functions mean what they mean in Python
+
+
+SEASONS = {12: "winter", 1: "winter", 2: "winter", 6: "summer", 7: "summer", 8: "summer"}
+
+
+def label(name: str, day: datetime.date, share: float) -> str:
+    """A label of one row, in ordinary Python."""
+    first, *rest = name.split(" ")
+    return f"{first.title()}{len(rest)} {SEASONS.get(day.month, '-')} {day:%d.%m.} {share:.1%}"
+
+
+def test_a_function_of_a_row_gives_what_it_gives_in_python(spark: SparkSession) -> None:
+    days = [DAY + datetime.timedelta(n) for n in range(ROWS)]
+    names = ["ann lee", "ÉMILE ZOLA", "", "straße nach ulm"]
+    rows = [(names[n % 4], days[n], n / 7) for n in range(ROWS)]
+    frame = spark.createDataFrame(rows, "name string, day date, share double")
+    made = frame.select("*", colkern.spark.udf(label)("name", "day", "share").alias("made"))
+    assert [row.made for row in made.collect()] == [label(*row) for row in rows]
+
+
+def test_rows_left_to_python_are_told_in_the_log(spark: SparkSession, spark_log: Path) -> None:
+    @colkern.spark.udf
+    def shouted(text: str) -> str:
+        return text.upper()
+
+    frame = spark.createDataFrame([("a",), ("ß",), ("\u0149",)], "text string").repartition(1)
+    assert {row[0] for row in frame.select(shouted("text")).collect()} == {"A", "SS", "\u02bcN"}
+    deadline = time.monotonic() + 30
+    while "shouted: 3 rows" not in (log := spark_log.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    (line,) = [line for line in log.splitlines() if "shouted: 3 rows" in line]
+    assert "left to Python; " in line and "str.upper" in line
 
 
 # Where compiled code comes from

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array
 from colkern.errors import without_addresses
 from colkern.memory import Buffer
-from colkern.operations import concat, take
+from colkern.operations import concat, take, unpack_bits
+from colkern.operations.moving import to_device
+from colkern.targets import on_its_device, target_of
 
 _BYTES = (s.Binary, s.LargeBinary)
 
@@ -42,15 +42,17 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
         ) from error
 
 
+@on_its_device
 def filled(results: Array, called: Buffer, default: Array) -> Array:
     """Results with a default value where the function was not called.
 
     Args:
-        results: What was made where it was called.
-        called: The bitmap of the slots that the function was called for.
-        default: One slot of the type of the results.
+        results: What was made where it was called, in host memory or on a device.
+        called: The bitmap of the slots that the function was called for, there.
+        default: One slot of the type of the results, in host memory.
     """
-    length = results.length
-    picked = np.arange(length, dtype=np.int64)
-    picked[np.unpackbits(called.array, bitorder="little", count=length) == 0] = length
-    return take(concat([results, default]), array(picked))
+    target, length = target_of(called.device), results.length
+    picked = target.positions(length)
+    picked[~unpack_bits(called, 0, length)] = length
+    indices = Array(s.int64(), length, [None, target.buffer(picked)], null_count=0)
+    return take(concat([results, to_device(default, called.device)]), indices)

@@ -22,6 +22,7 @@ _CHARACTERS = [
     Method("len", "(str) -> int", text_characters.length),
     Method("bool", "(str) -> bool", "{0}.size != 0"),
     Method("str", "(str) -> str", "{0}"),
+    Method("repr", "(str) -> str", text_building.represented),
     Method("ord", "(str) -> int", text_characters.ord_of),
     Method("chr", "(int) -> str", text_characters.chr_of),
     Method("list", "(str) -> list[str]", text_characters.characters),

@@ -36,7 +36,9 @@ class Kernel:
             result = f"None if {result} != {result} else {result}"
         types = ", ".join(f"{type_}{'?' if nulls else ''}" for type_, nulls in columns)
         signature = f"({types}) -> {root.dtype}"
-        self.function: Udf = udf(_compiled(body.source(result)), signature=signature)
+        # Integers wrap around, and division by zero is IEEE 754's, as in NumPy.
+        function = _compiled(body.source(result))
+        self.function: Udf = udf(function, signature=signature, arithmetic="machine")
 
 
 class _Body:

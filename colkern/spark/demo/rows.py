@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import string
-from typing import Annotated
-
-import colkern as ck
+from datetime import date, timedelta
 
 LETTER, VOWEL, STOP, E = 1, 2, 4, 8
 KINDS = bytes(
@@ -22,9 +20,6 @@ KINDS = bytes(
 )
 COMPLEX = 3
 
-DAYS_TO_MARCH_0000 = 719468
-DAYS_IN_400_YEARS = 146097
-THURSDAY = 3  # 1970-01-01, counted from Monday
 SATURDAY, SUNDAY = 5, 6
 
 
@@ -70,7 +65,7 @@ def amount_due(
     return due
 
 
-def reading_grade(text: Annotated[bytes, ck.utf8()]) -> float | None:
+def reading_grade(text: str) -> float | None:
     """The years of school for an English text: the mean of Flesch's and Kincaid's grade and of Gunning's
     fog index. None if there are no words.
 
@@ -80,16 +75,16 @@ def reading_grade(text: Annotated[bytes, ck.utf8()]) -> float | None:
     words = syllables = sentences = complex_words = 0
     runs = silent = before = 0
     # Bits instead of branches, which no processor could foresee in a text.
-    for byte in text:
+    for byte in text.encode():
         kind = KINDS[byte]
         starts = kind & ~before
-        vowels = (starts // VOWEL) & 1
+        vowels = (starts >> 1) & 1
         runs = (runs + vowels) * (kind & LETTER)
         words += starts & LETTER
-        sentences += (starts // STOP) & 1
+        sentences += (starts >> 2) & 1
         complex_words += vowels & (runs == COMPLEX)
         syllables += vowels - (silent & ~kind & LETTER)
-        silent = (kind // E) & before & ~(before // VOWEL) & 1
+        silent = (kind >> 3) & before & ~(before >> 1) & 1
         before = kind
     syllables -= silent
     if words == 0:
@@ -100,31 +95,14 @@ def reading_grade(text: Annotated[bytes, ck.utf8()]) -> float | None:
     return (kincaid + fog) / 2
 
 
-def payment_day(
-    committed: Annotated[int, ck.date32()], received: Annotated[int, ck.date32()]
-) -> Annotated[int, ck.date32()]:
+def payment_day(committed: date, received: date) -> date:
     """When a line must be paid: at the end of the month, 30 days after it was received or due,
     whichever is later; a weekend's payments move to Monday."""
-    end = _first_of_next_month(max(committed, received) + 30) - 1
-    weekday = (end + THURSDAY) % 7
-    if weekday == SATURDAY:
-        return end + 2
-    if weekday == SUNDAY:
-        return end + 1
+    due = max(committed, received) + timedelta(days=30)
+    next_month = date(due.year + due.month // 12, due.month % 12 + 1, 1)
+    end = next_month - timedelta(days=1)
+    if end.weekday() == SATURDAY:
+        return end + timedelta(days=2)
+    if end.weekday() == SUNDAY:
+        return end + timedelta(days=1)
     return end
-
-
-def _first_of_next_month(day: int) -> int:
-    # Years from March on: leap days come last, and months repeat in a pattern of 153 days.
-    days = day + DAYS_TO_MARCH_0000
-    era = days // DAYS_IN_400_YEARS
-    rest = days - era * DAYS_IN_400_YEARS
-    year = (rest - rest // 1460 + rest // 36524 - rest // 146096) // 365
-    year_start = 365 * year + year // 4 - year // 100
-    month = (5 * (rest - year_start) + 2) // 153 + 1
-    if month == 12:
-        month = 0
-        year += 1
-        year_start = 365 * year + year // 4 - year // 100 + year // 400
-    first = year_start + (153 * month + 2) // 5
-    return era * DAYS_IN_400_YEARS + first - DAYS_TO_MARCH_0000

@@ -13,6 +13,7 @@ from pyspark.sql.types import DataType
 from colkern.jit import Generator, Reducer, Udf, generator, reducer
 from colkern.jit import udf as row_function
 from colkern.spark.functions.declarations import (
+    Options,
     RowOptions,
     column_types,
     function_name,
@@ -69,24 +70,32 @@ def udf(
     boolean                         `bool`
     byte, short, integer, long      `int`
     float, double                   `float`
+    string, binary                  `str`, `bytes`
+    date                            `datetime.date`
+    timestamp_ntz                   `datetime.datetime`: declare `ck.timestamp("us")`
+    day-time interval               `datetime.timedelta`
+    time                            `datetime.time`: declare `Annotated[int, ck.time64("ns")]`
+    array                           `list`: hints such as `list[float]`, or data types
+    timestamp                       `int`, microseconds: hint `datetime.datetime`
     decimal up to 18 digits         `int`, scaled: declare `Annotated[int, ck.decimal128(12, 2)]`
     decimal of more digits          a decimal: declare `ck.decimal128(38, 2)`
-    date                            `int`, days: hint `datetime.date`
-    timestamp, timestamp_ntz        `int`, microseconds: hint `datetime.datetime`
-    day-time interval               `int`, microseconds: hint `datetime.timedelta`
-    time                            `int`, nanoseconds: declare `Annotated[int, ck.time64("ns")]`
-    string, binary                  a byte string, `colkern.jit.ByteString`: hint `str` or `bytes`
-    array, map, struct              what a slot is in compiled code: hints such as `list[float]`,
-                                    `dict[str, int]`, `tuple[int, str]`, or data types
+    map, struct                     what a slot is in compiled code: hints such as `dict[str, int]`,
+                                    `tuple[int, str]`, or data types
     variant                         a struct: declare `colkern.spark.types.VARIANT`
     `NULL` without a type           nulls of the parameter's type
     ==============================  ===============================================================
+
+    A function of a row means what it means in Python. Rows that its compiled form does not cover, such as
+    those that divide by zero, are computed by the function itself; a line in the executor's log says how
+    many a task had, and for which line of the source. Functions over the last rows of the table, from
+    `timestamp` on, aggregates and generators have the arithmetic and the byte strings of machines.
 
     Args:
         function: A plain function or class, or what `colkern.udf`, `reducer` and `generator` make.
             All parameters must have types, by hints or by a signature, unless the type of the
             results is declared. Or a signature, as text.
-        **options: `returns`, `nulls`, `signature`, as for those three.
+        **options: `returns`, `nulls`, `signature`, as for those three; for functions of a row also
+            `arithmetic`, `strict` and `fallback`, as for `colkern.udf`.
 
     Returns:
         Spark's own user-defined function: call it with columns, in order or by the names of the
@@ -96,7 +105,8 @@ def udf(
         TypeError: If the type of the results is neither declared nor to be inferred, or if the function
             is one of Spark's columns already.
         UnsupportedError: If Spark has no type for the results.
-        CompileError: If the function does not compile: the line and the construct.
+        CompileError: If the function does not compile: the line and the construct; with `fallback=True`
+            it runs in Python instead, and a warning says why.
 
     A result with the hint `datetime.datetime` is a timestamp, a moment whatever the time zone of the
     session, as everywhere in PySpark. For a timestamp_ntz declare `returns=ck.timestamp("us")`.
@@ -115,7 +125,8 @@ def column_function_of(
 ) -> ColumnFunction:
     """A function of columns, made of one of rows by `colkern.udf`, `generator` or `reducer`.
 
-    Raises as these do, and TypeError if they made it already and there are options.
+    Raises as these do, and TypeError if they made it already and there are options, or if an option is
+    not for functions of that form.
     """
     if isinstance(plain, Udf | Reducer | Generator):
         if options:
@@ -129,6 +140,11 @@ def column_function_of(
         make = generator
     elif inspect.isclass(plain):
         make = reducer
+    others = [name for name in options if name not in Options.__annotations__]
+    if others and make is not row_function:
+        raise TypeError(
+            f"{', '.join(others)}: for functions of a row; {function_name(plain)} is a {make.__name__}"
+        )
     return make(declared, **options)(plain)
 
 

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     ColumnFunction: TypeAlias = Udf | Reducer | Generator
 
 
-class RowOptions(TypedDict, total=False):
+class Options(TypedDict, total=False):
     """The options of `colkern.udf`, `reducer` and `generator`."""
 
     returns: object
     nulls: Literal["propagate", "pass"]
     signature: str | None
+
+
+class RowOptions(Options, total=False):
+    """The options of `colkern.udf`; the others have those of `Options`."""
+
+    arithmetic: Literal["python", "machine"]
+    strict: bool
+    fallback: bool
 
 
 MOMENT = s.timestamp("us", "UTC")
@@ -58,9 +66,11 @@ def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s
         returns: s.DataType = MOMENT
     elif function.signature.returns is not None:
         returns = function.signature.returns
-    elif columns is not None:
-        return arrow_type(spark_type(function.result_type(*columns)))
     else:
+        # What runs in Python says nothing of its results before there are some.
+        inferred = s.null() if columns is None else function.result_type(*columns)
+        if inferred != s.null():
+            return arrow_type(spark_type(inferred))
         raise TypeError(
             f"{function.name}: Spark must know the type of the results: write it as a hint, as in "
             f"`-> float`, or give the types of all parameters, as in `x: float`"

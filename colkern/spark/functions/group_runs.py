@@ -18,6 +18,7 @@ from colkern.operations import concat
 from colkern.operations.grouping import group_rows
 from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
+from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed_columns
 from colkern.spark.functions.tables import columns_of, item_columns
 from colkern.spark.worker_errors import told_plainly
@@ -119,6 +120,7 @@ class RunsFunction(ABC):
     def __init__(self, function: ColumnFunction, keys: s.Schema, item: s.DataType) -> None:
         self.function = function
         self._keys = keys
+        self._left_rows: LeftRows | None = None
         # A group may have no result, which is null in all columns.
         results = item_columns(function.name, item).fields
         nullable = [s.field(field.name, field.type) for field in results]
@@ -132,6 +134,7 @@ class RunsFunction(ABC):
                 if number == 0:
                     with compiling.one_process_compiles():
                         self._rows(runs.first(compiling.FEW))
+                    self._left_rows = LeftRows(self.function)
                 yield self._rows(runs)
 
     def _rows(self, runs: Runs) -> pa.RecordBatch:

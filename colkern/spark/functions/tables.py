@@ -17,7 +17,7 @@ from colkern.interchange import import_array
 from colkern.jit import Generator, generator
 from colkern.operations import list_flatten, struct_flatten
 from colkern.spark.functions.column_functions import require_no_spark_function
-from colkern.spark.functions.declarations import RowOptions, column_types, result_type
+from colkern.spark.functions.declarations import Options, column_types, result_type
 from colkern.spark.functions.worker_calls import ArrowFunction
 from colkern.spark.types import spark_schema
 
@@ -27,7 +27,7 @@ def udtf(
     /,
     *,
     lateral: bool = False,
-    **options: Unpack[RowOptions],
+    **options: Unpack[Options],
 ) -> UserDefinedTableFunction:
     """Make a generator function of a row into a table function for Spark::
 

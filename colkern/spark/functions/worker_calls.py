@@ -23,6 +23,7 @@ from colkern.operations.moving import to_device, to_host
 from colkern.spark.devices import task_device
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import column_type
+from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
@@ -58,6 +59,7 @@ class ArrowFunction:
         self.returns = returns
         self._names = [parameter.name for parameter in function.signature.parameters]
         self._seen: set[tuple[pa.DataType, ...]] = set()
+        self._left_rows: LeftRows | None = None
         self._batches = 0
         self._stays_on_cpu = False
 
@@ -73,6 +75,8 @@ class ArrowFunction:
                 with compiling.one_process_compiles():
                     self._called([column.slice(0, compiling.FEW) for column in bound])
                 self._seen.add(types)
+            if self._left_rows is None:
+                self._left_rows = LeftRows(self.function)
             result = self._result(bound)
         except Exception as error:
             error.add_note(f"{self.function.name}: {self._place()}")

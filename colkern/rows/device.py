@@ -1,0 +1,156 @@
+"""Running a row function over columns on a CUDA device, and leaving rows to Python on the host."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.cuda import adapter, memory
+from colkern.cuda.target import schedule_of
+from colkern.errors import UnsupportedError
+from colkern.memory import EMPTY, HOST, Device, Items
+from colkern.rows.device_loop import device_source, gathered, kernel_function
+from colkern.rows.emitter import Site
+from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
+from colkern.rows.results import Slots
+from colkern.targets import Target, target_of
+
+MAX_ROW_BYTES = 1024
+"""The bytes of values that a row can make on a device; one that needs more is left to Python."""
+
+
+class OnDevice:
+    """A plan's function over columns on a device.
+
+    Elementary functions (`math.exp` and others) are the device's, whose last digit may differ.
+
+    Args:
+        plan: The plan for columns of their types in host memory.
+        max_row_bytes: The bytes of a thread's arena, a multiple of 8.
+
+    Raises:
+        UnsupportedError: If it has a column or results that kernels do not cover.
+    """
+
+    def __init__(self, plan: Plan, max_row_bytes: int = MAX_ROW_BYTES) -> None:
+        self._plan = plan
+        self._room = max_row_bytes
+        self._source = device_source(plan)
+        self.function = kernel_function(plan, self._source)
+        self._kernel = adapter.kernel(self.function)
+        self._pools: dict[Device, Items] = {}
+
+    @property
+    def returns(self) -> s.DataType:
+        """The type of the results."""
+        return self._plan.returns
+
+    def compile(self) -> None:
+        """Nothing: the first launch compiles."""
+
+    def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
+        """The results on the device, and how many rows were left to Python at which place.
+
+        Args:
+            arrays: Columns of the plan's types, on one device.
+            length: How many rows they have.
+
+        Raises:
+            UnsupportedError: If the function does not compile for a device.
+        """
+        device = next(array.device for array in arrays if array.device != HOST)
+        target = target_of(device)
+        schedule = schedule_of(device)
+        blocks = min(-(-length // schedule.threads), schedule.blocks)
+
+        def start(*given: Any) -> None:
+            stream = adapter.stream(device.ordinal, memory.current_stream())
+            try:
+                adapter.launch(self._kernel, blocks, schedule.threads, stream, given)
+            except adapter.compile_errors() as error:
+                name = self._plan.function.__name__
+                raise UnsupportedError(f"{name} on a device: {error}") from error
+
+        with memory.current(device):
+            return self._run(arrays, length, target, blocks * schedule.threads, start)
+
+    def _run(
+        self,
+        arrays: Sequence[Array],
+        length: int,
+        target: Target,
+        threads: int,
+        start: Any,
+    ) -> tuple[Array, Counter[Site | None]]:
+        """As `run`, where `start` launches the kernel, with so many threads."""
+        plan, output = self._plan, self._source.output
+        validity, null_count = plan.called(arrays)
+        passed = [self._argument(target, value) for value in plan.passed(arrays)]
+        bits = self._argument(target, (validity or EMPTY).array)
+        marks = target.allocate(length, np.uint8)
+        arenas = target.output(
+            threads * self._room // 8 if self._source.uses_arena else 0, np.int64
+        )
+        written = {
+            slots.name: target.allocate(length, slots.dtype)
+            for slots in output.all_memory()
+            if isinstance(slots, Slots)
+        }
+        pool = target.address(self._pool(target))
+        texts: dict[str, list[Items]] = {name: [] for name in output.texts()}
+        # Texts lie in the arenas until they are gathered: a thread has one row until then.
+        step = threads if texts and self._source.uses_arena else length
+        for first in range(0, length, max(step, 1)):
+            part = slice(first, min(first + step, length))
+            words = (part.start, part.stop, target.address(arenas), self._room, pool)
+            begin, end, *memory_ = map(np.int64, words)
+            start(begin, end, bits, *memory_, marks, *passed, *written.values())
+            for name, pieces in texts.items():
+                addresses, sizes = written[f"{name}_addresses"], written[f"{name}_sizes"]
+                pieces.append(gathered(target, addresses[part], sizes[part]))
+        for name, pieces in texts.items():
+            written[name] = _joined(target, pieces)
+        made = output.column(target, written, length, plan.large)
+        if null_count:
+            made = with_nulls(made, validity, null_count)
+        return plan.completed(target, made, arrays, marks)
+
+    @staticmethod
+    def _argument(target: Target, value: Any) -> Any:
+        """An argument as kernels take it; memory that there is not has no place on a device."""
+        if isinstance(value, int):
+            return np.int64(value)
+        if isinstance(value, np.ndarray) and not len(value):
+            return target.table([], value.dtype)
+        return value
+
+    def _pool(self, target: Target) -> Items:
+        """The constants on a device."""
+        device = target.device
+        if device not in self._pools:
+            program = self._plan.source.program
+            words = np.zeros(pool_words(program), np.int64)
+            placed = target.output(len(words), np.int64)
+            write_pool(program, words, target.address(placed))
+            placed[:] = target.table(words, np.int64)
+            # Other launches find it, on whichever stream they are.
+            memory.finish(device)
+            self._pools[device] = placed
+        return self._pools[device]
+
+
+def _joined(target: Target, pieces: Sequence[Items]) -> Items:
+    """The bytes of all pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    joined = target.output(sum(map(len, pieces)), np.uint8)
+    at = 0
+    for piece in pieces:
+        joined[at : at + len(piece)] = piece
+        at += len(piece)
+    return joined

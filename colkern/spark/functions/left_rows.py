@@ -1,0 +1,35 @@
+"""A line in the worker's log about the rows of a task that a function left to Python."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from colkern.jit import Udf
+from colkern.rows.reports import Report
+
+if TYPE_CHECKING:
+    from colkern.spark.functions.declarations import ColumnFunction
+
+LOGGER = logging.getLogger("colkern.spark")
+
+
+class LeftRows:
+    """What a function leaves to Python from now on, logged at the end.
+
+    Spark does not tell a worker that a task ends. It unpickles functions for each task, so the end is when
+    the one that keeps this object is dropped.
+
+    Args:
+        function: The function.
+    """
+
+    def __init__(self, function: ColumnFunction) -> None:
+        self._report = function.report() if isinstance(function, Udf) else None
+        # A function of a module is the same for all tasks of a worker.
+        self._before = self._report.copy() if self._report is not None else Report("")
+
+    def __del__(self) -> None:
+        report = self._report and self._report.since(self._before)
+        if report is not None and report.sites:
+            LOGGER.warning("%s", "; ".join(map(str.strip, str(report).splitlines())))

@@ -1,0 +1,53 @@
+"""The corpus compiled: each function gives what Python gives, or is one that is known to be refused.
+
+By day a few of them, other ones with each commit.
+"""
+
+from __future__ import annotations
+
+import pytest
+from corpus.cases import CASES
+from corpus.runner import compare, run_colkern
+
+REFUSED = frozenset(
+    (
+        # Columns of decimals, and of timestamps in a zone.
+        "conversions.money_text",
+        "finance.in_euro",
+        "invoices.cash_words",
+        "invoices.decimal_tax",
+        "invoices.open_amount",
+        "calendar_days.utc_day",
+        # Formats, patterns and functions that depend on the row, or that compiled code does not have.
+        "calendar_days.any_format",
+        "codes.newer_than_ten",
+        "codes.peek",
+        "containers.longest_run",
+        "containers.numbered",
+        "conversions.outcome",
+        "flights.at_hub",
+        "flow.composed",
+        "flow.in_pieces",
+        "flow.tree_depth",
+        "formats.padded",
+        "json_like.loaded_id",
+        "patterns.bold",
+        "patterns.doubled",
+        "patterns.has_double",
+        "records.fields",
+    )
+)
+"""The cases whose functions have no compiled form."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_function_gives_what_python_gives(name: str) -> None:
+    comparison = compare(CASES[name], run_colkern)
+    if name in REFUSED:
+        assert not comparison.compiled, "it compiles now: no longer one of the refused"
+    else:
+        assert comparison.equal, comparison.why
+
+
+def test_few_functions_are_refused() -> None:
+    assert len(REFUSED) <= len(CASES) * 0.05

@@ -1,0 +1,247 @@
+"""Row functions over columns on a device, beside the same functions in Python: for the simulator, or a GPU.
+
+Each case is a function that ends with an assertion; `jit.simulated_kernels` runs them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import colkern as ck
+from colkern import schema as s
+from colkern.operations.moving import to_device, to_host
+
+
+def check(function: Any, *columns: ck.Array, left: int = 0, **options: Any) -> None:
+    """Make sure that results on a device are Python's, with so many rows left to Python."""
+    made = ck.udf(function, **options)
+    found = made(*map(to_device, columns))
+    assert found.device.kind == "cuda"
+    host = to_host(found)
+    host.validate(full=True)
+    rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
+    nulls = options.get("nulls", "propagate")
+
+    def of(row: tuple[Any, ...]) -> Any:
+        if nulls == "pass" or None not in row:
+            return function(*row)
+        return None if nulls == "propagate" else nulls
+
+    expected = list(map(of, rows))
+    assert values_of(host) == expected
+    assert host.null_count == expected.count(None)
+    assert host.type == made.result_type(*(column.type for column in columns))
+    assert made.report().rows == len(rows)
+    assert sum(made.report().left.values()) == left
+
+
+def values_of(made: ck.Array) -> list[Any]:
+    """Results in host memory as functions return them: structs are tuples."""
+    values = made.to_pylist()
+    if not isinstance(made.type, s.Struct):
+        return values
+    return [None if value is None else tuple(value.values()) for value in values]
+
+
+def raised(function: Any, *columns: ck.Array, **options: Any) -> Exception:
+    """What a function raises for columns on a device."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011 (the caller looks at it)
+        ck.udf(function, **options)(*map(to_device, columns))
+    return caught.value
+
+
+# Numbers
+
+
+def scaled(a: int, b: int) -> int:
+    return a * b // b if b else -1
+
+
+def integers_do_not_wrap_around() -> None:
+    large = ck.array([1, 2**62, None, -(2**63), 7] * 4)
+    check(scaled, large, ck.array([0, 9, 3, 2, -2] * 4), left=8)
+    narrow = ck.array([5, None, -7], ck.int8()), ck.array([3, 2, 0], ck.uint16())
+    check(scaled, *narrow)
+    error = raised(lambda a: a * 2, ck.array([1, 2**62]))
+    assert isinstance(error, OverflowError)
+    assert error.__notes__[-1].endswith("row 1")
+
+
+def divided(a: int, b: int) -> float:
+    return a // b + a % b + a / b
+
+
+def a_division_by_zero_is_python_s() -> None:
+    check(divided, ck.array([7, -7, None, 2**60]), ck.array([2, 2, 0, -3]), left=1)
+    error = raised(divided, ck.array([7, -7, 3]), ck.array([2, 0, 0]))
+    assert isinstance(error, ZeroDivisionError)
+    assert error.__notes__ == ["divided: row 1"]
+
+
+def compared(x: float, y: float) -> tuple[bool, bool, float]:
+    return x < y, x == y, round(abs(x) ** 0.5, 3) if x < 0 else x * y + x
+
+
+def floats_are_rounded_as_in_python() -> None:
+    xs = [0.1, -2.0, None, 1e300, -0.0]
+    check(compared, ck.array(xs), ck.array([0.3, 2.0, 1.0, 1e10, 0.0]))
+    check(lambda x: x / 2, ck.array([0.5, None, 3.0], ck.float16()))
+
+
+def narrowed(a: int) -> int:
+    return a + 1
+
+
+def results_are_of_the_declared_type() -> None:
+    check(narrowed, ck.array([1, None, 126]), returns=ck.int8())
+    error = raised(narrowed, ck.array([1, None, 127]), returns=ck.int8())
+    assert isinstance(error, OverflowError)
+    assert error.__notes__ == ["narrowed: row 2"]
+
+
+# Texts
+
+WORDS = ["a,b", " hello ", "é,ü,x", None, "", "more than twelve bytes"]
+
+
+def tidy(s: str, n: int) -> str:
+    return f"{s.strip().title()[:n]}|{n:03d}|" + s.replace(",", ";")
+
+
+def texts_are_made_in_arenas() -> None:
+    # More rows than there are threads, whose arenas are used again.
+    words = [word for word in WORDS if word is None or word.isascii()] * 5
+    check(tidy, ck.array(words), ck.array(list(range(len(words)))))
+
+
+def parts(s: str) -> tuple[str, str | None, int]:
+    return s[1:3], s.split(",")[1] if "," in s else None, len(s)
+
+
+def texts_of_any_layout_are_read() -> None:
+    for kind in (ck.utf8(), ck.large_utf8(), ck.utf8_view()):
+        check(parts, ck.array(WORDS, kind))
+    check(parts, ck.array(WORDS).slice(1, 4))
+    check(parts, ck.dictionary_encode(ck.array(WORDS)), pure=False)
+
+
+def reversed_bytes(b: bytes) -> bytes:
+    return b.upper()[::-1] + b"!"
+
+
+def byte_strings_are_read_and_made() -> None:
+    octets = [b"abc", None, b"", b"\xff\x00z"]
+    for kind in (ck.binary(), ck.binary_view()):
+        check(reversed_bytes, ck.array(octets, kind))
+    check(reversed_bytes, ck.array([b"ab", None, b"\x00z"], ck.fixed_size_binary(2)))
+
+
+def a_row_that_needs_more_room_is_left() -> None:
+    texts = ck.array(["a", "longer than that", None] * 2)
+    check(lambda s: len(s * 500), texts, left=2)
+
+
+LOG = re.compile(r"(\w+)=(\d+)")
+
+
+def read(s: str) -> int | None:
+    found = LOG.search(s)
+    return int(found[2]) if found else None
+
+
+def patterns_are_searched() -> None:
+    check(read, ck.array(["x=12", "y", None, "ab z=7;", "q=99999999999999999999"][:4]))
+
+
+# None, tables, times
+
+
+def either(s: str | None, n: int | None) -> tuple[int, str] | None:
+    if n is None:
+        return None
+    return n, "none" if s is None else s
+
+
+def nulls_are_passed_and_replaced() -> None:
+    check(either, ck.array(WORDS), ck.array([1, None, 3, 4, None, 6]), nulls="pass")
+    check(lambda s: s + "!", ck.array(WORDS), nulls="missing", returns=ck.utf8())
+
+
+PRICES = {"a,b": 5, "": 9}
+NAMES = ["zero", "one", "two"]
+
+
+def looked_up(s: str, n: int) -> str:
+    return NAMES[PRICES.get(s, n) % 3]
+
+
+def tables_stand_in_the_device_s_memory() -> None:
+    check(looked_up, ck.array(WORDS), ck.array([1, 2, 3, 4, 5, 6]))
+
+
+def calendar(d: date, t: datetime) -> tuple[int, int, str, timedelta, datetime]:
+    return d.year, d.isoweekday(), d.isoformat(), t - datetime(2020, 2, 29), t.replace(hour=1)
+
+
+def dates_are_dates() -> None:
+    days = ck.array([date(2020, 2, 29), None, date(1969, 12, 31), date(9999, 12, 31)])
+    moments = [datetime(2020, 5, 1, 3, 4, 5, 6), datetime(1, 1, 1), None, datetime(1999, 1, 2)]
+    check(calendar, days, ck.array(moments))
+    check(lambda d: d.month, ck.array([10957, None, 0], ck.date32()))
+
+
+def ordered(s: str) -> str:
+    seen = sorted({word.lower() for word in s.split()})
+    return "-".join(word for word in seen if len(word) > 1)
+
+
+def containers_are_made_in_arenas() -> None:
+    check(ordered, ck.array(["b a bb AA", None, "x", "two Two three"]))
+
+
+# Ways
+
+
+def columns_without_rows_have_results_without_rows() -> None:
+    check(tidy, ck.array([], ck.utf8()), ck.array([], ck.int64()))
+
+
+def nothing_is_left_where_that_is_refused() -> None:
+    error = raised(scaled, ck.array([2**62]), ck.array([9]), strict=True)
+    assert isinstance(error, ck.CompileError)
+
+
+def count(items: Any) -> int:
+    return len(items)
+
+
+def columns_of_lists_are_read_as_in_kernels() -> None:
+    lists = to_device(ck.array([[1, 2], None, []]))
+    made = ck.udf(count)
+    assert to_host(made(lists)).to_pylist() == [2, None, 0]
+    assert made.report().rows == 0
+
+
+CASES: list[Callable[[], None]] = [
+    integers_do_not_wrap_around,
+    a_division_by_zero_is_python_s,
+    floats_are_rounded_as_in_python,
+    results_are_of_the_declared_type,
+    texts_are_made_in_arenas,
+    texts_of_any_layout_are_read,
+    byte_strings_are_read_and_made,
+    a_row_that_needs_more_room_is_left,
+    patterns_are_searched,
+    nulls_are_passed_and_replaced,
+    tables_stand_in_the_device_s_memory,
+    dates_are_dates,
+    containers_are_made_in_arenas,
+    columns_without_rows_have_results_without_rows,
+    nothing_is_left_where_that_is_refused,
+    columns_of_lists_are_read_as_in_kernels,
+]

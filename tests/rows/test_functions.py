@@ -1,0 +1,379 @@
+"""Row functions: what Python says, by construct, against the plain function over the same rows."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+
+import colkern as ck
+from colkern.cpu.threads import num_threads, set_num_threads
+
+WORDS = ["a,b", "  x, yy ", "é,ü", "", None, "1,2,3", "Straße"]
+NUMBERS = [0, 1, -7, 2**62, -(2**63), None, 12]
+FLOATS = [0.5, -0.0, None, 1e300, math.inf, 2.0, -3.25]
+DAYS = [datetime.date(2024, 2, 29), datetime.date(1, 1, 1), None, datetime.date(1969, 12, 31)]
+
+FACTOR = 3
+SIZES = {"a": 1, "b": 20, "é": 300}
+STOPS = frozenset({"a", "b", "c", "d", "é"})
+PAIR = re.compile(r"(?P<first>\w+),\s*(?P<second>\w+)?")
+
+
+class Level(enum.IntEnum):
+    """An enum that is a number."""
+
+    LOW = 1
+    HIGH = 12
+
+
+class Point(NamedTuple):
+    """A row with names."""
+
+    x: int
+    y: float
+
+    @property
+    def twice(self) -> int:
+        return self.x * 2
+
+
+@dataclass
+class Reading:
+    """A row that is a data class."""
+
+    name: str
+    size: int
+
+
+def checked(n: int) -> int:
+    """The sum and the product leave 64 bits for some rows, the result does not."""
+    return (n * FACTOR + n) // 4
+
+
+def sum_of_digits(n: int) -> int:
+    """It calls itself."""
+    return n % 10 + sum_of_digits(n // 10) if n else 0
+
+
+def branches(n: int) -> str:
+    if n < 0:
+        word = "minus"
+    elif n == 0:
+        return "zero"
+    else:
+        word = "plus"
+    return word + str(n % 10)
+
+
+def last_of_a_loop(s: str) -> str:
+    found = "none"
+    for part in s.split(","):
+        part = part.strip()
+        if not part:
+            continue
+        if part in STOPS:
+            break
+        found = part
+    else:
+        found += "!"
+    return found
+
+
+def kinds_change(s: str) -> int:
+    value = s.strip()
+    value = len(value)
+    total = 0
+    while value > 0:
+        total += value
+        value -= 1
+    return total
+
+
+def no_value_yet(s: str) -> str:
+    for c in s:
+        seen = c
+    return seen
+
+
+def caught(s: str) -> int:
+    try:
+        return int(s.split(",")[1])
+    except (ValueError, IndexError):
+        return -1
+
+
+def caught_in_a_loop(s: str) -> int:
+    total = 0
+    for part in s.split(","):
+        try:
+            n = int(part)
+            if n == 2:
+                continue
+        except ValueError:
+            break
+        else:
+            total += n
+    return total
+
+
+def divided(n: int) -> int:
+    try:
+        return 100 // n
+    except ZeroDivisionError:
+        return 0
+
+
+def comprehended(s: str) -> list[str]:
+    return sorted({c.lower() for c in s if c.isalpha()})
+
+
+def sums(s: str) -> tuple[int, bool, bool]:
+    return sum(ord(c) for c in s), any(c == "," for c in s), all(c.isdigit() for c in s)
+
+
+def counted(s: str) -> int:
+    counts: dict[str, int] = {}
+    for c in s:
+        counts[c] = counts.get(c, 0) + 1
+    return max(counts.values()) if counts else 0
+
+
+def looked_up(s: str) -> int:
+    return SIZES.get(s.partition(",")[0], -1) + (s[:1] in STOPS)
+
+
+def searched(s: str) -> str | None:
+    m = PAIR.search(s)
+    return None if m is None else f"{m['first']}/{m['second']}/{m.start()}"
+
+
+def substituted(s: str) -> str:
+    return re.sub(r"\s+", "_", s)
+
+
+def formatted(x: float) -> str:
+    return f"{x:>10.2f}|{x!r}" if abs(x) < 1e6 else "%s" % (x > 0)
+
+
+def none_or_value(s: str | None) -> str:
+    return (s or "nothing").upper() if s is None or len(s) < 4 else s
+
+
+def seasons(d: datetime.date) -> str:
+    match d.month:
+        case 12 | 1 | 2:
+            return "winter"
+        case m if m < 6:
+            return f"spring {d:%Y-%m-%d}"
+    return "other"
+
+
+def shifted(d: datetime.date) -> datetime.date:
+    return d.replace(day=1) + datetime.timedelta(days=31)
+
+
+def level(n: int) -> bool:
+    return n >= Level.HIGH
+
+
+def point(n: int) -> Point:
+    p = Point(n % 5, y=n / 4)
+    return p._replace(x=p.twice)
+
+
+def reading(s: str) -> Reading:
+    return Reading(s[::-1], len(s))
+
+
+def as_dictionary(s: str) -> dict[str, Any]:
+    return {"text": s, "size": len(s)}
+
+
+def with_helper(s: str) -> str:
+    def first(text, by):
+        return text.split(by)[0]
+
+    return first(s, ",") + first(s, " ")
+
+
+def walrus(s: str) -> int:
+    return n if (n := len(s)) > 3 else -n
+
+
+def of_lists(values: list[int]) -> int:
+    values.append(1)
+    head, *rest = values
+    return head + len(rest) + max(values) - min(rest, default=0)
+
+
+LISTS = [[1, 2], [], None, [5, -3, 2], [2**40]]
+
+
+def run(function: Callable[..., Any], columns: Sequence[list[Any]]) -> tuple[list[Any], list[Any]]:
+    """What the compiled function gives, and what the plain one gives."""
+    compiled = ck.udf(function)
+    got = compiled(*map(ck.array, columns)).to_pylist()
+    assert compiled.rows.reason() is None
+    passes = function is none_or_value
+    want = [
+        None if None in row and not passes else function(*row) for row in zip(*columns, strict=True)
+    ]
+    return got, want
+
+
+def plain(value: Any) -> Any:
+    """A result as a column has it: a row is a dictionary."""
+    if isinstance(value, Reading):
+        return vars(value)
+    if isinstance(value, Point):
+        return value._asdict()
+    if isinstance(value, tuple):
+        return {f"f{place}": item for place, item in enumerate(value)}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (branches, NUMBERS),
+        (last_of_a_loop, WORDS),
+        (kinds_change, WORDS),
+        (caught, WORDS),
+        (caught_in_a_loop, WORDS),
+        (divided, NUMBERS),
+        (comprehended, WORDS),
+        (sums, WORDS),
+        (counted, WORDS),
+        (looked_up, WORDS),
+        (searched, WORDS),
+        (substituted, WORDS),
+        (formatted, FLOATS),
+        (none_or_value, WORDS),
+        (seasons, DAYS),
+        (shifted, DAYS),
+        (level, NUMBERS),
+        (point, NUMBERS),
+        (reading, WORDS),
+        (as_dictionary, WORDS),
+        (with_helper, WORDS),
+        (walrus, WORDS),
+        (of_lists, LISTS),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_compiled_is_python(function: Callable[..., Any], values: list[Any]) -> None:
+    got, want = run(function, [values])
+    assert got == list(map(plain, want))
+
+
+def test_rows_that_leave_64_bits_are_left_to_python() -> None:
+    function = ck.udf(checked)
+    rows = [1, 2**61, -(2**62), None, 5]
+    assert function(ck.array(rows)).to_pylist() == [n if n is None else checked(n) for n in rows]
+    assert sum(function.report().left.values()) == 2
+    assert list(function.report().left) == [checked.__code__.co_firstlineno + 2]
+    assert "checked: 5 rows, 2 of them left to Python" in str(function.report())
+
+
+def test_an_exception_is_pythons_own_with_its_row() -> None:
+    function = ck.udf(no_value_yet)
+    with pytest.raises(UnboundLocalError) as caught_error:
+        function(ck.array(["ab", "c", "", ""]))
+    assert caught_error.value.__notes__ == ["no_value_yet: row 2"]
+
+
+def test_strict_refuses_rows_that_would_be_left() -> None:
+    function = ck.udf(checked, strict=True)
+    assert function(ck.array([1, 2])).to_pylist() == [1, 2]
+    with pytest.raises(ck.CompileError, match=r"row 1 is left to Python \(line \d+"):
+        function(ck.array([1, 2**62]))
+
+
+def test_a_short_text_is_not_found_within_a_table() -> None:
+    sizes = {12: "aa", 1: "bb", 2: "cc", 6: "dd", 7: "ee", 8: "ff"}
+
+    def labelled(n: int) -> str:
+        return sizes.get(n, "none") + " " + "\x01" + "\x06"
+
+    assert ck.udf(labelled)(ck.array([1, 5])).to_pylist() == ["bb \x01\x06", "none \x01\x06"]
+
+
+def test_strict_refuses_what_the_older_compiler_would_take() -> None:
+    with pytest.raises(ck.CompileError, match="calls itself"):
+        ck.udf(sum_of_digits, strict=True)
+    function = ck.udf(lambda x: x, strict=True)
+    with pytest.raises(ck.UnsupportedError, match="as an argument of a row function"):
+        function(ck.array([{"x": 1}]))
+
+
+def test_rows_that_are_left_need_not_fit_the_declared_type_before() -> None:
+    numbers = ck.array([1, 2**63 + 1, None, 7], type=ck.uint64())
+    assert ck.udf(lambda n: n, returns=ck.uint64())(numbers).to_pylist() == numbers.to_pylist()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_timestamps_of_each_unit_are_datetimes(unit: str) -> None:
+    least = -(2**63) + 808 if unit == "ns" else -10_000_000_000
+    column = ck.cast(ck.array([least, None, 0, 1_700_000_000]), ck.timestamp(unit))
+    instants = ck.cast(column, ck.timestamp("us")).to_pylist()
+    assert ck.udf(lambda t: t.year)(column).to_pylist() == [t and t.year for t in instants]
+
+
+def test_fallback_runs_in_python_what_does_not_compile() -> None:
+    def odd(n: int) -> int:
+        return int(str(memoryview(bytes(n)).nbytes))
+
+    with pytest.warns(UserWarning, match="odd runs in Python"):
+        function = ck.udf(odd, fallback=True)
+    assert function(ck.array([3, None, 5])).to_pylist() == [3, None, 5]
+    assert "not compiled" in str(function.report())
+
+
+def test_nothing_compiles_where_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLKERN_JIT", "0")
+    function = ck.udf(caught)
+    assert function(ck.array(["a,7", None])).to_pylist() == [7, None]
+    assert function.source() == ""
+
+
+def test_machine_arithmetic_wraps_around() -> None:
+    function = ck.udf(lambda n: n + 1, arithmetic="machine")
+    assert function(ck.array([2**63 - 1])).to_pylist() == [-(2**63)]
+
+
+def test_the_original_and_the_source_can_be_seen() -> None:
+    function = ck.udf(caught)
+    assert function.python is caught
+    function(ck.array(["a,7"]))
+    assert "def caught_" in function.source()
+
+
+def test_a_row_in_an_arena_that_is_too_small_is_run_again() -> None:
+    function = ck.udf(lambda s: (s * 20000).upper())
+    rows = ["ab", "c", "defg"]
+    assert function(ck.array(rows)).to_pylist() == [(s * 20000).upper() for s in rows]
+
+
+def test_two_lambdas_of_one_line_are_told_apart() -> None:
+    one, two = ck.udf(lambda n: n + 1), ck.udf(lambda n: n + 2)
+    assert one(ck.array([1])).to_pylist() == [2]
+    assert two(ck.array([1])).to_pylist() == [3]
+
+
+def test_threads_give_what_one_gives() -> None:
+    rows = [f"{n},{n * 7}" for n in range(300_000)]
+    function = ck.udf(lambda s: s.split(",")[1].zfill(9))
+    before = num_threads()
+    set_num_threads(3)
+    try:
+        got = function(ck.array(rows)).to_pylist()
+    finally:
+        set_num_threads(before)
+    assert got == [s.split(",")[1].zfill(9) for s in rows]

@@ -32,7 +32,7 @@ class CachedDispatcher(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Compile or load the code for a signature.
 
-        Without the collector of cycles meanwhile: it would look at all that compiling makes again and again.
+        Without the collector of cycles meanwhile: it would look at all that compiling makes, often.
         """
         was_on = gc.isenabled()
         gc.disable()

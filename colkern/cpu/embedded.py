@@ -88,7 +88,7 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
 class _Passes(PassManager):  # type: ignore[misc]
     """The passes, one after the other, without looking at the function between them."""
 
-    def _runPass(self, index: int, pss: CompilerPass, internal_state: Any) -> None:  # noqa: N802
+    def _runPass(self, index: int, pss: CompilerPass, internal_state: Any) -> None:
         pss.analysis = self._analysis
         pss.run_pass(internal_state)
 

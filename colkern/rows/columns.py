@@ -258,6 +258,7 @@ def _words(child: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         by = 1 if storage == s.date32() else 86_400_000
         first, end = _calendar(by)
     else:
+        assert isinstance(storage, s.Time | s.Timestamp | s.Duration)
         times, by = _MICROSECONDS[storage.unit]
         if isinstance(storage, s.Timestamp):
             first, end = _calendar(_units_in_day(storage.unit))

@@ -256,8 +256,12 @@ class Emitter:
     def leave_if(self, test: str, reason: str) -> None:
         """Leave the row to Python where a test holds, and go on with whatever values there are.
 
-        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
+        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises. Where
+        the function has a loop of its own, none is, and a branch takes half the time.
         """
+        if self.loops:
+            self.fail_if(test, row_values.LEFT, reason)
+            return
         self.has_soft_checks = True
         self.write(f"bad = max(bad, {self.site(reason) << 8 | row_values.LEFT} if {test} else 0)")
 

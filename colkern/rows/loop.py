@@ -90,6 +90,7 @@ def loop_source(
         nullable: Which of them the function gets as None where they are null.
         site: The place in the user's source that a row is left at for a reason.
     """
+    functions = "".join(program.sources.values())
     output = Output(returns)
     sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
     names = [f"a{position}" for position in range(len(readers))]
@@ -121,7 +122,7 @@ def loop_source(
     if checks:
         left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
         status = f"{left} if {' or '.join(checks)} else {status}"
-    if made or (checks and "while " in text):
+    if made or (checks and "while " in functions):
         # A loop of the user's may never end for a value that is none.
         slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
     else:
@@ -143,7 +144,6 @@ def loop_source(
     parameters = parameters_of(readers, names, nullable)
     parameters += [memory.name for memory in output.all_memory()]
     # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
-    functions = "".join(program.sources.values())
     one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
     one_by_one = one_by_one or any(reader.kind in (k.TEXT, k.BYTES) for reader in readers)
     one_by_one = one_by_one or len(program.bodies) > MOST_BODIES

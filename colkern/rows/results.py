@@ -82,7 +82,7 @@ class Output:
         elif isinstance(inside, k.Container) and inside.name == "list":
             self._require_flat(inside.items[0])
             self.memory += [
-                Slots(f"{name}_sizes", np.int64),
+                Slots(f"{name}_sizes", np.int32),
                 Sink(f"{name}_items"),
                 Sink(f"{name}_data"),
             ]

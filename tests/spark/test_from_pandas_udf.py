@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from documents import show_source
 
 PAGE = Path(__file__).parents[2] / "docs" / "from_pandas_udf.md"
 
@@ -23,6 +24,7 @@ def page() -> dict[str, Any]:
     # Annotations are read when a function is compiled, not when the text is.
     namespace: dict[str, Any] = {"__name__": "from_pandas_udf"}
     text = PAGE.read_text()
+    show_source(PAGE)
     for block in re.finditer(r"```python\n(.*?)```", text, re.DOTALL):
         # On the lines on which it stands, where Numba looks for the source.
         above = "\n" * text.count("\n", 0, block.start(1))

@@ -244,7 +244,8 @@ def test_the_rows_of_a_task_left_to_python_are_logged_at_its_end(
     del function
     (message,) = caplog.messages
     assert message.startswith("shouted: 9 rows, ")
-    assert "line" in message and "\n" not in message
+    assert "line" in message
+    assert "\n" not in message
 
     function = ArrowFunction(ck.udf(shouted))
     function(pa.array(["a"]))

@@ -268,7 +268,8 @@ def test_rows_left_to_python_are_told_in_the_log(spark: SparkSession, spark_log:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     (line,) = [line for line in log.splitlines() if "shouted: 3 rows" in line]
-    assert "left to Python; " in line and "str.upper" in line
+    assert "left to Python; " in line
+    assert "str.upper" in line
 
 
 # Where compiled code comes from

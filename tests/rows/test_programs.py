@@ -126,6 +126,18 @@ def test_constants_that_raise_are_refused_with_their_line(function: Callable[...
     assert f"line {line}" in str(made.rows.reason())
 
 
+def pairs(a):  # type: ignore[no-untyped-def]
+    made = (i for i in range(3))
+    return a + next(made), str(a)
+
+
+def test_tuples_of_functions_that_run_in_python_are_structs() -> None:
+    with pytest.warns(UserWarning, match="pairs runs in Python"):
+        results = ck.udf(pairs, fallback=True)(ck.array([1, None, 3]))
+    want = [{"f0": 1, "f1": "1"}, None, {"f0": 3, "f1": "3"}]
+    assert results.to_pylist() == want
+
+
 def doubled(a: int) -> int:
     return a * 2
 

@@ -106,6 +106,25 @@ def test_programs_give_what_python_gives(function: Callable[[Any], Any], values:
     assert repr(results) == repr([function(value) for value in values])
 
 
+def has_many_tests(a: str) -> bool:
+    if (
+        a.find("a") < 0 and a.find("b") < 1 and a.find("c") < 2 and a.find("d") < 3
+        and a.find("e") < 4 and a.find("f") < 5 and a.find("g") < 6 and a.find("h") < 7
+        and a.find("i") < 8 and a.find("j") < 9 and a.find("k") < 10 and a.find("l") < 1
+        and a.find("m") < 12 and a.find("n") < 13 and a.find("o") < 4 and a.find("p") < 15
+        and a.find("q") < 16 and a.find("r") < 17 and a.find("s") < 18 and a.find("t") < 19
+        and a.find("u") < 20 and a.find("v") < 21 and a.find("w") < 22 and a.find("x") < 23
+    ):  # fmt: skip
+        return True
+    return False
+
+
+def test_a_test_of_many_parts_is_written_once() -> None:
+    made = ck.udf(has_many_tests)
+    assert made(ck.array(WORDS)).to_pylist() == list(map(has_many_tests, WORDS))
+    assert made.source().count("find(") == 24
+
+
 def compares_kinds(a: int) -> bool:
     return a > 0 and 3 in "abc"  # type: ignore[operator]
 

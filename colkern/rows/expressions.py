@@ -415,9 +415,7 @@ def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
     return emitter.chosen(first, then, lambda: constant(False))
 
 
-def _tried(
-    emitter: Emitter, write: Callable[[], Value]
-) -> tuple[Value, Callable[[], None] | None]:
+def _tried(emitter: Emitter, write: Callable[[], Value]) -> tuple[Value, Callable[[], None] | None]:
     """A value, and what adds the lines that it takes where they belong; None if it takes none.
 
     Written once: tests within tests that were written twice each would have no end.

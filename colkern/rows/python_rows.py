@@ -63,9 +63,7 @@ def _as_rows(results: list[Any]) -> list[Any]:
     if len(set(map(len, there))) > 1:
         return results
     names = getattr(there[0], "_fields", [f"f{place}" for place in range(len(there[0]))])
-    return [
-        None if result is None else dict(zip(names, result, strict=True)) for result in results
-    ]
+    return [None if result is None else dict(zip(names, result, strict=True)) for result in results]
 
 
 def called_in_python(

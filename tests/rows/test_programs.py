@@ -70,6 +70,22 @@ def sequences(a: list[int]) -> int:
     return 4
 
 
+def guarded(a: str) -> int:
+    n = len(a)
+    match a[:1]:
+        case "a" if n > 3:
+            return 1
+        case "a" | "" if n == 0:
+            return 2
+        case "l" if n < 3:
+            return 3
+        case "l" if n > 4:
+            return 4
+        case "a" if n == 2:
+            return 5
+    return 6
+
+
 def no_sequence(a: str) -> int:
     match a, len(a):
         case ("a",):
@@ -95,6 +111,7 @@ def in_a_range(a: int) -> bool:
         (bound_anew_in_a_test, [*NUMBERS, None]),
         (bound_in_a_comprehension, WORDS),
         (sequences, LISTS),
+        (guarded, WORDS),
         (no_sequence, WORDS),
         (in_a_range, NUMBERS),
     ],
@@ -106,7 +123,7 @@ def test_programs_give_what_python_gives(function: Callable[[Any], Any], values:
     assert repr(results) == repr([function(value) for value in values])
 
 
-def has_many_tests(a: str) -> bool:
+def has_many_tests(a: str) -> int:
     if (
         a.find("a") < 0 and a.find("b") < 1 and a.find("c") < 2 and a.find("d") < 3
         and a.find("e") < 4 and a.find("f") < 5 and a.find("g") < 6 and a.find("h") < 7
@@ -115,8 +132,8 @@ def has_many_tests(a: str) -> bool:
         and a.find("q") < 16 and a.find("r") < 17 and a.find("s") < 18 and a.find("t") < 19
         and a.find("u") < 20 and a.find("v") < 21 and a.find("w") < 22 and a.find("x") < 23
     ):  # fmt: skip
-        return True
-    return False
+        return 1
+    return 0
 
 
 def test_a_test_of_many_parts_is_written_once() -> None:

@@ -154,9 +154,24 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if method.check:
-            emitter.leave_if(method.check.format(*bound), f"{method.name} of more than 64 bits")
+            emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
         return emitter.bind_value(result, [body.format(*bound)])
     return invoked(emitter, body, given, result, method.name, bindings)
+
+
+def _check(check: str, codes: Sequence[str]) -> str:
+    """A check of arguments; of a product with a constant, one of the other factor's range.
+
+    No vector has products of 128 bits.
+    """
+    if check.startswith("product_overflows"):
+        for constant, other in (codes, codes[::-1]):
+            if constant.lstrip("-").isdigit() and constant not in ("0", "1"):
+                factor = int(constant)
+                ends = (1 << 63) - 1, -1 << 63
+                most, least = ends if factor > 0 else ends[::-1]
+                return f"({other} < {-(-least // factor)}) | ({other} > {min(most // factor, ends[0])})"
+    return check.format(*codes)
 
 
 def _widened(

@@ -124,7 +124,7 @@ def loop_source(
         status = f"{left} if {' or '.join(checks)} else {status}"
     if made or (checks and "while " in functions):
         # A loop of the user's may never end for a value that is none.
-        slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
+        slot += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
     else:
         slot.append(line)
         slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
@@ -157,7 +157,7 @@ def loop_source(
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
 
-def _zeros_of(result: Value) -> list[str]:
+def zeros_of(result: Value) -> list[str]:
     """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 

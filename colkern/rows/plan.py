@@ -37,6 +37,9 @@ ARENA = 1 << 16
 MOST_ARENA = 1 << 30
 """The bytes that a row may take at most before it is left to Python."""
 
+MOST_EXPECTED = 256
+"""The bytes of a row's results that there is room for at first, at most."""
+
 
 class Plan:
     """How a function runs over columns of certain types.
@@ -96,6 +99,7 @@ class Plan:
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source, function.__name__)
         self._pool = _placed(program)
+        self._bytes_a_row: dict[str, float] = {}
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""
@@ -110,8 +114,14 @@ class Plan:
         """The results, and how many rows were left to Python at which place."""
         validity, null_count = self.called(arrays)
         passed = self.passed(arrays)
-        marks = np.zeros(length if self.source.leaves else 0, np.uint8)
-        written = self._written(length)
+        # What each row writes need not be cleared before.
+        memory = list(self.source.output.all_memory())
+        is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
+        made_of = np.empty if is_full else np.zeros
+        marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
+        written: dict[str, NDArray[Any]] = {
+            part.name: made_of(length, part.dtype) for part in memory if isinstance(part, Slots)
+        }
         bits = (validity or EMPTY).array
         try:
             parts = run_ranges(
@@ -185,13 +195,6 @@ class Plan:
                 "which is a mistake of colkern's; please report it"
             ) from error
 
-    def _written(self, length: int) -> dict[str, NDArray[Any]]:
-        return {
-            memory.name: np.zeros(length, memory.dtype)
-            for memory in self.source.output.all_memory()
-            if isinstance(memory, Slots)
-        }
-
     def _run_range(
         self,
         start: int,
@@ -204,7 +207,7 @@ class Plan:
         """Run a range of rows: the bytes of its sinks."""
         arena = _arena()
         sinks = {
-            memory.name: _Room(64 + 16 * (stop - start))
+            memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
             for memory in self.source.output.all_memory()
             if isinstance(memory, Sink)
         }
@@ -218,7 +221,7 @@ class Plan:
                 at, stop, valid, arena.address, self._pool.ctypes.data, marks, *passed, *outputs
             )
             if at >= stop:
-                return {name: room.used() for name, room in sinks.items()}
+                return self._used(sinks, stop - start)
             for name, room in sinks.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
@@ -226,7 +229,16 @@ class Plan:
                 marks[at] = 1
                 at += 1
                 if at >= stop:
-                    return {name: room.used() for name, room in sinks.items()}
+                    return self._used(sinks, stop - start)
+
+    def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
+        """The bytes of sinks, from which follows how much room the next call makes first."""
+        used = {name: room.used() for name, room in sinks.items()}
+        if rows:
+            self._bytes_a_row = {
+                name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
+            }
+        return used
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
         """Results that Python gave, as an array.

@@ -52,7 +52,25 @@ def call(
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found
+    if name == "[]=" or name.partition(".")[2] in CHANGING:
+        require_changeable(emitter, arguments[0])
     return _called(emitter, row, chosen, bindings)
+
+
+CHANGING = {
+    name
+    for kind in (list, set, dict)
+    for name in vars(kind)
+    if not name.startswith("_") and name not in vars(frozenset)
+} - {"get", "items", "keys", "values", "count", "index", "fromkeys"}
+"""The methods of containers that change them."""
+
+
+def require_changeable(emitter: Emitter, container: Value) -> None:
+    """Refuse to change what may be a constant: all rows read it from the same memory."""
+    kind = container.kind
+    if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
+        emitter.refuse("a constant that changes has no compiled form")
 
 
 def has(name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES) -> bool:

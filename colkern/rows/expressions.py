@@ -401,14 +401,39 @@ def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
 def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
     """Whether two tests hold; the second is made only where the first holds, if that can be told."""
     before = dict(emitter.env)
-    soft = emitter.has_soft_checks
-    outer, emitter.block = emitter.block, Block()
-    value = emitter.numbers(second())
-    tried, emitter.block = emitter.block, outer
-    if not tried.lines and emitter.env == before:
+    value, again = _tried(emitter, second)
+    if again is None and emitter.env == before:
         return Value(k.BOOL, f"({first} & {value.code})")
-    emitter.env, emitter.has_soft_checks = before, soft
-    return emitter.chosen(first, second, lambda: constant(False))
+    env, emitter.env = emitter.env, before
+
+    def then() -> Value:
+        emitter.env = env
+        if again is not None:
+            again()
+        return value
+
+    return emitter.chosen(first, then, lambda: constant(False))
+
+
+def _tried(emitter: Emitter, write: Callable[[], Value]) -> tuple[Value, Callable[[], None] | None]:
+    """A value, and what adds the lines that it takes where they belong; None if it takes none.
+
+    Written once: tests within tests that were written twice each would have no end.
+    """
+    outer, emitter.block = emitter.block, Block()
+    was_dead = emitter.dead
+    value = emitter.numbers(write())
+    tried, emitter.block = emitter.block, outer
+    dead, emitter.dead = emitter.dead, was_dead
+    if not tried.lines:
+        return value, None
+
+    def again() -> None:
+        if not emitter.dead:
+            emitter.block.lines += tried.lines
+        emitter.dead |= dead
+
+    return value, again
 
 
 def _note_none(
@@ -463,16 +488,19 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
 
 
 def _either(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
+    """Whether one of two tests holds; the second is made only where the first does not."""
     before = dict(emitter.env)
-    soft = emitter.has_soft_checks
-    outer, emitter.block = emitter.block, Block()
-    value = emitter.numbers(second())
-    tried, emitter.block = emitter.block, outer
-    emitter.env = before
-    if not tried.lines:
+    value, again = _tried(emitter, second)
+    env, emitter.env = emitter.env, before
+    if again is None:
         return Value(k.BOOL, f"({first} | {value.code})")
-    emitter.has_soft_checks = soft
-    return emitter.chosen(first, lambda: constant(True), second)
+
+    def otherwise() -> Value:
+        emitter.env = env
+        again()
+        return value
+
+    return emitter.chosen(first, lambda: constant(True), otherwise)
 
 
 def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:

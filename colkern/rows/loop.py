@@ -199,9 +199,11 @@ def argument(reader: Reader, name: str, nullable: bool) -> Value:
     value = Value(reader.kind, reader.code.format(n=name))
     if not nullable:
         return value
-    return Value(
-        k.optional(reader.kind), value.code, f"(not is_valid({name}_valid, {name}_place, i))"
-    )
+    is_valid = f"is_valid({name}_valid, {name}_place, i)"
+    code = value.code
+    if reader.loose:
+        code = f"({code} if {is_valid} else {zeros(reader.kind)[0]})"
+    return Value(k.optional(reader.kind), code, f"(not {is_valid})")
 
 
 def indented(lines: Sequence[str], spaces: int) -> str:

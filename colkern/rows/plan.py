@@ -15,11 +15,13 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
+from colkern.dispatch import TEXT
 from colkern.errors import CompileError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.operations.moving import to_device, to_host
+from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
 from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
 from colkern.rows.emitter import Program, Site
@@ -141,10 +143,12 @@ class Plan:
         """The bitmap of the rows that the function is called for, and how many others there are.
 
         Raises:
-            InvalidArrowError: If a position in a column leads outside its memory.
+            InvalidArrowError: If a position in a column leads outside its memory, or text is not
+                UTF-8.
         """
         for name, array in zip(self._definition.parameters, arrays, strict=True):
             require_valid(array, name)
+            _require_text(array, name)
         return combine_validity(
             [array for array, may in zip(arrays, self.nullable, strict=True) if not may]
         )
@@ -218,7 +222,14 @@ class Plan:
                 for memory in self.source.output.all_memory()
             ]
             at = self._loop(
-                at, stop, valid, arena.address, self._pool.ctypes.data, marks, *passed, *outputs
+                at,
+                stop,
+                valid,
+                arena.begin().address,
+                self._pool.ctypes.data,
+                marks,
+                *passed,
+                *outputs,
             )
             if at >= stop:
                 return self._used(sinks, stop - start)
@@ -227,6 +238,9 @@ class Plan:
                     require_reach(len(room.used()), self.natural)
             if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
                 marks[at] = 1
+                for slots in written.values():
+                    # What was written before a sink was full.
+                    slots[at] = 0
                 at += 1
                 if at >= stop:
                     return self._used(sinks, stop - start)
@@ -312,6 +326,14 @@ class Plan:
             places = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
             values = self._as_array(to_host(made).to_pylist(), places)
             return to_device(values, target.device)
+
+
+def _require_text(array: Array, place: str) -> None:
+    """Refuse text that is not UTF-8: bodies go from character to character by their first bytes."""
+    if isinstance(array.type.storage, TEXT):
+        require_utf8(array, place)
+    for child in array.children:
+        _require_text(child, place)
 
 
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:

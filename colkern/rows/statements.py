@@ -535,15 +535,18 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
         def then() -> None:
             _capture(emitter, case.pattern, load)
-            if case.guard is None:
+            if guard_node is None:
                 statements(emitter, case.body)
                 return
-            guard = condition(emitter, case.guard)
+            guard = condition(emitter, guard_node)
             emitter.branch(
                 guard.code, lambda: statements(emitter, case.body), lambda: cases(rest[1:])
             )
 
-        test = _pattern(emitter, case.pattern, load, subject.kind)
+        test, guard_node = _pattern(emitter, case.pattern, load, subject.kind), case.guard
+        if test is not None and guard_node is not None and not stored_names([case.pattern]):
+            # As one test, so that the cases behind it are written once.
+            test, guard_node = ast.BoolOp(ast.And(), [test, guard_node]), None
         if test is None:
             then()
             return

@@ -70,6 +70,22 @@ def sequences(a: list[int]) -> int:
     return 4
 
 
+def guarded(a: str) -> int:
+    n = len(a)
+    match a[:1]:
+        case "a" if n > 3:
+            return 1
+        case "a" | "" if n == 0:
+            return 2
+        case "l" if n < 3:
+            return 3
+        case "l" if n > 4:
+            return 4
+        case "a" if n == 2:
+            return 5
+    return 6
+
+
 def no_sequence(a: str) -> int:
     match a, len(a):
         case ("a",):
@@ -95,6 +111,7 @@ def in_a_range(a: int) -> bool:
         (bound_anew_in_a_test, [*NUMBERS, None]),
         (bound_in_a_comprehension, WORDS),
         (sequences, LISTS),
+        (guarded, WORDS),
         (no_sequence, WORDS),
         (in_a_range, NUMBERS),
     ],
@@ -104,6 +121,25 @@ def test_programs_give_what_python_gives(function: Callable[[Any], Any], values:
     results = made(ck.array(values)).to_pylist()
     assert made.rows.reason() is None
     assert repr(results) == repr([function(value) for value in values])
+
+
+def has_many_tests(a: str) -> int:
+    if (
+        a.find("a") < 0 and a.find("b") < 1 and a.find("c") < 2 and a.find("d") < 3
+        and a.find("e") < 4 and a.find("f") < 5 and a.find("g") < 6 and a.find("h") < 7
+        and a.find("i") < 8 and a.find("j") < 9 and a.find("k") < 10 and a.find("l") < 1
+        and a.find("m") < 12 and a.find("n") < 13 and a.find("o") < 4 and a.find("p") < 15
+        and a.find("q") < 16 and a.find("r") < 17 and a.find("s") < 18 and a.find("t") < 19
+        and a.find("u") < 20 and a.find("v") < 21 and a.find("w") < 22 and a.find("x") < 23
+    ):  # fmt: skip
+        return 1
+    return 0
+
+
+def test_a_test_of_many_parts_is_written_once() -> None:
+    made = ck.udf(has_many_tests)
+    assert made(ck.array(WORDS)).to_pylist() == list(map(has_many_tests, WORDS))
+    assert made.source().count("find(") == 24
 
 
 def compares_kinds(a: int) -> bool:
@@ -124,6 +160,18 @@ def test_constants_that_raise_are_refused_with_their_line(function: Callable[...
         made = ck.udf(function, fallback=True)
     line = function.__code__.co_firstlineno + 1
     assert f"line {line}" in str(made.rows.reason())
+
+
+def pairs(a):  # type: ignore[no-untyped-def]
+    made = (i for i in range(3))
+    return a + next(made), str(a)
+
+
+def test_tuples_of_functions_that_run_in_python_are_structs() -> None:
+    with pytest.warns(UserWarning, match="pairs runs in Python"):
+        results = ck.udf(pairs, fallback=True)(ck.array([1, None, 3]))
+    want = [{"f0": 1, "f1": "1"}, None, {"f0": 3, "f1": "3"}]
+    assert results.to_pylist() == want
 
 
 def doubled(a: int) -> int:

@@ -47,7 +47,7 @@ SEED := 0
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
 .PHONY: help run test test-all lint types unit unit-all suite types-and-suite test-pythons test-spark-reader \
-	fuzz deaths mutants test-gpu bench-gpu docs bench bench-spark track wheel clean
+	fuzz fuzz-rows deaths mutants test-gpu bench-gpu docs bench bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -96,6 +96,9 @@ test-spark-reader: $(DEV)  ## Spark's tests, with colkern's own reader of stream
 
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
+
+fuzz-rows: $(DEV)  ## random row functions, compiled and in plain Python: SECONDS=600 SEED=0
+	$(PY) -m tests.corpus.programs $(SEED) --seconds $(SECONDS) $(ARGS)
 
 deaths: $(DEV)  ## streams of which one side is killed at a random point: RUNS=200 SEED=0
 	PYTHONPATH=tests $(PY) -m deaths --runs $(RUNS) --seed $(SEED) $(ARGS)

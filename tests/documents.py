@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import linecache
 import os
 import re
 import subprocess
@@ -86,6 +87,7 @@ def main(path: str, until: str = "") -> int:
     """Run the blocks, or those above a line; the exit status."""
     blocks = [CodeBlockParser("python", run_python), CodeBlockParser("shell", run_shell)]
     document = Document.parse(path, *blocks, SkipParser())
+    show_source(Path(path))
     # Functions belong to a script: its name and file are needed to pickle them and to find their source.
     script = ModuleType("__main__")
     script.__file__ = path
@@ -105,6 +107,17 @@ def main(path: str, until: str = "") -> int:
             traceback.print_exc()
             return 1
     return 0
+
+
+def show_source(page: Path) -> None:
+    """Let `linecache` take a page for a file of Python that has its blocks, on the lines that they have."""
+    lines, is_code = [], False
+    for line in page.read_text().splitlines(keepends=True):
+        if line.startswith("```"):
+            is_code = line.startswith("```python")
+            line = "\n"
+        lines.append(line if is_code else "\n")
+    linecache.cache[str(page)] = (0, None, lines, str(page))
 
 
 def run_python(example: Example) -> None:

@@ -5,6 +5,9 @@ Forks wait for compilations: a child of a process whose other thread compiles wo
 
 from __future__ import annotations
 
+import gc
+from typing import Any
+
 from llvmlite.binding import ffi
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
@@ -25,6 +28,19 @@ class CachedDispatcher(CPUDispatcher):
 
     def _compilation_chain_init_hook(self) -> None:
         """Called by Numba ahead of the types of the arguments: too early."""
+
+    def compile(self, sig: Any) -> Any:
+        """Compile or load the code for a signature.
+
+        Without the collector of cycles meanwhile: it would look at all that compiling makes, often.
+        """
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile(sig)
+        finally:
+            if was_on:
+                gc.enable()
 
     def typeof_pyval(self, val: object) -> types.Type:
         """The Numba type of an argument."""

@@ -46,12 +46,17 @@ def valid_until(bitmap: In[uint8], start: uint64, stop: uint64) -> uint64:
 
 @helper
 def valid_bits(bitmap: In[uint8], start: uint64, stop: uint64) -> uint64:
-    """Bits `[start, stop)`, which lie in one aligned word of 64, from bit 0 of a uint64 on."""
+    """Bits `[start, stop)`, which lie in one aligned word of 64, from bit 0 of a uint64 on.
+
+    bitmap: uint8[], empty if all slots are valid
+    """
     count = stop - start
     if count == uint64(0):
         return uint64(0)
     first = (start >> uint64(6)) << uint64(3)
-    if first + uint64(8) <= uint64(len(bitmap)):
+    if len(bitmap) == 0:
+        bits = ~uint64(0)
+    elif first + uint64(8) <= uint64(len(bitmap)):
         bits = load_word(bitmap, uint64(0), start >> uint64(6))
     else:
         bits = uint64(0)

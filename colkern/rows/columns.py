@@ -14,7 +14,8 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import VIEW_BYTES, Role
-from colkern.memory import EMPTY, HOST
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations import unpack_bits
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.targets import target_of
@@ -34,6 +35,7 @@ class Reader:
             lists that are no words of eight bytes.
         check: A test that is true where the slot has no value in compiled code.
         makes: Whether the value is made in the arena: 0 if that has no room.
+        loose: Whether a null slot may lead outside of the column's memory: only valid ones are read.
     """
 
     kind: Kind
@@ -42,6 +44,7 @@ class Reader:
     prepare: Callable[[Array], tuple[Any, ...]]
     check: str = ""
     makes: bool = False
+    loose: bool = False
 
 
 def _items(array: Array) -> tuple[Any, ...]:
@@ -106,7 +109,8 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
 
     name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
     code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"
-    return lambda _: Reader(kind, ("{n}_views", "{n}_base", "{n}_table"), code, prepare)
+    parameters = ("{n}_views", "{n}_base", "{n}_table")
+    return lambda _: Reader(kind, parameters, code, prepare, loose=True)
 
 
 def _fixed_size_binary(type_: s.FixedSizeBinary) -> Reader:
@@ -128,11 +132,17 @@ def _date(type_: s.Date) -> Reader:
 
 def _outside(code: str, units_in_day: int) -> str:
     """A test for days that Python's calendar does not have."""
+    first, end = _calendar(units_in_day)
+    return f"{code} < {first} or {code} >= {end}"
+
+
+def _calendar(units_in_day: int) -> tuple[int, int]:
+    """The first moment of Python's calendar, and the first after it, in a unit."""
     first, last = (
         (datetime.date(*day).toordinal() - datetime.date(1970, 1, 1).toordinal()) * units_in_day
         for day in ((1, 1, 1), (9999, 12, 31))
     )
-    return f"{code} < {first} or {code} >= {last + units_in_day}"
+    return first, last + units_in_day
 
 
 _MICROSECONDS = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
@@ -169,10 +179,15 @@ def _units_in_day(unit: str) -> int:
     return US_IN_DAY * by // times
 
 
-def _duration(type_: s.Duration) -> Reader:
+def _most(unit: str) -> int:
+    """The longest of Python's durations in a unit, as far as 64 bits go."""
     limit = 86_399_999_999_999_999_999 // 1_000_000
-    times, by = _MICROSECONDS[type_.unit]
-    most = min(limit * 1_000_000 * by // times, (1 << 63) - 1)
+    times, by = _MICROSECONDS[unit]
+    return min(limit * 1_000_000 * by // times, (1 << 63) - 1)
+
+
+def _duration(type_: s.Duration) -> Reader:
+    most = _most(type_.unit)
     return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
 
 
@@ -184,14 +199,23 @@ def _list(type_: s.DataType) -> Reader:
     if item.makes or isinstance(item.kind, k.Tuple):
         raise UnsupportedError(f"{type_} as an argument of a row function")
     is_text = item.kind in (k.TEXT, k.BYTES)
+    if is_text and not isinstance(type_.fields[0].type.storage, _OF_OFFSETS):
+        raise UnsupportedError(f"{type_} as an argument of a row function")
 
     def prepare(array: Array) -> tuple[Any, ...]:
         first, counts, child = _spans(array)
         missing = child.null_count if child.layout.has_validity else 0
         valid = (child.buffer(Role.VALIDITY) if missing else None) or EMPTY
-        parts: tuple[Any, ...]
-        parts = _texts(child, item.kind) if is_text else (_words(child, item.kind),)
-        return first, counts, valid.array, np.uint64(child.offset), *parts
+        bits, place = valid.array, child.offset
+        if is_text:
+            return first, counts, bits, np.uint64(place), *_texts(child, item.kind)
+        words, exist = _words(child)
+        if not exist.all():
+            # As of nulls: Python sees to the rows that have one.
+            if missing:
+                exist &= unpack_bits(valid, place, child.length)
+            bits, place = Buffer.of_items(np.packbits(exist, bitorder="little")).array, 0
+        return first, counts, bits, np.uint64(place), words
 
     names: tuple[str, ...] = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")
     span = "{n}_first[i], {n}_counts[i]"
@@ -215,19 +239,41 @@ def _spans(array: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
         return first, np.full(array.length, storage.list_size, np.int64), child
     offsets = array.items(Role.OFFSETS).astype(np.int64)
     if isinstance(storage, s.ListView | s.LargeListView):
-        return offsets, array.items(Role.SIZES).astype(np.int64), child
+        sizes = array.items(Role.SIZES).astype(np.int64)
+        if array.null_count:
+            # A null slot may lead anywhere.
+            bits = np.unpackbits((array.buffer(Role.VALIDITY) or EMPTY).array, bitorder="little")
+            sizes *= bits[array.offset : array.offset + array.length]
+        return offsets, sizes, child
     return offsets[:-1], np.diff(offsets), child
 
 
-def _words(child: Array, kind: Kind) -> NDArray[np.int64]:
-    """The items of lists as words."""
-    if kind == k.BOOL:
-        bits = np.unpackbits((child.buffer(Role.DATA) or EMPTY).array, bitorder="little")
-        return bits[child.offset : child.offset + child.length].astype(np.int64)
+def _words(child: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The items of lists as words, and which of them are values that compiled code has."""
+    storage = child.type.storage
+    if isinstance(storage, s.Bool):
+        bits = unpack_bits(child.buffer(Role.DATA) or EMPTY, child.offset, child.length)
+        return bits.astype(np.int64), np.ones(child.length, np.bool_)
     items = child.items(Role.DATA)
-    if kind == k.FLOAT:
-        return np.ascontiguousarray(items, np.float64).view(np.int64)
-    return items.astype(np.int64)
+    if isinstance(storage, s.FloatingPoint):
+        words = np.ascontiguousarray(items, np.float64).view(np.int64)
+        return words, np.ones(child.length, np.bool_)
+    words = items.astype(np.int64)
+    if isinstance(storage, s.Int):
+        return words, words >= 0 if storage == s.uint64() else np.ones(child.length, np.bool_)
+    times, by, first, end = 1, 1, 0, 1 << 63
+    if isinstance(storage, s.Date):
+        by = 1 if storage == s.date32() else 86_400_000
+        first, end = _calendar(by)
+    else:
+        assert isinstance(storage, s.Time | s.Timestamp | s.Duration)
+        times, by = _MICROSECONDS[storage.unit]
+        if isinstance(storage, s.Timestamp):
+            first, end = _calendar(_units_in_day(storage.unit))
+        elif isinstance(storage, s.Duration):
+            first, end = -_most(storage.unit), _most(storage.unit) + 1
+    whole = isinstance(storage, s.Date) or words % by == 0
+    return words * times // by, (words >= first) & (words <= end - 1) & whole
 
 
 def _texts(child: Array, kind: Kind) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -237,6 +283,8 @@ def _texts(child: Array, kind: Kind) -> tuple[NDArray[np.int64], NDArray[np.int6
     is_ascii = _is_ascii(child) if kind == k.TEXT else 0
     return offsets[:-1] + base, np.diff(offsets), is_ascii
 
+
+_OF_OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
 
 _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.Bool: _bool,

@@ -10,6 +10,7 @@ import numpy as np
 
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
+from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
 from colkern.kernels import primitives, row_results, row_slots, row_values
 from colkern.rows.emitter import Program
@@ -78,5 +79,5 @@ def namespace_of(program: Program, title: str) -> dict[str, Any]:
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         plain = function_of_text(name, text, own, f"row function {title}")
-        namespace[name] = numba.njit(**_OPTIONS)(plain)
+        namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     return namespace

@@ -49,7 +49,7 @@ def comprehension(
             key = emitter.numbers(expression(emitter, node.key))
             add(emitter, made, (key, emitter.numbers(expression(emitter, node.value))))
 
-        _generated(emitter, node.generators, take)
+        _generated(emitter, node, take)
         return made
     made = new_container(emitter, node, "list" if isinstance(node, ast.ListComp) else "set", 0)
     element = node.elt
@@ -57,7 +57,7 @@ def comprehension(
     def take_item() -> None:
         add(emitter, made, (expression(emitter, element),))
 
-    _generated(emitter, node.generators, take_item)
+    _generated(emitter, node, take_item)
     return made
 
 
@@ -79,7 +79,7 @@ def items(
         return
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
-        _generated(emitter, node.generators, lambda: take(expression(emitter, element)), more)
+        _generated(emitter, node, lambda: take(expression(emitter, element)), more)
         return
     taken: list[Value] = []
     each(
@@ -118,11 +118,12 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
 
 def _generated(
     emitter: Emitter,
-    generators: list[ast.comprehension],
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
     body: Callable[[], None],
     more: str = "True",
 ) -> None:
-    """The loops of a comprehension, whose variables are its own."""
+    """The loops of a comprehension, whose variables are its own, those that `:=` binds apart."""
+    generators, outer = node.generators, stored_names([node])
     names = stored_names([generator.target for generator in generators])
     hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
     cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
@@ -155,7 +156,7 @@ def _generated(
             generator.iter,
             lambda value: bind_target(emitter, generator.target, value),
             lambda: round_(generator.ifs),
-            stored_names([generator.target]),
+            stored_names([generator.target]) | outer,
             more=more,
         )
 

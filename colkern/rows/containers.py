@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Sequence
 
 from colkern.kernels import row_counters, row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked
+from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.expressions import constant, equal, expression
+from colkern.rows.expressions import constant, equal, evaluated, expression
 from colkern.rows.iteration import Source
 from colkern.rows.kinds import Container
 from colkern.rows.matches import Match, group
@@ -90,13 +91,9 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
     if value.is_constant and container.is_constant:
-        return constant(value.constant in container.constant)
+        return evaluated(emitter, operator.contains, container.constant, value.constant)
     if container.is_constant and isinstance(container.constant, range):
-        inside = container.constant
-        if value.kind == k.INT and inside.step == 1:
-            return Value(
-                k.BOOL, f"(({value.code} >= {inside.start}) & ({value.code} < {inside.stop}))"
-            )
+        return _in_range(emitter, value, container.constant)
     if container.is_constant and not isinstance(container.constant, str | bytes):
         is_set = isinstance(container.constant, set | frozenset)
         # A set's own order differs from process to process, and so would the source.
@@ -107,6 +104,21 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     if isinstance(container.kind, k.Tuple):
         return _one_of(emitter, value, list(container.items))
     return call(emitter, "in", [value, container])
+
+
+def _in_range(emitter: Emitter, value: Value, inside: range) -> Value:
+    """Whether a number is in a range."""
+    if value.kind.name not in ("int", "bool", "float"):
+        return constant(False)
+    if not inside:
+        return constant(False)
+    low, high = sorted((inside[0], inside[-1]))
+    number = emitter.bind(value.code)
+    tests = [f"({number} >= {low})", f"({number} <= {high})"]
+    if value.kind.name == "float" or abs(inside.step) != 1:
+        code = emitter.converted(value, k.FLOAT).code if value.kind.name == "float" else number
+        tests.append(f"(({code} - {low}) % {abs(inside.step)} == 0)")
+    return Value(k.BOOL, f"({' & '.join(tests)})")
 
 
 FEW = 4
@@ -203,8 +215,7 @@ def new_container(
 def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
     """Values as items of a container; if they do not fit, it is made with wider items."""
     kind = container.kind
-    if container.is_constant:
-        emitter.refuse("a constant that changes has no compiled form")
+    require_changeable(emitter, container)
     assert isinstance(kind, Container)
     fitting = []
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):

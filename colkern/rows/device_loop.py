@@ -29,6 +29,7 @@ from colkern.rows.loop import (
     checks_of,
     indented,
     parameters_of,
+    zeros_of,
 )
 from colkern.rows.plan import Plan
 from colkern.rows.results import Memory, Output, Slots, require_reach
@@ -51,11 +52,7 @@ def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
 
 
 class DeviceOutput(Output):
-    """How a kernel writes results of a kind, and the column on a device that they become.
-
-    Raises:
-        UnsupportedError: If it cannot write them.
-    """
+    """How a kernel writes results of a kind, and the column on a device that they become."""
 
     def _memory_of_bytes(self) -> list[Memory]:
         names = f"{self.name}_addresses", f"{self.name}_sizes"
@@ -76,6 +73,18 @@ class DeviceOutput(Output):
             yield f"{self.name}_sizes[i] = {value.code}.size"
         else:
             yield from super()._inside(value)
+
+    def slots(self) -> list[Slots]:
+        """All its memory.
+
+        Raises:
+            UnsupportedError: If there is other memory than slots.
+        """
+        memory = list(self.all_memory())
+        slots = [each for each in memory if isinstance(each, Slots)]
+        if not slots or len(slots) < len(memory):
+            raise UnsupportedError(f"results that are {self.kind} on a device")
+        return slots
 
     def texts(self) -> Iterator[str]:
         """The names of the results that are texts or byte strings, here and below."""
@@ -162,8 +171,7 @@ def device_source(plan: Plan) -> DeviceSource:
     if any(reader.makes for reader in readers):
         raise UnsupportedError("lists as arguments of a row function on a device")
     output = DeviceOutput(plan.kind)
-    if plan.kind in (k.NONE, k.NEVER) or not all(isinstance(m, Slots) for m in output.all_memory()):
-        raise UnsupportedError(f"results that are {plan.kind} on a device")
+    slots = output.slots()
     program = plan.source.program
     uses_arena = calls_with_arena(program)
     names = [f"a{position}" for position in range(len(readers))]
@@ -174,16 +182,20 @@ def device_source(plan: Plan) -> DeviceSource:
     if uses_arena:
         slot += ["set_word(arena, arena + 16)", "set_word(arena + 8, arena + room)"]
     call = f"{plan.name}({', '.join(['arena', 'pool', *codes])})"
-    slot.append(f"{', '.join(('status', *result.parts))} = {call}")
+    line = f"{', '.join(('status', *result.parts))} = {call}"
     checks = checks_of(readers, names, nullable)
     if checks:
+        # A loop of the user's may never end for a value that is none.
         left = program.site(plan.site(NO_VALUE)) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else status")
+        slot.append(f"status = {left} if {' or '.join(checks)} else 0")
+        slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        slot.append(line)
     slot += ["if status == 0:", *("    " + line for line in output.lines(result))]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
     parameters = parameters_of(readers, names, nullable)
-    parameters += [memory.name for memory in output.all_memory()]
+    parameters += [each.name for each in slots]
     text = _SOURCE.format(parameters=", ".join(parameters), slot=indented(slot, 12))
     return DeviceSource(text, output, uses_arena)
 

@@ -70,6 +70,7 @@ class Program:
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
         functions: Those that are generated from users' functions, by function and kinds of arguments.
+        places: Where other constants stand in the pool.
         blocks: The constants with addresses in them, by their place in the pool.
         stack: The functions that are being written.
     """
@@ -79,6 +80,7 @@ class Program:
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)
+    places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
     stack: list[Any] = field(default_factory=list)
 
@@ -90,19 +92,18 @@ class Program:
         """Forget what came later: functions too, as they name sites and constants by their places."""
         sites, pool, sources, functions = state
         del self.sites[sites:], self.pool[pool:]
+        self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
         self.sources, self.functions = dict(sources), dict(functions)
 
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""
-        found = self.pool.find(data) if data else 0
-        while found % 8 and found >= 0:
-            found = self.pool.find(data, found + 1)
-        if found < 0:
+        if data not in self.places:
+            # Not within a block, where other bytes stand in their place in the end.
             self.pool += bytes(-len(self.pool) % 8)
-            found = len(self.pool)
+            self.places[data] = len(self.pool)
             self.pool += data
-        return found
+        return self.places[data]
 
     def block(self, block: ConstantBlock) -> int:
         """Where a constant with addresses in it stands in the pool."""
@@ -255,8 +256,8 @@ class Emitter:
     def leave_if(self, test: str, reason: str) -> None:
         """Leave the row to Python where a test holds, and go on with whatever values there are.
 
-        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises. No
-        loop with one of the function's own in it is; there, a branch takes half the time.
+        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
+        Where the function has a loop of its own, none is, and a branch takes half the time.
         """
         if self.loops:
             self.fail_if(test, row_values.LEFT, reason)
@@ -431,7 +432,7 @@ class Emitter:
             if key == RETURN:
                 self.refuse(f"it returns {has} in one place and {gets} in another")
             self.refuse(f"one variable is {has} in one place and {gets} in another")
-        if joined != has:
+        if joined != has or k.has_constant(joined) != k.has_constant(has):
             self.widened[key] = joined
             raise Wider
 
@@ -500,7 +501,7 @@ class Emitter:
         # In an order that is the same in all processes, or none would find what another compiled.
         for name in sorted(left[1].keys() | right[1].keys()):
             a, b = left[1].get(name), right[1].get(name)
-            if a == b and a is not None:
+            if a is not None and b is not None and _is_same(a, b):
                 env[name] = a
             elif name in self.cells:
                 cell = self.cells[name]
@@ -579,6 +580,16 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
     if name not in made:
         made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
     return made[name]
+
+
+def _is_same(left: Value, right: Value) -> bool:
+    """Whether two values are one: -0.0 is not 0.0, though equal."""
+    if left is right:
+        return True
+    if left.is_constant or right.is_constant:
+        same = left.constant is right.constant or repr(left.constant) == repr(right.constant)
+        return same and left.kind == right.kind and left.unbound == right.unbound
+    return left == right
 
 
 RETURN = "return"

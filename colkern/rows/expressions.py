@@ -68,6 +68,14 @@ def constant(value: Any) -> Value:
     return NONE if value is None else Value(constant_kind(value), constant=value)
 
 
+def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
+    """What a function of Python's gives for constants; a function in which it raises is refused."""
+    try:
+        return constant(function(*constants))
+    except Exception as error:  # noqa: BLE001
+        emitter.refuse(f"{type(error).__name__} whenever a row comes here: {error}")
+
+
 # Names and constants
 
 
@@ -393,14 +401,39 @@ def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
 def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
     """Whether two tests hold; the second is made only where the first holds, if that can be told."""
     before = dict(emitter.env)
-    soft = emitter.has_soft_checks
-    outer, emitter.block = emitter.block, Block()
-    value = emitter.numbers(second())
-    tried, emitter.block = emitter.block, outer
-    if not tried.lines and emitter.env == before:
+    value, again = _tried(emitter, second)
+    if again is None and emitter.env == before:
         return Value(k.BOOL, f"({first} & {value.code})")
-    emitter.env, emitter.has_soft_checks = before, soft
-    return emitter.chosen(first, second, lambda: constant(False))
+    env, emitter.env = emitter.env, before
+
+    def then() -> Value:
+        emitter.env = env
+        if again is not None:
+            again()
+        return value
+
+    return emitter.chosen(first, then, lambda: constant(False))
+
+
+def _tried(emitter: Emitter, write: Callable[[], Value]) -> tuple[Value, Callable[[], None] | None]:
+    """A value, and what adds the lines that it takes where they belong; None if it takes none.
+
+    Written once: tests within tests that were written twice each would have no end.
+    """
+    outer, emitter.block = emitter.block, Block()
+    was_dead = emitter.dead
+    value = emitter.numbers(write())
+    tried, emitter.block = emitter.block, outer
+    dead, emitter.dead = emitter.dead, was_dead
+    if not tried.lines:
+        return value, None
+
+    def again() -> None:
+        if not emitter.dead:
+            emitter.block.lines += tried.lines
+        emitter.dead |= dead
+
+    return value, again
 
 
 def _note_none(
@@ -435,31 +468,39 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
     known = first.holds if is_and else first.fails
     second: list[Condition] = []
 
+    kept: dict[str, Value] = {}
+
     def then() -> Value:
         second.clear()
+        kept.clear()
         emitter.env.update(known)
         second.append(condition(emitter, rest))
+        # What `:=` has bound anew since is no longer what the first test was about.
+        kept.update({name: v for name, v in known.items() if emitter.env.get(name) == v})
         return Value(k.BOOL, second[0].code)
 
     if is_and:
         value = _both(emitter, first.code, then)
     else:
         value = _either(emitter, first.code, then)
-    both = {**first.holds, **second[0].holds} if is_and else {**first.fails, **second[0].fails}
+    both = {**kept, **(second[0].holds if is_and else second[0].fails)}
     return Condition(value.code, both if is_and else {}, {} if is_and else both)
 
 
 def _either(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
+    """Whether one of two tests holds; the second is made only where the first does not."""
     before = dict(emitter.env)
-    soft = emitter.has_soft_checks
-    outer, emitter.block = emitter.block, Block()
-    value = emitter.numbers(second())
-    tried, emitter.block = emitter.block, outer
-    emitter.env = before
-    if not tried.lines:
+    value, again = _tried(emitter, second)
+    env, emitter.env = emitter.env, before
+    if again is None:
         return Value(k.BOOL, f"({first} | {value.code})")
-    emitter.has_soft_checks = soft
-    return emitter.chosen(first, lambda: constant(True), second)
+
+    def otherwise() -> Value:
+        emitter.env = env
+        again()
+        return value
+
+    return emitter.chosen(first, lambda: constant(True), otherwise)
 
 
 def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
@@ -543,7 +584,7 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
         if all(bound.is_constant for bound in bounds):
             cut = slice(*(bound.constant for bound in bounds))
             if value.is_constant and value.kind.name != "object":
-                return constant(value.constant[cut])
+                return evaluated(emitter, operator.getitem, value.constant, cut)
             if isinstance(value.kind, k.Tuple):
                 items = value.items[cut]
                 return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)

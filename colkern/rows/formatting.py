@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant, expression
+from colkern.rows.expressions import constant, evaluated, expression
 from colkern.rows.values import Value, inner
 
 
 def text_of(emitter: Emitter, value: Value) -> Value:
     """`str(value)`."""
     if value.is_constant:
-        return constant(str(value.constant))
+        return evaluated(emitter, str, value.constant)
     if isinstance(value.kind, k.Optional):
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: text_of(emitter, inner(value))
@@ -37,7 +37,7 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
     if not specification:
         return text_of(emitter, value)
     if value.is_constant:
-        return constant(format(value.constant, specification))
+        return evaluated(emitter, format, value.constant, specification)
     return call(emitter, "format", [emitter.plain(value), constant(specification)])
 
 

@@ -16,11 +16,19 @@ from typing import Any
 from colkern.errors import shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked
+from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
-from colkern.rows.expressions import by_operator, constant, expression, looked_into, needed, truth
+from colkern.rows.expressions import (
+    by_operator,
+    constant,
+    evaluated,
+    expression,
+    looked_into,
+    needed,
+    truth,
+)
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value, inner
 
@@ -133,6 +141,7 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
     from colkern.rows.comprehensions import sorted_list
 
+    require_changeable(emitter, owner)
     emitter.env["<unsorted>"] = owner
     load = ast.Name("<unsorted>", ast.Load())
     call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))
@@ -301,7 +310,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
 def _len(emitter: Emitter, node: ast.Call) -> Value:
     value = needed(emitter, node.args[0])
     if value.is_constant:
-        return constant(len(value.constant))
+        return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):
         return constant(len(value.items))
     return call(emitter, "len", [value])
@@ -342,7 +351,8 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
     if left.is_constant and right.is_constant:
-        return constant((min if name == "min" else max)(left.constant, right.constant))
+        function = min if name == "min" else max
+        return evaluated(emitter, function, left.constant, right.constant)
     if left.kind == right.kind and has(name, [left, right]):
         return call(emitter, name, [left, right])
     left, right = emitter.numbers(left), emitter.numbers(right)

@@ -1,13 +1,15 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
-Through slots without nulls, the loop is a plain `for`, which a compiler can vectorise; other slots are
-looked at one by one. Slot numbers are unsigned: a signed index makes Numba wrap negative ones around.
+Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
+vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are
+unsigned: a signed index makes Numba wrap negative ones around.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType, ModuleType
 from typing import Any
 
 from colkern.generated import function_of_text
@@ -22,24 +24,30 @@ from colkern.rows.values import Value, of_parts, zeros
 NO_VALUE = "a value that Python does not have"
 """Why a row is left whose slot is outside of what a Python type holds."""
 
+MOST_BODIES = 4
+"""So many bodies may a function call whose loop is compiled in two forms."""
+
 _SOURCE = """\
 def run(start, stop, valid, arena, pool, marks, {parameters}):
     at = u8(start)
     last = u8(stop)
 {before}
     while at < last:
-        run = valid_until(valid, at, last)
-        for i in range(at, run):
-{plain}
-        at = run
-        run = min((at | u8(63)) + u8(1), last)
+{plain}        run = min((at | u8(63)) + u8(1), last)
         bits = valid_bits(valid, at, run)
         while bits != u8(0):
             i = at + trailing_zeros(bits)
-{careful}
+{slot}
             bits &= bits - u8(1)
         at = run
     return stop
+"""
+
+_PLAIN = """\
+        run = valid_until(valid, at, last)
+        for i in range(at, run):
+{slot}
+        at = run
 """
 
 
@@ -82,6 +90,7 @@ def loop_source(
         nullable: Which of them the function gets as None where they are null.
         site: The place in the user's source that a row is left at for a reason.
     """
+    functions = "".join(program.sources.values())
     output = Output(returns)
     sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
     names = [f"a{position}" for position in range(len(readers))]
@@ -105,19 +114,20 @@ def loop_source(
     slot += made
     slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    slot.append(f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}")
+    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
+    status = "0"
     if made:
         test = " or ".join(f"{line.split()[0]} == 0" for line in made)
-        slot.insert(-1, f"no_room = {test}")
-        slot[-1:] = [
-            "status = " + str(row_values.NO_ROOM),
-            *_zeros_of(result),
-            "if not no_room:",
-            "    " + slot[-1],
-        ]
+        status = f"{row_values.NO_ROOM} if {test} else 0"
     if checks:
         left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else status")
+        status = f"{left} if {' or '.join(checks)} else {status}"
+    if made or (checks and "while " in functions):
+        # A loop of the user's may never end for a value that is none.
+        slot += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        slot.append(line)
+        slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
     written = list(output.lines(result))
     if sinks:
         undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
@@ -133,18 +143,22 @@ def loop_source(
         slot.append("marks[i] = u1(status >> 8)")
     parameters = parameters_of(readers, names, nullable)
     parameters += [memory.name for memory in output.all_memory()]
+    # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
+    one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
+    one_by_one = one_by_one or any(reader.kind in (k.TEXT, k.BYTES) for reader in readers)
+    one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
     before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
     source = _SOURCE.format(
         parameters=", ".join(parameters),
         before=before,
-        plain=indented(slot, 12),
-        careful=indented(slot, 12),
+        plain="" if one_by_one else _PLAIN.format(slot=indented(slot, 12)),
+        slot=indented(slot, 12),
     )
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
 
-def _zeros_of(result: Value) -> list[str]:
-    """Lines that give the parts of a result any value, for a row that is run again."""
+def zeros_of(result: Value) -> list[str]:
+    """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
@@ -185,9 +199,11 @@ def argument(reader: Reader, name: str, nullable: bool) -> Value:
     value = Value(reader.kind, reader.code.format(n=name))
     if not nullable:
         return value
-    return Value(
-        k.optional(reader.kind), value.code, f"(not is_valid({name}_valid, {name}_place, i))"
-    )
+    is_valid = f"is_valid({name}_valid, {name}_place, i)"
+    code = value.code
+    if reader.loose:
+        code = f"({code} if {is_valid} else {zeros(reader.kind)[0]})"
+    return Value(k.optional(reader.kind), code, f"(not {is_valid})")
 
 
 def indented(lines: Sequence[str], spaces: int) -> str:
@@ -199,10 +215,11 @@ def compiled_loop(source: Source, title: str) -> Any:
     """The loop for the CPU: a dispatcher, which compiles at its first call, or loads what was compiled."""
     from colkern.cpu.compiler import jit
     from colkern.cpu.content import text_hash
+    from colkern.cpu.embedded import LoopCompiler
     from colkern.rows.compiling import namespace_of
 
     program = source.program
-    key = text_hash("row function", source.text, *program.sources.values(), *_digests(program))
+    key = text_hash("row function", source.text, *program.sources.values(), _digest(program))
     namespace: dict[str, Any] = {"__name__": __name__}
     plain = function_of_text("run", source.text, namespace, f"loop of {title}")
     return jit(
@@ -211,13 +228,30 @@ def compiled_loop(source: Source, title: str) -> Any:
         prepare=lambda: namespace.update(namespace_of(program, title)),
         outermost=True,
         name=title,
+        pipeline_class=LoopCompiler,
         _nrt=False,
     )
 
 
-def _digests(program: Program) -> list[str]:
-    """What the compiled code depends on beside its text: the bodies, by what they do."""
-    from colkern.cpu.compiler import compiled
-    from colkern.cpu.content import content_hash
+def _digest(program: Program) -> str:
+    """What the compiled code depends on beside its text: the files of the package, and made bodies."""
+    from colkern.cpu.sources import source_key
 
-    return [content_hash(compiled(body)) for body in program.bodies.values()]
+    files = [source_key(package) for package in ("colkern.cpu", "colkern.kernels", "colkern.rows")]
+    return repr((files, [(name, _identity(body)) for name, body in program.bodies.items()]))
+
+
+def _identity(body: Any) -> str:
+    """What tells a body apart: its name; of one that is generated, its text and what it names too."""
+    name = f"{body.__module__}.{body.__qualname__}"
+    if not body.__code__.co_filename.startswith("<"):
+        return name
+    # The name of a generated text has its hash.
+    parts = [name, body.__code__.co_filename]
+    for named in body.__code__.co_names:
+        value = body.__globals__.get(named)
+        if isinstance(value, FunctionType):
+            parts.append(_identity(value))
+        elif not isinstance(value, type | ModuleType):
+            parts.append(f"{named}={value!r}")
+    return repr(parts)

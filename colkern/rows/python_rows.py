@@ -47,10 +47,23 @@ class PythonPlan:
             called, called_in_python(self._function, called), strict=True
         ):
             results[place] = result
+        if self._returns is None:
+            results = _as_rows(results)
         return build_array(results, type=self._returns), Counter()
 
     def compile(self) -> None:
         """Nothing: there is nothing to compile."""
+
+
+def _as_rows(results: list[Any]) -> list[Any]:
+    """Tuples, all of one length, as rows of a struct with the names of compiled functions' results."""
+    there = [result for result in results if result is not None]
+    if not there or not all(isinstance(result, tuple) for result in there):
+        return results
+    if len(set(map(len, there))) > 1:
+        return results
+    names = getattr(there[0], "_fields", [f"f{place}" for place in range(len(there[0]))])
+    return [None if result is None else dict(zip(names, result, strict=True)) for result in results]
 
 
 def called_in_python(

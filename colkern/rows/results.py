@@ -82,7 +82,7 @@ class Output:
         elif isinstance(inside, k.Container) and inside.name == "list":
             self._require_flat(inside.items[0])
             self.memory += [
-                Slots(f"{name}_sizes", np.int64),
+                Slots(f"{name}_sizes", np.int32),
                 Sink(f"{name}_items"),
                 Sink(f"{name}_data"),
             ]
@@ -97,6 +97,9 @@ class Output:
         return [Slots(f"{self.name}_sizes", np.int64), Sink(f"{self.name}_data")]
 
     def _require_flat(self, item: Kind) -> None:
+        if item.words == 0 and item != k.NEVER:
+            # How many there are would not be known.
+            raise UnsupportedError(f"results that are {self.kind}")
         if isinstance(item, k.Container) or any(
             isinstance(part, k.Container) for part in getattr(item, "items", ())
         ):
@@ -211,12 +214,13 @@ MOST_REACHED = 2**31 - 1
 
 def _offsets(sizes: NDArray[Any], type_: s.DataType) -> Buffer:
     """The offsets of slots of a type from their sizes."""
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    if has_large(type_):
-        return Buffer.of_items(offsets)
-    require_reach(int(offsets[-1]), type_)
-    return Buffer.of_items(offsets.astype(np.int32))
+    dtype = np.int64 if has_large(type_) else np.int32
+    if dtype == np.int32:
+        require_reach(int(sizes.sum()), type_)
+    offsets = np.zeros(len(sizes) + 1, dtype)
+    # Converted beforehand: a sum that converts is several times slower.
+    np.cumsum(sizes.astype(dtype, copy=False), out=offsets[1:])
+    return Buffer.of_items(offsets)
 
 
 def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) -> Array:
@@ -228,7 +232,7 @@ def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) ->
         nulls = length - int(np.count_nonzero(valid))
         validity = _bits(valid) if nulls else None
         kind, words = kind.of, words[:, 1:]
-    if kind == k.NEVER:
+    if kind in (k.NONE, k.NEVER):
         return Array(s.null(), length, [])
     type_ = type_of(kind, large)
     if isinstance(kind, k.Tuple):

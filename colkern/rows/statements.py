@@ -535,15 +535,18 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
         def then() -> None:
             _capture(emitter, case.pattern, load)
-            if case.guard is None:
+            if guard_node is None:
                 statements(emitter, case.body)
                 return
-            guard = condition(emitter, case.guard)
+            guard = condition(emitter, guard_node)
             emitter.branch(
                 guard.code, lambda: statements(emitter, case.body), lambda: cases(rest[1:])
             )
 
-        test = _pattern(emitter, case.pattern, load)
+        test, guard_node = _pattern(emitter, case.pattern, load, subject.kind), case.guard
+        if test is not None and guard_node is not None and not stored_names([case.pattern]):
+            # As one test, so that the cases behind it are written once.
+            test, guard_node = ast.BoolOp(ast.And(), [test, guard_node]), None
         if test is None:
             then()
             return
@@ -572,29 +575,54 @@ def _capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
             _capture(emitter, part, place)
 
 
-def _pattern(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
-    """A pattern as a test of the subject; None if it takes everything."""
+def _pattern(
+    emitter: Emitter, pattern: ast.pattern, subject: ast.expr, kind: k.Kind
+) -> ast.expr | None:
+    """A pattern as a test of the subject, which is of a kind; None if it takes everything."""
     if isinstance(pattern, ast.MatchValue):
         return ast.Compare(subject, [ast.Eq()], [pattern.value])
     if isinstance(pattern, ast.MatchSingleton):
         return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
     if isinstance(pattern, ast.MatchOr):
-        choices = [_pattern(emitter, part, subject) for part in pattern.patterns]
+        choices = [_pattern(emitter, part, subject, kind) for part in pattern.patterns]
         plain = [test for test in choices if test is not None]
         return ast.BoolOp(ast.Or(), plain) if len(plain) == len(choices) else None
     if isinstance(pattern, ast.MatchAs):
-        return None if pattern.pattern is None else _pattern(emitter, pattern.pattern, subject)
+        if pattern.pattern is None:
+            return None
+        return _pattern(emitter, pattern.pattern, subject, kind)
     if isinstance(pattern, ast.MatchSequence):
-        tests: list[ast.expr] = []
-        for position, part in enumerate(pattern.patterns):
-            place = ast.Subscript(subject, ast.Constant(position), ast.Load())
-            test = _pattern(emitter, part, place)
-            if isinstance(part, ast.MatchStar):
-                emitter.refuse("a starred pattern has no compiled form")
-            if test is not None:
-                tests.append(test)
-        return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
+        return _sequence(emitter, pattern, subject, kind)
     return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
+
+
+def _sequence(
+    emitter: Emitter, pattern: ast.MatchSequence, subject: ast.expr, kind: k.Kind
+) -> ast.expr | None:
+    """A pattern of so many items, as `_pattern` gives it; of texts none is a sequence."""
+    count = len(pattern.patterns)
+    tests: list[ast.expr] = []
+    if isinstance(kind, k.Optional):
+        tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
+        kind = kind.of
+    if isinstance(kind, k.Tuple) and len(kind.items) == count and kind.form is not dict:
+        kinds = kind.items
+    elif isinstance(kind, k.Container) and kind.name == "list":
+        kinds = kind.items * count
+        name = emitter.fresh("length")
+        emitter.env[name] = constant(len)
+        length = ast.Call(ast.Name(name, ast.Load()), [subject], [])
+        tests.append(ast.Compare(length, [ast.Eq()], [ast.Constant(count)]))
+    else:
+        return ast.Constant(False)
+    for position, (part, of) in enumerate(zip(pattern.patterns, kinds, strict=True)):
+        if isinstance(part, ast.MatchStar):
+            emitter.refuse("a starred pattern has no compiled form")
+        place = ast.Subscript(subject, ast.Constant(position), ast.Load())
+        test = _pattern(emitter, part, place, of)
+        if test is not None:
+            tests.append(test)
+    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {

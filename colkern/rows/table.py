@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from colkern.rows import kinds as k
@@ -43,17 +43,27 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table, read.
+    """A row of the table, whose text is read once it is looked at.
 
     Args:
         method: The row.
-        parameters: Its parameters.
-        returns: Its result as a syntax tree.
     """
 
     method: Method
-    parameters: tuple[Parameter, ...]
-    returns: ast.expr
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters."""
+        return self._read[0]
+
+    @property
+    def returns(self) -> ast.expr:
+        """Its result as a syntax tree."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[tuple[Parameter, ...], ast.expr]:
+        return _read(self.method)
 
     def result(self, bindings: dict[str, Kind]) -> Kind:
         """The kind of the result, for what the variables stand for."""
@@ -104,12 +114,12 @@ def table() -> dict[str, list[Row]]:
     rows: dict[str, list[Row]] = {}
     for module in pkgutil.iter_modules(methods.__path__):
         for method in importlib.import_module(f"{methods.__name__}.{module.name}").METHODS:
-            rows.setdefault(method.name, []).append(_read(method))
+            rows.setdefault(method.name, []).append(Row(method))
     return rows
 
 
-def _read(method: Method) -> Row:
-    """A row, from its text."""
+def _read(method: Method) -> tuple[tuple[Parameter, ...], ast.expr]:
+    """The parameters and the result of a row, from its text."""
     arguments, _, result = method.signature.partition("->")
     tree = ast.parse(f"def f({_named(arguments.strip()[1:-1])}) -> {result.strip()}: ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
@@ -125,7 +135,7 @@ def _read(method: Method) -> Row:
         for argument, default in zip(tree.args.args, defaults, strict=True)
         if (annotation := argument.annotation) is not None
     ]
-    return Row(method, tuple(parameters), tree.returns)
+    return tuple(parameters), tree.returns
 
 
 def _named(text: str) -> str:

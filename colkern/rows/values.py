@@ -72,7 +72,7 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
             items.append(of_parts(item, parts[at : at + count]))
             at += count
         return Value(kind, items=tuple(items))
-    return Value(kind, *parts[:1]) if kind != k.NONE else NONE
+    return Value(kind, parts[0] if parts else "") if kind != k.NONE else NONE
 
 
 _ZEROS = {

@@ -6,7 +6,8 @@
     compare(program.case(), run_colkern) # as for a case of the corpus
 
 `python -m tests.corpus.programs 0 300` compares colkern with Python on 300 of them, and prints what
-differs, after making it smaller; `--show` prints them all.
+differs, after making it smaller; `--show` prints them all. `make fuzz-rows SECONDS=600 SEED=0` does so
+for as long, and prints the seeds and the programs as they are.
 
 Loops are short, and what they add up is made of what stays the same in them: nothing grows without end.
 """
@@ -23,14 +24,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
+from itertools import count
 from random import Random
+from time import monotonic
 from typing import Any
+from warnings import catch_warnings, simplefilter
 from zlib import crc32
+
+import colkern as ck
 
 from . import values
 from .case import Case, Column
 from .expressions import Expressions, Variable
-from .runner import ENGINES, Comparison, Raised, Run, compare, expected, summary
+from .runner import (
+    ENGINES,
+    Comparison,
+    Left,
+    Raised,
+    Refused,
+    Run,
+    compare,
+    expected,
+    plain,
+    summary,
+)
 from .shrinking import smaller
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
@@ -454,30 +472,54 @@ class _Writer:
         self.after(depth)
 
 
+def run_rows(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:
+    """The engine `ck.udf` for what the compiler of row functions takes; else `Refused`."""
+    made = _made(function)
+    try:
+        results = made(*map(plain, columns)).to_pylist()
+    finally:
+        if made.report().reason:
+            raise Refused(made.report().reason)
+    return results, dict(made.report().left)
+
+
+@cache
+def _made(function: Callable[..., Any]) -> Any:
+    with catch_warnings():
+        simplefilter("ignore")
+        return ck.udf(function, fallback=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compares an engine with Python on generated programs; prints those that differ."""
     parser = argparse.ArgumentParser(description="Generated row functions against Python.")
     parser.add_argument("start", type=int, nargs="?", default=0)
     parser.add_argument("stop", type=int, nargs="?", default=100)
-    parser.add_argument("--engine", choices=ENGINES, default="colkern")
+    parser.add_argument("--seconds", type=float, help="how long, whatever `stop` says")
+    parser.add_argument("--engine", choices=[*ENGINES, "rows"], default="rows")
     parser.add_argument("--size", type=int, default=6)
-    parser.add_argument("--without", default="", help="what not to use, with commas between")
+    parser.add_argument("--without", default="Decimal", help="what not to use, with commas between")
     parser.add_argument("--show", action="store_true", help="print every program, and run none")
     chosen = parser.parse_args(arguments)
-    run = ENGINES[chosen.engine]
+    run = {**ENGINES, "rows": run_rows}[chosen.engine]
     without = frozenset(filter(None, chosen.without.split(",")))
     comparisons: list[Comparison] = []
-    for seed in range(chosen.start, chosen.stop):
+    end = chosen.seconds and monotonic() + chosen.seconds
+    for seed in count(chosen.start) if end else range(chosen.start, chosen.stop):
+        if end and monotonic() > end:
+            break
         program = generated(seed, chosen.size, without)
         if chosen.show:
             print(program.source)
             continue
         comparison = compare(program.case(), run)
         comparisons.append(comparison)
-        if comparison.compiled and not comparison.equal:
-            program = _smaller(program, run)
-            print(program.source, compare(program.case(), run).why, "\n", flush=True)
-        elif not comparison.compiled:
+        if _differs(comparison):
+            if not end:
+                program = _smaller(program, run)
+                comparison = compare(program.case(), run)
+            print(f"seed {seed}:\n{program.source}{comparison.why}\n", flush=True)
+        elif not comparison.compiled and not end:
             print(f"{program.name}: {comparison.why}", flush=True)
     print(summary(comparisons).splitlines()[0])
     print(summary(comparisons).splitlines()[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -27,6 +28,48 @@ def test_lists_of_every_layout_are_columns_of_their_elements() -> None:
     for type_ in (pa.list_(pa.utf8()), pa.large_list(pa.utf8()), pa.list_view(pa.utf8())):
         column = pa.array([["xxxxx"], *values], type_)
         assert longest(from_pyarrow(column).slice(1)).to_pylist() == expected
+
+
+MOMENTS = [datetime(1969, 12, 31, 23), None, datetime(2024, 2, 29, 12, 30), datetime(1, 1, 1)]
+ITEMS = [
+    *((pa.timestamp(unit), MOMENTS) for unit in ("s", "ms", "us")),
+    *(
+        (type_, [None if x is None else x.date() for x in MOMENTS])
+        for type_ in (pa.date32(), pa.date64())
+    ),
+    *(
+        (type_, [time(23, 59, 59), None, time(), time(1)])
+        for type_ in (pa.time32("s"), pa.time64("us"))
+    ),
+    *(
+        (pa.duration(unit), [timedelta(days=-1), None, timedelta(0), timedelta(hours=1)])
+        for unit in ("s", "us")
+    ),
+    (pa.uint64(), [2**64 - 1, None, 0, 2**63]),
+    (pa.bool_(), [True, None, False, True]),
+    (pa.float32(), [0.5, None, -0.0, 1e30]),
+    (pa.string_view(), ["é", None, "", "x" * 20]),
+    (pa.binary(2), [b"ab", None, b"cd", b"\0\0"]),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.* runs in Python")
+@pytest.mark.parametrize(("type_", "values"), ITEMS, ids=lambda value: str(value)[:16])
+def test_items_of_lists_are_python_values(type_: pa.DataType, values: list[Any]) -> None:
+    rows = [[x] for x in values] + [None, [], values, [x for x in values if x is not None]]
+    column = from_pyarrow(pa.array([values[:1], *rows], pa.list_(type_))).slice(1)
+
+    @ck.udf(fallback=True)
+    def last(items: Any):
+        return items[-1] if items else None
+
+    @ck.udf(fallback=True)
+    def same(items: Any):
+        return len(items) > 1 and items[0] == items[-1]
+
+    for function in (last, same)[type_ == pa.uint64() :]:
+        expected = [None if row is None else function.function(row) for row in column.to_pylist()]
+        assert function(column).to_pylist() == expected
 
 
 def test_structs_are_rows_and_a_null_field_is_none() -> None:

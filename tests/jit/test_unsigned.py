@@ -1,4 +1,4 @@
-"""uint64 arguments beside literals: as in NumPy, a literal that is not negative is a uint64, too.
+"""uint64 arguments in machine arithmetic: as in NumPy, a literal that is not negative is a uint64, too.
 
 The oracle is Python, whose integers have all the bits there are, taken to 64 of them at the end.
 """
@@ -53,7 +53,7 @@ def clipped(x: Any) -> Any:
 
 
 FUNCTIONS = (arithmetic, digits, ones, chosen, clipped)
-COMPILED = {function: udf(function) for function in FUNCTIONS}
+COMPILED = {function: udf(function, arithmetic="machine") for function in FUNCTIONS}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -68,7 +68,7 @@ def test_all_values_are_computed_with_all_bits(
 
 
 def test_a_literal_that_is_negative_or_elsewhere_keeps_its_sign() -> None:
-    @udf
+    @udf(arithmetic="machine")
     def mixed(x):
         step = 1
         return step - 5 if x + step > 1 else np.int64(x) + -1
@@ -92,9 +92,18 @@ def test_a_signed_number_beside_a_uint64_is_refused_with_its_line(
     function: Callable[..., Any],
 ) -> None:
     with pytest.raises(ck.CompileError, match="a uint64 meets a signed integer") as caught:
-        udf(function)(ck.array(EDGES, ck.uint64()))
+        udf(function, arithmetic="machine")(ck.array(EDGES, ck.uint64()))
     line = "x = x + i" if function is added_in_a_loop else "return x if x else -1"
     assert line in str(caught.value)
+
+
+def test_without_machine_arithmetic_they_are_pythons_integers() -> None:
+    """What compiled code does not hold is left to Python: no loop runs over other bits."""
+    counted = udf(digits)
+    assert counted(ck.array(EDGES, ck.uint64())).to_pylist() == [digits(x) for x in EDGES]
+    assert sum(counted.report().left.values()) == sum(x >= 2**63 for x in EDGES)
+    same = udf(lambda x: x, signature="(uint64) -> uint64")
+    assert same(ck.array(EDGES, ck.uint64())).to_pylist() == EDGES
 
 
 def test_with_floats_both_are_floats() -> None:

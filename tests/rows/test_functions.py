@@ -296,6 +296,15 @@ def test_strict_refuses_rows_that_would_be_left() -> None:
         function(ck.array([1, 2**62]))
 
 
+def test_a_short_text_is_not_found_within_a_table() -> None:
+    sizes = {12: "aa", 1: "bb", 2: "cc", 6: "dd", 7: "ee", 8: "ff"}
+
+    def labelled(n: int) -> str:
+        return sizes.get(n, "none") + " " + "\x01" + "\x06"
+
+    assert ck.udf(labelled)(ck.array([1, 5])).to_pylist() == ["bb \x01\x06", "none \x01\x06"]
+
+
 def test_strict_refuses_what_the_older_compiler_would_take() -> None:
     with pytest.raises(ck.CompileError, match="calls itself"):
         ck.udf(sum_of_digits, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from decimal import Decimal
 from functools import cache
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from documents import show_source
 
 PAGE = Path(__file__).parents[2] / "docs" / "from_pandas_udf.md"
 
@@ -22,6 +24,7 @@ def page() -> dict[str, Any]:
     # Annotations are read when a function is compiled, not when the text is.
     namespace: dict[str, Any] = {"__name__": "from_pandas_udf"}
     text = PAGE.read_text()
+    show_source(PAGE)
     for block in re.finditer(r"```python\n(.*?)```", text, re.DOTALL):
         # On the lines on which it stands, where Numba looks for the source.
         above = "\n" * text.count("\n", 0, block.start(1))
@@ -46,6 +49,19 @@ def test_numbers_with_nulls() -> None:
     discount = [0.1, 0.2, None, 0.3, 0.9]
     columns = pa.array(price), pa.array(discount)
     assert after("due", *columns) == pytest.approx(before("due", price, discount))
+
+
+def test_dates_text_and_tables() -> None:
+    days = [datetime.date(2024, 2, 29), datetime.date(1999, 7, 1), None, datetime.date(2024, 10, 3)]
+    shops = [" north ", "süd", "west", "x"]
+    got = after("season", pa.array(days), pa.array(shops))
+    assert got == before("season", days, shops)
+    assert got[0] == "NORTH: winter 2024"
+
+
+def test_regular_expressions() -> None:
+    labels = ["tea 0.25 kg", "salt 500g", "2 pieces", None]
+    assert after("grams", pa.array(labels)) == before("grams", labels) == [250.0, 500.0, None, None]
 
 
 def test_text() -> None:

@@ -14,10 +14,10 @@ from colkern.cuda import adapter, memory
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
+from colkern.operations import nulls
 from colkern.rows.device_loop import device_source, gathered, kernel_function
 from colkern.rows.emitter import Site
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
-from colkern.rows.results import Slots
 from colkern.targets import Target, target_of
 
 MAX_ROW_BYTES = 1024
@@ -65,6 +65,8 @@ class OnDevice:
         """
         device = next(array.device for array in arrays if array.device != HOST)
         target = target_of(device)
+        if not length:
+            return nulls(0, self.returns, device), Counter()
         schedule = schedule_of(device)
         blocks = min(-(-length // schedule.threads), schedule.blocks)
 
@@ -96,16 +98,12 @@ class OnDevice:
         arenas = target.output(
             threads * self._room // 8 if self._source.uses_arena else 0, np.int64
         )
-        written = {
-            slots.name: target.allocate(length, slots.dtype)
-            for slots in output.all_memory()
-            if isinstance(slots, Slots)
-        }
+        written = {slots.name: target.allocate(length, slots.dtype) for slots in output.slots()}
         pool = target.address(self._pool(target))
         texts: dict[str, list[Items]] = {name: [] for name in output.texts()}
         # Texts lie in the arenas until they are gathered: a thread has one row until then.
         step = threads if texts and self._source.uses_arena else length
-        for first in range(0, length, max(step, 1)):
+        for first in range(0, length, step):
             part = slice(first, min(first + step, length))
             words = (part.start, part.stop, target.address(arenas), self._room, pool)
             begin, end, *memory_ = map(np.int64, words)

@@ -51,11 +51,7 @@ def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
 
 
 class DeviceOutput(Output):
-    """How a kernel writes results of a kind, and the column on a device that they become.
-
-    Raises:
-        UnsupportedError: If it cannot write them.
-    """
+    """How a kernel writes results of a kind, and the column on a device that they become."""
 
     def _memory_of_bytes(self) -> list[Memory]:
         names = f"{self.name}_addresses", f"{self.name}_sizes"
@@ -76,6 +72,18 @@ class DeviceOutput(Output):
             yield f"{self.name}_sizes[i] = {value.code}.size"
         else:
             yield from super()._inside(value)
+
+    def slots(self) -> list[Slots]:
+        """All its memory.
+
+        Raises:
+            UnsupportedError: If there is other memory than slots.
+        """
+        memory = list(self.all_memory())
+        slots = [each for each in memory if isinstance(each, Slots)]
+        if not slots or len(slots) < len(memory):
+            raise UnsupportedError(f"results that are {self.kind} on a device")
+        return slots
 
     def texts(self) -> Iterator[str]:
         """The names of the results that are texts or byte strings, here and below."""
@@ -162,8 +170,7 @@ def device_source(plan: Plan) -> DeviceSource:
     if any(reader.makes for reader in readers):
         raise UnsupportedError("lists as arguments of a row function on a device")
     output = DeviceOutput(plan.kind)
-    if plan.kind in (k.NONE, k.NEVER) or not all(isinstance(m, Slots) for m in output.all_memory()):
-        raise UnsupportedError(f"results that are {plan.kind} on a device")
+    slots = output.slots()
     program = plan.source.program
     uses_arena = calls_with_arena(program)
     names = [f"a{position}" for position in range(len(readers))]
@@ -183,7 +190,7 @@ def device_source(plan: Plan) -> DeviceSource:
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
     parameters = parameters_of(readers, names, nullable)
-    parameters += [memory.name for memory in output.all_memory()]
+    parameters += [each.name for each in slots]
     text = _SOURCE.format(parameters=", ".join(parameters), slot=indented(slot, 12))
     return DeviceSource(text, output, uses_arena)
 

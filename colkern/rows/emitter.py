@@ -256,8 +256,8 @@ class Emitter:
     def leave_if(self, test: str, reason: str) -> None:
         """Leave the row to Python where a test holds, and go on with whatever values there are.
 
-        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises. Where
-        the function has a loop of its own, none is, and a branch takes half the time.
+        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
+        Where the function has a loop of its own, none is, and a branch takes half the time.
         """
         if self.loops:
             self.fail_if(test, row_values.LEFT, reason)
@@ -571,16 +571,6 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     return NONE if kind == k.NONE else cell
 
 
-def _is_same(left: Value, right: Value) -> bool:
-    """Whether two values are one: -0.0 is not 0.0, though equal."""
-    if left is right:
-        return True
-    if left.is_constant or right.is_constant:
-        same = left.constant is right.constant or repr(left.constant) == repr(right.constant)
-        return same and left.kind == right.kind and left.unbound == right.unbound
-    return left == right
-
-
 def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
     """A node that is made from one of the user's, the same each time the function is written.
 
@@ -590,6 +580,16 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
     if name not in made:
         made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
     return made[name]
+
+
+def _is_same(left: Value, right: Value) -> bool:
+    """Whether two values are one: -0.0 is not 0.0, though equal."""
+    if left is right:
+        return True
+    if left.is_constant or right.is_constant:
+        same = left.constant is right.constant or repr(left.constant) == repr(right.constant)
+        return same and left.kind == right.kind and left.unbound == right.unbound
+    return left == right
 
 
 RETURN = "return"

@@ -588,8 +588,9 @@ def _pattern(
         plain = [test for test in choices if test is not None]
         return ast.BoolOp(ast.Or(), plain) if len(plain) == len(choices) else None
     if isinstance(pattern, ast.MatchAs):
-        inside = pattern.pattern
-        return None if inside is None else _pattern(emitter, inside, subject, kind)
+        if pattern.pattern is None:
+            return None
+        return _pattern(emitter, pattern.pattern, subject, kind)
     if isinstance(pattern, ast.MatchSequence):
         return _sequence(emitter, pattern, subject, kind)
     return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")

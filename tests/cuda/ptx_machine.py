@@ -227,6 +227,8 @@ class _Source:
         if op == "atom":
             return self._atom(operands, mods, kind)
         target, *given = operands
+        if "{" in line:
+            raise NotImplementedError(line)
         values = [self._value(operand) for operand in given]
         if op == "cvt":
             return [f"{target[1:]} = {_converted(values[0], mods, line)}"]

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from cuda.ptx_machine import Kernel as Machine
-from jit.ptx_kernels import memory_of, parameters
+from corpus.case import Column
+from corpus.cases import CASES as CORPUS
+from corpus.runner import Left, Refused, compare, plain
 from jit.simulated_kernels import report_of
 from rows.device_cases import CASES, parts, scaled, tidy, values_of
+from rows.ptx_rows import by_ptx
 from tiers import selected_cases
 
 import colkern as ck
-from colkern.cuda import adapter
-from colkern.memory import HOST
-from colkern.rows.device import MAX_ROW_BYTES, OnDevice
-from colkern.rows.plan import Plan
-from colkern.targets import target_of
-
-CAPABILITY = (9, 0)
-BLOCKS, THREADS = 1, 2
 
 
 @pytest.fixture(scope="module")
@@ -48,71 +40,59 @@ def test_on_a_gpu(case: Callable[[], None]) -> None:
 # What the compiler makes of it
 
 
-@pytest.fixture
-def without_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers the compiler's question for the device that functions are compiled for."""
-    adapter.compiler()
-    device = types.SimpleNamespace(compute_capability=CAPABILITY)
-    monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", lambda: device)
-
-
-def by_ptx(function: Any, *columns: ck.Array) -> tuple[list[Any], int]:
-    """What the PTX of a function gives for columns in host memory, and how many rows it leaves."""
-    plan = Plan(function, [column.type for column in columns], [False] * len(columns))
-    on_device = OnDevice(plan)
-    machines: list[Machine] = []
-
-    def start(*given: Any) -> None:
-        arrays = [value for value in given if isinstance(value, np.ndarray)]
-        if not machines:
-            signature = [(v.dtype.str[1:], isinstance(v, np.ndarray)) for v in given]
-            machines.append(Machine(adapter.ptx(on_device.function, signature, CAPABILITY)))
-        values = []
-        for value in given:
-            is_array = isinstance(value, np.ndarray)
-            values += parameters(value) if is_array else [int(value) % (1 << 64)]
-        arrays += [*on_device._pools.values(), *(a for c in columns for a in memory_of(c))]
-        memory = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes]
-        arenas = int(given[3])
-        memory.append((arenas, arenas + BLOCKS * THREADS * MAX_ROW_BYTES))
-        machines[0].launch(BLOCKS, THREADS, values, memory)
-
-    length = columns[0].length
-    made, left = on_device._run(columns, length, target_of(HOST), BLOCKS * THREADS, start)
-    made.validate(full=True)
-    return values_of(made), sum(left.values())
-
-
-def by_python(function: Any, *columns: ck.Array) -> list[Any]:
+def assert_python_s(function: Any, *columns: ck.Array, left: int = 0) -> None:
+    """Make sure that the PTX of a function gives Python's results, with so many rows left."""
+    made, lines = by_ptx(function, *(column.type for column in columns)).run(columns)
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    return [None if None in row else function(*row) for row in rows]
+    assert values_of(made) == [None if None in row else function(*row) for row in rows]
+    assert sum(lines.values()) == left
 
 
-@pytest.mark.usefixtures("without_driver")
 def test_compiled_integers_are_checked() -> None:
     columns = ck.array([1, 2**62, None, -(2**63), 7]), ck.array([0, 9, 3, 2, -2])
-    assert by_ptx(scaled, *columns) == (by_python(scaled, *columns), 2)
+    assert_python_s(scaled, *columns, left=2)
 
 
 def fused(x: float, y: float, z: float) -> float:
     return x * y + z
 
 
-@pytest.mark.usefixtures("without_driver")
 def test_compiled_products_are_rounded_before_they_are_added_to() -> None:
     third = 1 / 3
     columns = ck.array([third, 0.1]), ck.array([3.0, 0.1]), ck.array([-1.0, -0.01])
-    assert by_ptx(fused, *columns) == (by_python(fused, *columns), 0)
+    assert_python_s(fused, *columns)
 
 
-@pytest.mark.usefixtures("without_driver")
 def test_compiled_texts_are_gathered_before_their_arenas_are_used_again() -> None:
     texts = ck.array(["a,b", " hello ", None, "", "more than twelve bytes"])
     numbers = ck.array([1, 2, 3, 4, 5])
-    assert by_ptx(tidy, texts, numbers) == (by_python(tidy, texts, numbers), 0)
+    assert_python_s(tidy, texts, numbers)
 
 
-@pytest.mark.usefixtures("without_driver")
 def test_compiled_parts_of_views_are_where_they_were() -> None:
     texts = ck.array(["a,b", "é,ü,x", None, "more, than twelve bytes"], ck.utf8_view())
-    assert by_ptx(parts, texts) == (by_python(parts, texts), 0)
+    assert_python_s(parts, texts)
+
+
+# The corpus
+
+
+def run_ptx(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:
+    """An engine for `corpus.runner`: what the PTX of a function computes."""
+    arrays = [plain(column) for column in columns]
+    try:
+        compiled = by_ptx(function, *(array.type for array in arrays))
+    except (ck.CompileError, ck.UnsupportedError, TypeError) as error:
+        raise Refused(str(error).split("\n")[0]) from error
+    try:
+        made, left = compiled.run(arrays)
+    except NotImplementedError as error:
+        # What the device's elementary functions consist of, the machine lacks in part.
+        raise Refused(f"{error} on the machine") from error
+    return made.to_pylist(), left
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_ptx_gives_what_python_gives(name: str) -> None:
+    comparison = compare(CORPUS[name], run_ptx)
+    assert comparison.equal or not comparison.compiled, comparison.why

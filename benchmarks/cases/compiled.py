@@ -129,8 +129,8 @@ def _values(array: pa.Array) -> NDArray[np.float64]:
 def vowels(text: str) -> int:
     """How many vowels a text has."""
     count = 0
-    for byte in text:
-        if byte in (97, 101, 105, 111, 117):
+    for character in text:
+        if character in "aeiou":
             count += 1
     return count
 

@@ -51,7 +51,7 @@ def texts() -> dict[str, Any]:
     """Text with two characters more."""
 
     def plus(v: str) -> str:
-        return str(v) + "_x"
+        return v + "_x"
 
     return {
         "Spark SQL": lambda v: f.concat(v, f.lit("_x")),
@@ -65,7 +65,7 @@ def lists() -> dict[str, Any]:
     """Lists whose items are one more."""
 
     def plus(v: ck.list_(ck.int32())) -> ck.list_(ck.int32()):
-        return [v.value(i) + 1 for i in range(len(v))]
+        return [item + 1 for item in v]
 
     def plus_arrow(v: pa.Array) -> pa.Array:
         items = pc.add(v.flatten(), pa.scalar(1, pa.int32()))

@@ -337,8 +337,10 @@ def udf(
       type is declared. The fields of a plain tuple are f0, f1 and so on.
     - Globals and variables of outer functions are taken as they are when it is compiled.
 
-    For columns and results of other types, columns on a device, functions with constructs that have no such
-    compiled form, and with `arithmetic="machine"`, values are those of "Columns in compiled code": numbers
+    Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
+
+    For columns and results of other types, functions with constructs that have no such compiled form, lists
+    on a device, and with `arithmetic="machine"`, values are those of "Columns in compiled code": numbers
     of 64 bits that wrap around, division by zero as IEEE 754 has it for floats and 0 for integers, byte
     strings, integers in the unit of a date or time. There, too:
 
@@ -349,10 +351,9 @@ def udf(
       power of the scale. A decimal is written with the declared scale, which must not be less than its own.
     - Functions made by `udf` that it calls for the values share one pass over the columns: `return
       net(price), tax(price)`.
-    - Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its
-      results: numbers, times, decimals, byte strings that are parts of columns or of the source, and
-      tuples of those. Its source is translated as that of `ck.cuda_jit`, so it must be a `def` whose
-      constructs that knows. Exceptions are those of the first row that raises one.
+    - On a device, the source is translated as that of `ck.cuda_jit`, so it must be a `def` whose constructs
+      that knows. Results are numbers, times, decimals, byte strings that are parts of columns or of the
+      source, and tuples of those. Exceptions are those of the first row that raises one.
 
     Args:
         function: A Python function with positional parameters, each of which stands for a column, also

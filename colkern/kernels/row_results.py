@@ -9,35 +9,19 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_unaligned, get_word, set_unaligned, set_word
-from colkern.kernels.row_items import BYTES, TEXT
+from colkern.kernels.primitives import get_word, set_word
+from colkern.kernels.row_items import BYTES, OPTIONAL, TEXT
 from colkern.kernels.row_values import Bytes, Text, is_ascii
-from colkern.kernels.text_words import write_part
-
-SHORT = 32
-"""So many bytes at most are copied without a look at how many there are."""
-
-PAGE = 4096
-"""The least size of a page of memory: what is in one with a byte that is there can be read."""
+from colkern.kernels.text_words import SPILL, write_part
 
 
 @helper
 def put(sink: int64, address: int64, size: int64) -> int64:
     """Append bytes: where they begin in the sink; -1 if there is no room, and nothing is appended."""
     used = get_word(sink + int64(8))
-    # Room for whole words: what is behind the last byte may be written over by the next result.
-    if used + size + SHORT > get_word(sink + int64(16)):
+    if used + size + SPILL > get_word(sink + int64(16)):
         return int64(-1)
-    if size == 0:
-        return used
-    target = get_word(sink) + used
-    if size <= SHORT and (address & int64(PAGE - 1)) <= PAGE - SHORT:
-        # However long they are, the same four words, of the page that the first byte is in: no branch is
-        # guessed wrong.
-        for k in range(int64(0), int64(SHORT), int64(8)):
-            set_unaligned(target + k, get_unaligned(address + k))
-    else:
-        write_part(target, address, size)
+    write_part(get_word(sink) + used, address, size)
     set_word(sink + int64(8), used + size)
     return used
 
@@ -60,7 +44,14 @@ def put_items(layout: int64, item_words: int64, header: int64, items: int64, dat
         rest = layout
         while rest != 0:
             part = rest & int64(15)
-            if part in (TEXT, BYTES):
+            rest >>= int64(4)
+            if part == OPTIONAL and get_word(word) != 0 and rest & int64(14) == TEXT:
+                # The words of what is None are anything.
+                set_word(word + int64(8), get_word(data + int64(8)))
+                set_word(word + int64(16), int64(0))
+                word += int64(16)
+                rest >>= int64(4)
+            elif part in (TEXT, BYTES):
                 size = get_word(word + int64(8))
                 if part == TEXT:
                     size >>= int64(1)
@@ -71,7 +62,6 @@ def put_items(layout: int64, item_words: int64, header: int64, items: int64, dat
                 set_word(word + int64(8), size)
                 word += int64(8)
             word += int64(8)
-            rest >>= int64(4)
     return True
 
 

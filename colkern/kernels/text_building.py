@@ -1,6 +1,6 @@
 """Texts made of others: joined, repeated, replaced, padded.
 
-What is written by whole words may spill 7 bytes over its end, for which each allocation has room.
+What is written by whole words may spill over its end, for which each allocation has room.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from colkern.kernels.row_values import (
 from colkern.kernels.text_characters import length, next_position
 from colkern.kernels.text_words import (
     ONES,
+    SPILL,
     all_bytes,
     are_same,
     first_place,
@@ -43,7 +44,7 @@ from colkern.kernels.text_words import (
 @helper
 def allocate_text(arena: Arena, size: int64) -> int64:
     """The address of a text to be written by words; 0 if there is no room."""
-    return allocate(arena, size + 8)
+    return allocate(arena, size + SPILL)
 
 
 @helper
@@ -121,7 +122,7 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
         return text, LEFT
     # Written where the next allocation begins: how long it will be is not known before.
     target = get_word(arena)
-    room = get_word(arena + 8) - 8
+    room = get_word(arena + 8) - SPILL
     place = target
     limit = text.size - old.size + 1
     head = all_bytes(get_byte(old.address))

@@ -22,15 +22,25 @@ ONES = 0x0101010101010101
 LOW_BITS = 0x7F7F7F7F7F7F7F7F
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
+SPILL = 32
+"""So many bytes behind a copy may be overwritten: short parts are copied without a look at their size."""
+
+PAGE = 4096
+"""The least size of a page of memory: all of one can be read if a byte of it is part of a text."""
+
 
 @helper
 def near_word(address: int64, count: int64) -> int64:
     """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them.
 
-    Fewer than 8 are read by the aligned words that they lie in: no other page is touched.
+    Of fewer than 8, those behind them are read, too, if they are in the same page, and else the aligned
+    words that they lie in.
     """
-    if count >= 8:
-        return get_unaligned(address)
+    if (address & (PAGE - 1)) <= PAGE - 8 or count >= 8:
+        # Chosen without a branch, which would be guessed wrong at the ends of texts.
+        return get_unaligned(address) & (
+            int64(-1) if count >= 8 else (int64(1) << ((count & 7) << 3)) - 1
+        )
     shift = (address & 7) << 3
     low = shifted_right(get_word(address & -8), shift)
     high = (get_word((address + count - 1) & -8) << 1) << (63 - shift)
@@ -70,17 +80,21 @@ def write_loosely(target: int64, source: int64, size: int64, there: int64) -> No
 
 @helper
 def write_part(target: int64, source: int64, size: int64) -> None:
-    """Copy bytes by words: up to 7 bytes behind them in the target are overwritten."""
-    if size >= 8:
-        # The last word overlaps the one before it: no word is put together from two.
-        last = size - 8
-        k = int64(0)
-        while k < last:
+    """Copy bytes by words: fewer than `SPILL` bytes behind them in the target are overwritten."""
+    if size == 0:
+        return
+    if size <= SPILL and (source & (PAGE - 1)) <= PAGE - SPILL:
+        # The same words however many bytes there are: no branch is guessed wrong.
+        for k in range(int64(0), int64(SPILL), int64(8)):
             set_unaligned(target + k, get_unaligned(source + k))
-            k += 8
-        set_unaligned(target + last, get_unaligned(source + last))
-    elif size > 0:
+    elif size < 8:
         set_unaligned(target, near_word(source, size))
+    else:
+        # The last word overlaps the one before it.
+        last = size - 8
+        for k in range(int64(0), last, int64(8)):
+            set_unaligned(target + k, get_unaligned(source + k))
+        set_unaligned(target + last, get_unaligned(source + last))
 
 
 @helper

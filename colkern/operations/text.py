@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
@@ -36,6 +37,18 @@ def first_invalid_utf8(array: Array) -> int | None:
     find = _first_invalid_view if array.layout.variadic else _first_invalid_slot
     slot = find(array, target_of(array.device))
     return None if slot == NOWHERE else slot
+
+
+def require_utf8(array: Array, place: str = "") -> None:
+    """Check that every valid slot of a string array is UTF-8; `array` as for `first_invalid_utf8`.
+
+    Raises:
+        InvalidArrowError: If one is not.
+    """
+    slot = first_invalid_utf8(array)
+    if slot is not None:
+        why = describe_invalid_utf8(array, slot)
+        raise InvalidArrowError(f"slot {slot}: not UTF-8: {why}", place=place)
 
 
 def describe_invalid_utf8(array: Array, slot: int) -> str:

@@ -20,7 +20,7 @@ from colkern.kernels import numbers, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
 from colkern.operations.operands import buffer_addresses, decimal_at, decimal_words, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
-from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
+from colkern.operations.text import require_utf8
 from colkern.operations.union_slots import slots_of
 from colkern.targets import NOWHERE, target_of
 
@@ -151,10 +151,7 @@ def _check_map(array: Array, place: str) -> None:
 
 @_OF_TYPES.of(*TEXT)
 def _check_text(array: Array, place: str) -> None:
-    slot = first_invalid_utf8(array)
-    if slot is not None:
-        why = describe_invalid_utf8(array, slot)
-        raise InvalidArrowError(f"slot {slot}: not UTF-8: {why}", place=place)
+    require_utf8(array, place)
 
 
 @_OF_TYPES.of(s.Decimal)

@@ -52,7 +52,25 @@ def call(
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found
+    if name == "[]=" or name.partition(".")[2] in CHANGING:
+        require_changeable(emitter, arguments[0])
     return _called(emitter, row, chosen, bindings)
+
+
+CHANGING = {
+    name
+    for kind in (list, set, dict)
+    for name in vars(kind)
+    if not name.startswith("_") and name not in vars(frozenset)
+} - {"get", "items", "keys", "values", "count", "index", "fromkeys"}
+"""The methods of containers that change them."""
+
+
+def require_changeable(emitter: Emitter, container: Value) -> None:
+    """Refuse to change what may be a constant: all rows read it from the same memory."""
+    kind = container.kind
+    if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
+        emitter.refuse("a constant that changes has no compiled form")
 
 
 def has(name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES) -> bool:
@@ -154,9 +172,24 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if method.check:
-            emitter.leave_if(method.check.format(*bound), f"{method.name} of more than 64 bits")
+            emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
         return emitter.bind_value(result, [body.format(*bound)])
     return invoked(emitter, body, given, result, method.name, bindings)
+
+
+def _check(check: str, codes: Sequence[str]) -> str:
+    """A check of arguments; of a product with a constant, one of the other factor's range.
+
+    No vector has products of 128 bits.
+    """
+    if check.startswith("product_overflows"):
+        for constant, other in (codes, codes[::-1]):
+            if constant.lstrip("-").isdigit() and constant not in ("0", "1"):
+                factor = int(constant)
+                ends = (1 << 63) - 1, -1 << 63
+                most, least = ends if factor > 0 else ends[::-1]
+                return f"({other} < {-(-least // factor)}) | ({other} > {min(most // factor, ends[0])})"
+    return check.format(*codes)
 
 
 def _widened(

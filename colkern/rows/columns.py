@@ -35,6 +35,7 @@ class Reader:
             lists that are no words of eight bytes.
         check: A test that is true where the slot has no value in compiled code.
         makes: Whether the value is made in the arena: 0 if that has no room.
+        loose: Whether a null slot may lead outside of the column's memory: only valid ones are read.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class Reader:
     prepare: Callable[[Array], tuple[Any, ...]]
     check: str = ""
     makes: bool = False
+    loose: bool = False
 
 
 def _items(array: Array) -> tuple[Any, ...]:
@@ -107,7 +109,8 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
 
     name = "viewed_text" if kind == k.TEXT else "viewed_bytes"
     code = f"{name}({{n}}_views, {{n}}_base, {{n}}_table, i)"
-    return lambda _: Reader(kind, ("{n}_views", "{n}_base", "{n}_table"), code, prepare)
+    parameters = ("{n}_views", "{n}_base", "{n}_table")
+    return lambda _: Reader(kind, parameters, code, prepare, loose=True)
 
 
 def _fixed_size_binary(type_: s.FixedSizeBinary) -> Reader:
@@ -236,7 +239,12 @@ def _spans(array: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
         return first, np.full(array.length, storage.list_size, np.int64), child
     offsets = array.items(Role.OFFSETS).astype(np.int64)
     if isinstance(storage, s.ListView | s.LargeListView):
-        return offsets, array.items(Role.SIZES).astype(np.int64), child
+        sizes = array.items(Role.SIZES).astype(np.int64)
+        if array.null_count:
+            # A null slot may lead anywhere.
+            bits = np.unpackbits((array.buffer(Role.VALIDITY) or EMPTY).array, bitorder="little")
+            sizes *= bits[array.offset : array.offset + array.length]
+        return offsets, sizes, child
     return offsets[:-1], np.diff(offsets), child
 
 

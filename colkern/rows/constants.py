@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -116,11 +116,12 @@ def kind_of(value: Any) -> Kind:
         names = getattr(value, "_fields", ())
         return k.tuple_of(tuple(map(kind_of, value)), tuple(names), type(value))
     if type(value) in (set, frozenset):
-        return k.set_of(_hashable(_common(value)))
+        return replace(k.set_of(_hashable(_common(value))), constant=True)
     if type(value) is list:
-        return k.list_of(_common(value))
+        return sequence_kind(value)
     if type(value) is dict:
-        return k.dict_of(_hashable(_common(value)), _common(value.values()))
+        kind = k.dict_of(_hashable(_common(value)), _common(value.values()))
+        return replace(kind, constant=True)
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
 
@@ -130,7 +131,7 @@ def sequence_kind(value: Iterable[Any]) -> Kind:
     Raises:
         UnsupportedError: As `kind_of`.
     """
-    return k.list_of(_common(value))
+    return replace(k.list_of(_common(value)), constant=True)
 
 
 def _require_range(value: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from colkern.kernels import row_counters, row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked
+from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, equal, evaluated, expression
@@ -219,8 +219,7 @@ def new_container(
 def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
     """Values as items of a container; if they do not fit, it is made with wider items."""
     kind = container.kind
-    if container.is_constant:
-        emitter.refuse("a constant that changes has no compiled form")
+    require_changeable(emitter, container)
     assert isinstance(kind, Container)
     fitting = []
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):

@@ -29,6 +29,7 @@ from colkern.rows.loop import (
     checks_of,
     indented,
     parameters_of,
+    zeros_of,
 )
 from colkern.rows.plan import Plan
 from colkern.rows.results import Memory, Output, Slots, require_reach
@@ -181,11 +182,15 @@ def device_source(plan: Plan) -> DeviceSource:
     if uses_arena:
         slot += ["set_word(arena, arena + 16)", "set_word(arena + 8, arena + room)"]
     call = f"{plan.name}({', '.join(['arena', 'pool', *codes])})"
-    slot.append(f"{', '.join(('status', *result.parts))} = {call}")
+    line = f"{', '.join(('status', *result.parts))} = {call}"
     checks = checks_of(readers, names, nullable)
     if checks:
+        # A loop of the user's may never end for a value that is none.
         left = program.site(plan.site(NO_VALUE)) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else status")
+        slot.append(f"status = {left} if {' or '.join(checks)} else 0")
+        slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        slot.append(line)
     slot += ["if status == 0:", *("    " + line for line in output.lines(result))]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]

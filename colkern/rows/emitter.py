@@ -432,7 +432,7 @@ class Emitter:
             if key == RETURN:
                 self.refuse(f"it returns {has} in one place and {gets} in another")
             self.refuse(f"one variable is {has} in one place and {gets} in another")
-        if joined != has:
+        if joined != has or k.has_constant(joined) != k.has_constant(has):
             self.widened[key] = joined
             raise Wider
 

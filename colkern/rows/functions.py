@@ -143,7 +143,12 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
         for name, value in values.items()
     }
     described = tuple(
-        (name, value.kind, repr(value.constant) if value.is_constant else "")
+        (
+            name,
+            value.kind,
+            k.has_constant(value.kind),
+            repr(value.constant) if value.is_constant else "",
+        )
         for name, value in values.items()
     )
     identity = id(key), described

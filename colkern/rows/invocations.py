@@ -16,7 +16,7 @@ from typing import Any
 from colkern.errors import shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked
+from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
@@ -141,6 +141,7 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
     from colkern.rows.comprehensions import sorted_list
 
+    require_changeable(emitter, owner)
     emitter.env["<unsorted>"] = owner
     load = ast.Name("<unsorted>", ast.Load())
     call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))

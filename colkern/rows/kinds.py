@@ -93,14 +93,25 @@ class Container(Kind):
         default: What a dictionary gives for a key that is not there: "int", "float", "str" or "list" for
             a new value of that type; "count" for 0, which is not kept; empty for a KeyError.
         sites: The displays that it may come from, whose items can still become wider.
+        constant: Whether it may be a constant, or part of one, which must not change.
     """
 
     items: tuple[Kind, ...] = ()
     default: str = ""
     sites: frozenset[int] = field(default=frozenset(), compare=False)
+    constant: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}[{', '.join(map(str, self.items))}]"
+
+
+def has_constant(kind: Kind) -> bool:
+    """Whether a kind, or one of its parts, is a container that may be a constant."""
+    if isinstance(kind, Optional):
+        return has_constant(kind.of)
+    if isinstance(kind, Container) and kind.constant:
+        return True
+    return isinstance(kind, Tuple | Container) and any(map(has_constant, kind.items))
 
 
 def optional(of: Kind) -> Kind:
@@ -137,8 +148,12 @@ _NUMBERS = ("bool", "int", "float")
 def joined(left: Kind, right: Kind) -> Kind | None:
     """The kind of a value that is of either kind; None if there is none."""
     if isinstance(left, Container) and isinstance(right, Container) and left == right:
-        return replace(left, sites=left.sites | right.sites)
-    if left == right or right == NEVER:
+        made = right if has_constant(right) else left
+        constant = left.constant or right.constant
+        return replace(made, sites=left.sites | right.sites, constant=constant)
+    if left == right:
+        return right if has_constant(right) else left
+    if right == NEVER:
         return left
     if left == NEVER:
         return right
@@ -154,7 +169,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         pairs = list(zip(left.items, right.items, strict=True))
         if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
             items = tuple(b if a == NEVER else a for a, b in pairs)
-            return replace(left, items=items, sites=left.sites | right.sites)
+            constant = left.constant or right.constant
+            return replace(left, items=items, sites=left.sites | right.sites, constant=constant)
     return None
 
 

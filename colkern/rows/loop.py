@@ -124,7 +124,7 @@ def loop_source(
         status = f"{left} if {' or '.join(checks)} else {status}"
     if made or (checks and "while " in functions):
         # A loop of the user's may never end for a value that is none.
-        slot += [f"status = {status}", *_zeros_of(result), "if status == 0:", f"    {line}"]
+        slot += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
     else:
         slot.append(line)
         slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
@@ -157,7 +157,7 @@ def loop_source(
     return Source(program, source, tuple(parameters), output, makes, leaves)
 
 
-def _zeros_of(result: Value) -> list[str]:
+def zeros_of(result: Value) -> list[str]:
     """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
@@ -199,9 +199,11 @@ def argument(reader: Reader, name: str, nullable: bool) -> Value:
     value = Value(reader.kind, reader.code.format(n=name))
     if not nullable:
         return value
-    return Value(
-        k.optional(reader.kind), value.code, f"(not is_valid({name}_valid, {name}_place, i))"
-    )
+    is_valid = f"is_valid({name}_valid, {name}_place, i)"
+    code = value.code
+    if reader.loose:
+        code = f"({code} if {is_valid} else {zeros(reader.kind)[0]})"
+    return Value(k.optional(reader.kind), code, f"(not {is_valid})")
 
 
 def indented(lines: Sequence[str], spaces: int) -> str:

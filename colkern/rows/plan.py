@@ -15,11 +15,13 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
+from colkern.dispatch import TEXT
 from colkern.errors import CompileError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.operations.moving import to_device, to_host
+from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
 from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
 from colkern.rows.emitter import Program, Site
@@ -36,6 +38,9 @@ ARENA = 1 << 16
 
 MOST_ARENA = 1 << 30
 """The bytes that a row may take at most before it is left to Python."""
+
+MOST_EXPECTED = 256
+"""The bytes of a row's results that there is room for at first, at most."""
 
 
 class Plan:
@@ -96,6 +101,7 @@ class Plan:
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source, function.__name__)
         self._pool = _placed(program)
+        self._bytes_a_row: dict[str, float] = {}
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""
@@ -110,8 +116,14 @@ class Plan:
         """The results, and how many rows were left to Python at which place."""
         validity, null_count = self.called(arrays)
         passed = self.passed(arrays)
-        marks = np.zeros(length if self.source.leaves else 0, np.uint8)
-        written = self._written(length)
+        # What each row writes need not be cleared before.
+        memory = list(self.source.output.all_memory())
+        is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
+        made_of = np.empty if is_full else np.zeros
+        marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
+        written: dict[str, NDArray[Any]] = {
+            part.name: made_of(length, part.dtype) for part in memory if isinstance(part, Slots)
+        }
         bits = (validity or EMPTY).array
         try:
             parts = run_ranges(
@@ -131,10 +143,12 @@ class Plan:
         """The bitmap of the rows that the function is called for, and how many others there are.
 
         Raises:
-            InvalidArrowError: If a position in a column leads outside its memory.
+            InvalidArrowError: If a position in a column leads outside its memory, or text is not
+                UTF-8.
         """
         for name, array in zip(self._definition.parameters, arrays, strict=True):
             require_valid(array, name)
+            _require_text(array, name)
         return combine_validity(
             [array for array, may in zip(arrays, self.nullable, strict=True) if not may]
         )
@@ -185,13 +199,6 @@ class Plan:
                 "which is a mistake of colkern's; please report it"
             ) from error
 
-    def _written(self, length: int) -> dict[str, NDArray[Any]]:
-        return {
-            memory.name: np.zeros(length, memory.dtype)
-            for memory in self.source.output.all_memory()
-            if isinstance(memory, Slots)
-        }
-
     def _run_range(
         self,
         start: int,
@@ -204,7 +211,7 @@ class Plan:
         """Run a range of rows: the bytes of its sinks."""
         arena = _arena()
         sinks = {
-            memory.name: _Room(64 + 16 * (stop - start))
+            memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
             for memory in self.source.output.all_memory()
             if isinstance(memory, Sink)
         }
@@ -215,18 +222,37 @@ class Plan:
                 for memory in self.source.output.all_memory()
             ]
             at = self._loop(
-                at, stop, valid, arena.address, self._pool.ctypes.data, marks, *passed, *outputs
+                at,
+                stop,
+                valid,
+                arena.begin().address,
+                self._pool.ctypes.data,
+                marks,
+                *passed,
+                *outputs,
             )
             if at >= stop:
-                return {name: room.used() for name, room in sinks.items()}
+                return self._used(sinks, stop - start)
             for name, room in sinks.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
             if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
                 marks[at] = 1
+                for slots in written.values():
+                    # What was written before a sink was full.
+                    slots[at] = 0
                 at += 1
                 if at >= stop:
-                    return {name: room.used() for name, room in sinks.items()}
+                    return self._used(sinks, stop - start)
+
+    def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
+        """The bytes of sinks, from which follows how much room the next call makes first."""
+        used = {name: room.used() for name, room in sinks.items()}
+        if rows:
+            self._bytes_a_row = {
+                name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
+            }
+        return used
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
         """Results that Python gave, as an array.
@@ -300,6 +326,14 @@ class Plan:
             places = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
             values = self._as_array(to_host(made).to_pylist(), places)
             return to_device(values, target.device)
+
+
+def _require_text(array: Array, place: str) -> None:
+    """Refuse text that is not UTF-8: bodies go from character to character by their first bytes."""
+    if isinstance(array.type.storage, TEXT):
+        require_utf8(array, place)
+    for child in array.children:
+        _require_text(child, place)
 
 
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:

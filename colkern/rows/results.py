@@ -97,6 +97,9 @@ class Output:
         return [Slots(f"{self.name}_sizes", np.int64), Sink(f"{self.name}_data")]
 
     def _require_flat(self, item: Kind) -> None:
+        if item.words == 0 and item != k.NEVER:
+            # How many there are would not be known.
+            raise UnsupportedError(f"results that are {self.kind}")
         if isinstance(item, k.Container) or any(
             isinstance(part, k.Container) for part in getattr(item, "items", ())
         ):
@@ -215,7 +218,8 @@ def _offsets(sizes: NDArray[Any], type_: s.DataType) -> Buffer:
     if dtype == np.int32:
         require_reach(int(sizes.sum()), type_)
     offsets = np.zeros(len(sizes) + 1, dtype)
-    np.cumsum(sizes, dtype=dtype, out=offsets[1:])
+    # Converted beforehand: a sum that converts is several times slower.
+    np.cumsum(sizes.astype(dtype, copy=False), out=offsets[1:])
     return Buffer.of_items(offsets)
 
 
@@ -228,7 +232,7 @@ def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) ->
         nulls = length - int(np.count_nonzero(valid))
         validity = _bits(valid) if nulls else None
         kind, words = kind.of, words[:, 1:]
-    if kind == k.NEVER:
+    if kind in (k.NONE, k.NEVER):
         return Array(s.null(), length, [])
     type_ = type_of(kind, large)
     if isinstance(kind, k.Tuple):

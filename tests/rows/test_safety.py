@@ -1,0 +1,217 @@
+"""Row functions over columns that lead astray, and rows that take much memory: no wrong place is read."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import colkern as ck
+from colkern.arrays import Array
+from colkern.errors import CompileError, InvalidArrowError
+from colkern.kernels.row_ranges import range_size
+from colkern.kernels.row_values import DONE, LEFT
+from colkern.memory import Buffer
+from colkern.rows import plan
+
+LISTS = {1: [1, 2], 2: [3]}
+LIST = [4, 5]
+
+
+def _buffer(values: Any, dtype: Any) -> Buffer:
+    return Buffer.of_items(np.array(values, dtype))
+
+
+def test_null_views_lead_nowhere() -> None:
+    views = [1, 0x41, 0, 0, 1 << 20, 0, 1 << 20, 1 << 28]
+    column = Array(
+        ck.utf8_view(), 2, [_buffer([1], np.uint8), _buffer(views, np.int32)], null_count=1
+    )
+
+    def size(s: str | None) -> int:
+        return 0 if s is None else len(s)
+
+    assert ck.udf(size)(column).to_pylist() == [1, 0]
+
+
+def test_null_list_views_lead_nowhere() -> None:
+    buffers = [
+        _buffer([1], np.uint8),
+        _buffer([0, 1 << 28], np.int32),
+        _buffer([2, 100], np.int32),
+    ]
+    column = Array(ck.list_view(ck.int64()), 2, buffers, [ck.array([1, 2, 3])], null_count=1)
+
+    def total(v: list[int] | None) -> int:
+        return 0 if v is None else sum(v)
+
+    assert ck.udf(total)(column).to_pylist() == [3, 0]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_text_that_is_not_utf8_is_refused(nested: bool) -> None:
+    data = _buffer([0xF0] * 8, np.uint8)
+    column = Array(ck.utf8(), 1, [None, _buffer([0, 8], np.int32), data], null_count=0)
+
+    def turned(s: str) -> str:
+        return s[::-1]
+
+    def first(v: list[str]) -> str:
+        return v[0][::-1]
+
+    if nested:
+        offsets = _buffer([0, 1], np.int32)
+        column = Array(ck.list_(ck.utf8()), 1, [None, offsets], [column], null_count=0)
+    with pytest.raises(InvalidArrowError, match="not UTF-8"):
+        ck.udf(first if nested else turned)(column)
+
+
+def test_what_stands_under_a_null_need_not_be_utf8() -> None:
+    buffers = [
+        _buffer([1], np.uint8),
+        _buffer([0, 2, 4], np.int32),
+        _buffer([0xC3, 0xA9, 0xF0, 0xF0], np.uint8),
+    ]
+    column = Array(ck.utf8(), 2, buffers, null_count=1)
+
+    def size(s: str) -> int:
+        return len(s)
+
+    assert ck.udf(size)(column).to_pylist() == [1, None]
+
+
+def test_none_in_a_list_of_texts_has_no_bytes() -> None:
+    def found(x: int) -> list[str | None]:
+        numbers = [5000] * x
+        names = {1: "a", 3: "ccc"}
+        return [names.get(x), names.get(len(numbers) + 1), names.get(x + 2)]
+
+    rows = [1000, 0, 1, 2, 3]
+    assert ck.udf(found)(ck.array(rows)).to_pylist() == [found(x) for x in rows]
+
+
+def test_rows_behind_one_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_ARENA", 4096)
+
+    def repeated(s: str, n: int) -> list[str]:
+        return [s] * n
+
+    texts, counts = ["a" * 900, "b" * 900, "c" * 900, "d"], [1, 50, 2, 1]
+    made = ck.udf(repeated)
+    results = made(ck.array(texts), ck.array(counts)).to_pylist()
+    assert results == [[s] * n for s, n in zip(texts, counts, strict=True)]
+    assert sum(made.report().left.values()) == 1
+
+
+def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_ARENA", plan.ARENA)
+    monkeypatch.setattr(plan, "_THREAD", type("Thread", (), {})())
+
+    def size(n: int) -> int:
+        zeros = [0] * (n // 10)
+        for k in range(n - n // 10):
+            zeros.append(k)
+        return len(zeros)
+
+    made = ck.udf(size)
+    assert made(ck.array([10, 20_000, 10, 10])).to_pylist() == [10, 20_000, 10, 10]
+    assert sum(made.report().left.values()) == 1
+
+
+LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 10, GREATEST),
+        (10, 0, LEAST),
+        (10, 0, -GREATEST),
+        (10, 0, -3),
+        (GREATEST, 0, LEAST),
+        (0, GREATEST, 1),
+        (-5, GREATEST - 6, 2),
+        (5, 5, -1),
+        (LEAST, GREATEST, 1),
+        (GREATEST, LEAST, -5),
+    ],
+)
+def test_ranges_of_large_numbers(bounds: tuple[int, int, int]) -> None:
+    size, code = range_size(*bounds)
+    start, stop, _ = bounds
+    if abs(stop - start) > GREATEST:
+        assert code == LEFT
+    else:
+        numbers = range(*bounds)
+        expected = (numbers[-1] - numbers[0]) // numbers.step + 1 if numbers else 0
+        assert (size, code) == (expected, DONE)
+
+
+def _item_of_a_constant(x: int) -> int:
+    found = LISTS[x]
+    found.append(x)
+    return len(found)
+
+
+def _constant_or_not(x: int) -> int:
+    values = LIST if x > 1 else [1]
+    values.append(x)
+    return len(values)
+
+
+def _constant_in_a_loop(x: int) -> int:
+    values = [1]
+    for k in range(x):
+        values.append(k)
+        if k == 0:
+            values = LISTS[x]
+    return len(values)
+
+
+def _longer(values: list[int], x: int) -> int:
+    values.append(x)
+    return len(values)
+
+
+def _constant_of_another_function(x: int) -> int:
+    return _longer([x], x) + _longer(LISTS[x], x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _item_of_a_constant,
+        _constant_or_not,
+        _constant_in_a_loop,
+        _constant_of_another_function,
+    ],
+)
+def test_constants_do_not_change_in_compiled_code(function: Any) -> None:
+    rows = [1, 2, 1, 2]
+    before = copy.deepcopy((LISTS, LIST))
+    try:
+        expected = [function(x) for x in rows]
+        LISTS.update(copy.deepcopy(before[0]))
+        LIST[:] = before[1]
+        with contextlib.suppress(CompileError):
+            assert ck.udf(function, strict=True)(ck.array(rows)).to_pylist() == expected
+    finally:
+        LISTS.update(before[0])
+        LIST[:] = before[1]
+
+
+def test_copies_of_constants_may_change() -> None:
+    def longer(x: int) -> list[int]:
+        values = list(LISTS[x]) + list(LIST)
+        values.append(x)
+        others = sorted(LIST)
+        others.append(x)
+        values.extend(others)
+        return values
+
+    rows = [1, 2, 1]
+    made = ck.udf(longer, strict=True)
+    assert made(ck.array(rows)).to_pylist() == [longer(x) for x in rows]

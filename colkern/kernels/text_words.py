@@ -23,7 +23,7 @@ LOW_BITS = 0x7F7F7F7F7F7F7F7F
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
 SPILL = 32
-"""So many bytes behind what is copied may be overwritten: short parts are copied without a look at their size."""
+"""So many bytes behind what is copied may be overwritten: short parts are copied whatever their size."""
 
 PAGE = 4096
 """The least size of a page of memory: all of one can be read if a byte of it is part of a text."""
@@ -33,8 +33,8 @@ PAGE = 4096
 def near_word(address: int64, count: int64) -> int64:
     """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them.
 
-    Of fewer than 8, those behind them are read, too, if they are in the same page, and else the aligned words
-    that they lie in.
+    Of fewer than 8, those behind them are read, too, if they are in the same page, and else the aligned
+    words that they lie in.
     """
     if (address & (PAGE - 1)) <= PAGE - 8 or count >= 8:
         # Chosen without a branch, which would be guessed wrong at the ends of texts.

@@ -78,7 +78,7 @@ def main() -> None:
     """Measure, print, and write the figures as JSON if a file is named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pattern", nargs="?", default="", help="a part of the functions' names")
-    parser.add_argument("--every", type=int, default=1, help="only each so manieth function")
+    parser.add_argument("--every", type=int, default=1, help="only one of so many functions")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
@@ -86,9 +86,7 @@ def main() -> None:
     figures = {"cold": summary(runs[0]), "second process": summary(runs[1])}
     print(json.dumps(figures, indent=1))
     if options.json:
-        options.json.write_text(
-            json.dumps({"machine": machine.description(), **figures}, indent=1) + "\n"
-        )
+        options.json.write_text(json.dumps({**machine.facts(1), **figures}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

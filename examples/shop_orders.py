@@ -28,7 +28,7 @@ def address(text: str) -> str | None:
     """A text without spaces around it; null if it is no e-mail address."""
     stripped = text.strip()
     at = stripped.find("@")
-    if at < 1 or stripped.find(".", at) < 0 or stripped.find(" ") >= 0:
+    if at < 1 or "." not in stripped[at:] or " " in stripped:
         return None
     return stripped
 

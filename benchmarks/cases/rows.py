@@ -89,7 +89,8 @@ def _by_hand(loop: Any, dtype: type, *columns: Any) -> Callable[[], Any]:
     """A loop for Numba over buffers, with memory for its results and for the rows that are left."""
 
     def run() -> Any:
-        out, left = np.empty(len(columns[0]), dtype), np.empty(len(columns[0]), np.uint8)
+        out: Any = np.empty(len(columns[0]), dtype)
+        left = np.empty(len(columns[0]), np.uint8)
         loop(*columns, out, left)
         return out, np.flatnonzero(left)
 

@@ -68,11 +68,11 @@ def slope() -> dict[str, Way]:
 
     def slope(day: list[int], price: list[float]) -> float:
         days = prices = squares = products = 0.0
-        for i in range(len(day)):
-            days += day.value(i)
-            prices += price.value(i)
-            squares += day.value(i) * day.value(i)
-            products += day.value(i) * price.value(i)
+        for x, y in zip(day, price, strict=False):
+            days += x
+            prices += y
+            squares += x * x
+            products += x * y
         mean = days / len(day)
         return (products - mean * prices) / (squares - mean * days)
 

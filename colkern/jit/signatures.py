@@ -216,6 +216,8 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 def _says_little(hint: Any) -> bool:
     """Whether a hint for results names a container, but not what is in it."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return False  # The data type beside it says all.
     return hint in (dict, list, tuple, object) or Any in typing.get_args(hint)
 
 

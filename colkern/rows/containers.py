@@ -126,6 +126,10 @@ FEW = 4
 
 
 def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
+    may_be_one = any(item.kind.name == "float" and not item.is_constant for item in items)
+    if may_be_one and value.kind.name == "float" and not value.is_constant:
+        # Python finds what is the very same object, even one that does not equal itself.
+        emitter.leave_if(f"{value.code} != {value.code}", "NaN looked for among values")
     tests = [equal(emitter, value, item) for item in items]
     if any(test.constant is True for test in tests):
         return constant(True)

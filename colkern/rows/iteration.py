@@ -231,8 +231,8 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
-    if node.keywords:
-        emitter.refuse("zip(strict=) has no compiled form")
+    if any(getattr(word.value, "value", word) is not False for word in node.keywords):
+        emitter.refuse("zip(strict=True) has no compiled form")
     parts = [source_of(emitter, part) for part in node.args]
 
     def item() -> Value:

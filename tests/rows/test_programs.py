@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -98,6 +99,10 @@ def no_sequence(a: str) -> int:
     return 4
 
 
+def among_others(a: float) -> bool:
+    return a in (a, 1.0)
+
+
 def in_a_range(a: int) -> bool:
     return a in INSIDE
 
@@ -114,6 +119,7 @@ def in_a_range(a: int) -> bool:
         (guarded, WORDS),
         (no_sequence, WORDS),
         (in_a_range, NUMBERS),
+        (among_others, [1.0, math.nan, 2.0]),
     ],
 )
 def test_programs_give_what_python_gives(function: Callable[[Any], Any], values: list[Any]) -> None:

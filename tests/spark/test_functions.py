@@ -91,9 +91,11 @@ def plain(value: Any) -> Any:
     return bytes(value) if isinstance(value, bytearray) else value
 
 
-def test_a_time_of_day_is_an_integer_of_nanoseconds(spark: SparkSession) -> None:
+def test_a_time_of_day_has_nanoseconds(spark: SparkSession) -> None:
     @colkern.spark.udf
-    def noon(at: datetime.time) -> datetime.time:
+    def noon(
+        at: Annotated[datetime.time, ck.time64("ns")],
+    ) -> Annotated[datetime.time, ck.time64("ns")]:
         return max(at, datetime.time(12))
 
     frame = spark.sql("select time'08:30:00' t union all select null")

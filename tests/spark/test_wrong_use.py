@@ -141,7 +141,7 @@ def test_an_error_of_a_worker_begins_with_what_happened(spark: sql.SparkSession)
     with pytest.raises(PythonException) as caught:
         rows.select(fails("id")).collect()
     lines = str(caught.value).splitlines()
-    assert lines[1] == "IndexError: getitem out of range"
+    assert lines[1] == "IndexError: list index out of range"
     assert lines[2] == "fails: row 1"
     assert len(lines) <= 15
 

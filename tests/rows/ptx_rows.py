@@ -10,11 +10,13 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from cuda.ptx_machine import Allocation
 from cuda.ptx_machine import Kernel as Machine
 from jit.ptx_kernels import memory_of, parameters
 
 import colkern as ck
 from colkern.cuda import adapter
+from colkern.kernels.text_words import PAGE
 from colkern.memory import HOST
 from colkern.rows.device import MAX_ROW_BYTES, OnDevice
 from colkern.rows.plan import Plan
@@ -49,7 +51,7 @@ class ByPtx:
             memory = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes]
             arenas = int(given[3])
             memory.append((arenas, arenas + BLOCKS * THREADS * MAX_ROW_BYTES))
-            self._made(given).launch(BLOCKS, THREADS, values, memory)
+            self._made(given).launch(BLOCKS, THREADS, values, in_pages(memory))
 
         threads = BLOCKS * THREADS
         target = target_of(HOST)
@@ -64,6 +66,16 @@ class ByPtx:
                 text = adapter.ptx(self._on_device.function, signature, CAPABILITY)
             self._machine = Machine(text)
         return self._machine
+
+
+def in_pages(memory: list[Allocation]) -> list[Allocation]:
+    """The pages that allocations lie in, as bodies read what is behind a text in its page."""
+    whole: list[Allocation] = []
+    for begin, end in sorted((begin & -PAGE, -(-end & -PAGE)) for begin, end in memory):
+        if whole and begin <= whole[-1][1]:
+            begin, end = whole[-1][0], max(end, whole.pop()[1])
+        whole.append((begin, end))
+    return whole
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def _for_bytes(body: Callable[..., Any]) -> Callable[..., Any]:
 _SAME = {"==", "!=", "<", "<=", ">", ">=", "min", "max", "in", "str.startswith", "str.endswith"}
 """The rows whose bodies take either, if they have two parameters."""
 
-_OTHERS = {"str", "ord", "chr", "list", "[]", "str.encode", "str.casefold"}
+_OTHERS = {"str", "repr", "ord", "chr", "list", "[]", "str.encode", "str.casefold"}
 _OTHERS |= {"str.isdecimal", "str.isnumeric", "str.isprintable", "str.isidentifier"}
 """The rows of text that byte strings do not have."""
 

@@ -48,8 +48,11 @@ TYPES = {
 }
 
 
-def run_as_python(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+def run_as_python(
+    function: Callable[..., Any], signature: str, arithmetic: str
+) -> Callable[..., Any]:
     """What stands for `ck.udf`: the rows one by one, in NumPy's scalars."""
+    assert arithmetic == "machine"
     returns = pa.type_for_alias(signature.split(" -> ")[1])
 
     def run(*columns: Any) -> ck.Array:

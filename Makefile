@@ -108,7 +108,7 @@ mutants: $(DEV)  ## which faults of the package the tests notice by day: COUNT=1
 
 # What runs on a device: operations on its arrays, files read there, memory of another process, and each
 # body in each type over the kernels' cases.
-ON_GPU := -m gpu tests/cuda tests/dissociated tests/interchange/test_device_peers.py tests/ipc tests/jit
+ON_GPU := -m gpu tests/cuda tests/dissociated tests/interchange/test_device_peers.py tests/ipc tests/jit tests/rows
 MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
 test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda

@@ -16,9 +16,11 @@ from numba_cuda_mlir.lowering_utilities import convert, get_type_size_bytes, mem
 
 # A product may be fused with what it is added to, and the least integer divided by -1 is what it is there.
 from colkern.cuda.simulated_primitives import floor_quotient as floor_quotient
+from colkern.cuda.simulated_primitives import get_unaligned as get_unaligned
 from colkern.cuda.simulated_primitives import product as product
 from colkern.cuda.simulated_primitives import quotient_and_rest as quotient_and_rest
 from colkern.cuda.simulated_primitives import rounded as rounded
+from colkern.cuda.simulated_primitives import set_unaligned as set_unaligned
 
 Values = list[Any]
 

@@ -8,9 +8,10 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
+from colkern.forks import cached_property
 from colkern.rows import kinds as k
 from colkern.rows import methods
 from colkern.rows.kinds import Kind

@@ -18,7 +18,7 @@ import colkern as ck
 
 
 @pytest.fixture(scope="module")
-def simulated(
+def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
     """What failed in the simulator, by case."""
@@ -27,8 +27,8 @@ def simulated(
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
-def test_in_the_simulator(case: str, simulated: dict[str, str]) -> None:
-    assert simulated[case] == ""
+def test_in_the_simulator(case: str, reports: dict[str, str]) -> None:
+    assert reports[case] == ""
 
 
 @pytest.mark.gpu

@@ -142,9 +142,8 @@ WORKER = """
 
 
 def test_functions_of_a_notebook_are_compiled_by_the_driver_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path))
     name, lines = "<ipython-input-1>", CELL.splitlines(keepends=True)
     monkeypatch.setitem(linecache.cache, name, (len(CELL), None, lines, name))
     cell: dict[str, Any] = {"__name__": "__main__"}
@@ -162,7 +161,7 @@ def test_functions_of_a_notebook_are_compiled_by_the_driver_alone(
         [sys.executable, "-c", textwrap.dedent(WORKER)],
         input=cloudpickle.dumps(tuple(map(ArrowFunction, functions))),
         capture_output=True,
-        env={**os.environ, "COLKERN_CACHE_DIR": str(tmp_path), "PYTHONHASHSEED": "7"},
+        env={**os.environ, "PYTHONHASHSEED": "7"},
         check=False,
     )
     assert done.stdout.decode().splitlines() == [

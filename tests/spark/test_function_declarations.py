@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import linecache
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -22,7 +22,6 @@ import colkern.spark
 from colkern.jit import Udf
 from colkern.spark.functions import ArrowFunction
 from colkern.spark.functions.column_functions import column_function_of
-from colkern.spark.functions.declarations import column_types
 
 
 def same(value):
@@ -125,50 +124,57 @@ def thousands(text: str) -> int:
 double, shout = (lambda x: x * 2), (lambda text: text.upper())
 """
 
+COLUMNS = (pa.array(["12 mega", "7 x"]), pa.array([1.5]), pa.array(["a"]))
+
+DRIVER = """
+    import linecache, pickle, sys
+    from pyspark import cloudpickle
+    from colkern.spark.functions import ArrowFunction
+    from colkern.spark.functions.column_functions import column_function_of
+
+    text, columns = pickle.loads(sys.stdin.buffer.read())
+    name = "<ipython-input-1>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    cell = {"__name__": "__main__"}
+    exec(compile(text, name, "exec"), cell)
+    functions = [
+        ArrowFunction(column_function_of(cell["thousands"])),
+        ArrowFunction(column_function_of(cell["double"], "(float64) -> float64")),
+        ArrowFunction(column_function_of(cell["shout"], "(utf8) -> utf8")),
+    ]
+    for function, column in zip(functions, columns):
+        function(column)
+    sys.stdout.buffer.write(cloudpickle.dumps((functions, columns)))
+"""
+
 WORKER = """
     import pickle, sys
-    import pyarrow as pa
-    import colkern as ck
     from colkern.cpu.compiler import compilations
 
-    thousands, double, shout = pickle.loads(sys.stdin.buffer.read())
-    # What checks columns is the same for all functions.
-    for text in (["12 mega", "7 x"], ["a"]):
-        ck.array(pa.array(text)).validate(full=True)
-    before = compilations()["compiled"]
-    print(thousands(pa.array(["12 mega", "7 x"])).to_pylist())
-    print(double(pa.array([1.5])).to_pylist(), shout(pa.array(["a"])).to_pylist())
-    functions = (thousands, double, shout)
-    print(compilations()["compiled"] - before, [f.function.rows.reason() for f in functions])
+    functions, columns = pickle.loads(sys.stdin.buffer.read())
+    for function, column in zip(functions, columns):
+        print(function(column).to_pylist(), function.function.rows.reason())
+    print(compilations()["compiled"])
 """
 
 
-def test_functions_of_a_notebook_are_compiled_by_the_driver_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    name, lines = "<ipython-input-1>", CELL.splitlines(keepends=True)
-    monkeypatch.setitem(linecache.cache, name, (len(CELL), None, lines, name))
-    cell: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(CELL, name, "exec"), cell)
-    functions = (
-        column_function_of(cell["thousands"]),
-        column_function_of(cell["double"], "(float64) -> float64"),
-        column_function_of(cell["shout"], "(utf8) -> utf8"),
-    )
-    for function in functions:
-        function.compile(*column_types(function) or ())
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(WORKER)],
-        input=cloudpickle.dumps(tuple(map(ArrowFunction, functions))),
-        capture_output=True,
-        env={**os.environ, "PYTHONHASHSEED": "7"},
-        check=False,
-    )
-    assert done.stdout.decode().splitlines() == [
-        "[12000, 7]",
-        "[3.0] ['A']",
-        "0 [None, None, None]",
-    ], done.stderr.decode()
+def test_functions_of_a_notebook_are_compiled_by_the_driver_alone(tmp_path: Path) -> None:
+    def process(script: str, data: bytes, seed: str) -> bytes:
+        return subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)],
+            input=data,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "COLKERN_CACHE_DIR": str(tmp_path), "PYTHONHASHSEED": seed},
+            check=True,
+        ).stdout
+
+    pickled = process(DRIVER, pickle.dumps((CELL, COLUMNS)), "5")
+    assert process(WORKER, pickled, "7").decode().splitlines() == [
+        "[12000, 7] None",
+        "[3.0] None",
+        "['A'] None",
+        "0",
+    ]
 
 
 def test_no_worker_waits_for_the_rows_of_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from colkern.kernels.calendar import (
 )
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import high_product
+from colkern.kernels.row_numbers import floor_divide_integers
 from colkern.kernels.row_values import (
     DONE,
     LEFT,
@@ -428,38 +429,9 @@ def new_float_timedelta(
 
 
 @helper
-def floor_quotient(left: int64, right: int64) -> tuple[int64, Code]:
-    """`timedelta // timedelta` and `timedelta // int`."""
-    if right == 0:
-        return int64(0), ZERO_DIVISION_ERROR
-    if right == -1:
-        return (int64(0), LEFT) if left == SHORTEST else (-left, DONE)
-    return left // right, DONE
-
-
-@helper
-def remainder(left: int64, right: int64) -> tuple[int64, Code]:
-    """`timedelta % timedelta`."""
-    if right == 0:
-        return int64(0), ZERO_DIVISION_ERROR
-    if right == -1:
-        return int64(0), DONE
-    return left % right, DONE
-
-
-@helper
-def quotient_and_remainder(left: int64, right: int64) -> tuple[tuple[int64, int64], Code]:
-    """`divmod(timedelta, timedelta)`."""
-    quotient, code = floor_quotient(left, right)
-    if code != DONE:
-        return (int64(0), int64(0)), code
-    return (quotient, remainder(left, right)[0]), DONE
-
-
-@helper
 def nearest_quotient(duration: int64, divisor: int64) -> tuple[int64, Code]:
     """`timedelta / int`, to the nearest microsecond; of two, the even one."""
-    quotient, code = floor_quotient(duration, divisor)
+    quotient, code = floor_divide_integers(duration, divisor)
     if code != DONE or divisor == -1:
         return quotient, code
     rest = duration - quotient * divisor

@@ -12,41 +12,27 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_dicts import MASK, SLOTS, as_optional
 from colkern.kernels.row_items import Layout, Place, hash_bytes, mix, same_bytes
-from colkern.kernels.row_values import DONE, KEY_ERROR, Arena, Bytes, Code, Text
-
-
-@helper
-def find_bytes(
-    shift: int64, value_words: int64, header: int64, address: int64, size: int64
-) -> Place:
-    """The value of a key of bytes, whose size stands `shift` bits further left in an entry; 0 if none."""
-    size_of_entry = (3 + value_words) * 8
-    entries = get_word(header) - size_of_entry
-    slots = get_word(header + SLOTS)
-    mask = get_word(header + MASK)
-    key_hash = hash_bytes(int64(0), address, size) | 1
-    slot = (key_hash >> 1) & mask
-    number = get_word(slots + slot * 8)
-    while number != 0:
-        entry = entries + number * size_of_entry
-        is_same = get_word(entry) == key_hash and get_word(entry + 16) >> shift == size
-        if is_same and same_bytes(get_word(entry + 8), address, size):
-            return entry + 24
-        slot = (slot + 1) & mask
-        number = get_word(slots + slot * 8)
-    return int64(0)
+from colkern.kernels.row_values import DONE, KEY_ERROR, Arena, Code, Text
 
 
 @helper
 def find_text(value_words: int64, header: int64, key: Text) -> Place:
     """The value of a key that is a text; 0 if it is not there."""
-    return find_bytes(int64(1), value_words, header, key.address, key.size)
-
-
-@helper
-def find_byte_string(value_words: int64, header: int64, key: Bytes) -> Place:
-    """The value of a key that is a byte string; 0 if it is not there."""
-    return find_bytes(int64(0), value_words, header, key.address, key.size)
+    size_of_entry = (3 + value_words) * 8
+    entries = get_word(header) - size_of_entry
+    slots = get_word(header + SLOTS)
+    mask = get_word(header + MASK)
+    key_hash = hash_bytes(int64(0), key.address, key.size) | 1
+    slot = (key_hash >> 1) & mask
+    number = get_word(slots + slot * 8)
+    while number != 0:
+        entry = entries + number * size_of_entry
+        is_same = get_word(entry) == key_hash and get_word(entry + 16) >> 1 == key.size
+        if is_same and same_bytes(get_word(entry + 8), key.address, key.size):
+            return entry + 24
+        slot = (slot + 1) & mask
+        number = get_word(slots + slot * 8)
+    return int64(0)
 
 
 @helper

@@ -29,7 +29,6 @@ from colkern.kernels.row_items import (
     equal_words,
     hash_words,
 )
-from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, KEY_ERROR, LEFT, NO_ROOM, Arena, Code, allocate
 
 ENTRIES = 0
@@ -375,33 +374,6 @@ def next_item(key_words: int64, value_words: int64, header: int64, place: Place)
             return entry + 8
         entry += size
     return int64(0)
-
-
-@helper
-def list_of_entries(
-    arena: Arena,
-    key_words: int64,
-    value_words: int64,
-    header: int64,
-    first: int64,
-    words: int64,
-) -> tuple[int64, Code]:
-    """A list of the `words` words of each entry from word `first` on: keys, values, or both.
-
-    `list(dict)` is of `0, key_words`, `list(dict.values())` of `key_words, value_words`,
-    `list(dict.items())` of `0, key_words + value_words`.
-    """
-    items = new_list(arena, words, get_word(header + COUNT))
-    if items == 0:
-        return items, NO_ROOM
-    target = get_word(items)
-    place = next_item(key_words, value_words, header, int64(0))
-    while place != 0:
-        copy_words(place + first * 8, target, words)
-        target += words * 8
-        place = next_item(key_words, value_words, header, place)
-    set_word(items + 8, get_word(header + COUNT))
-    return items, DONE
 
 
 @helper

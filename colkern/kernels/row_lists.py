@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import float64, int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import float_of_bits, get_word, set_word, sum_overflows
+from colkern.kernels.primitives import float_of_bits, get_word, set_word
 from colkern.kernels.row_items import (
     NO,
     UNKNOWN,
@@ -19,7 +19,6 @@ from colkern.kernels.row_items import (
     Room,
     copy_words,
     equal_words,
-    is_true,
     less_words,
 )
 from colkern.kernels.row_values import (
@@ -455,32 +454,11 @@ def is_at_least(
 
 
 @helper
-def sum_ints(header: int64, start: int64) -> tuple[int64, Code]:
-    """`sum(list, start)` of integers or truth values."""
-    place = get_word(header)
-    for _ in range(get_word(header + 8)):
-        value = get_word(place)
-        if sum_overflows(start, value):
-            return start, LEFT
-        start += value
-        place += 8
-    return start, DONE
-
-
-@helper
-def sum_floats(header: int64, start: float64) -> tuple[float64, Code]:
-    """`sum(list, start)` of floats, before Python 3.12. An empty list is left: its sum is an integer."""
-    place = get_word(header)
-    size = get_word(header + 8)
-    for _ in range(size):
-        start += float_of_bits(get_word(place))
-        place += 8
-    return start, LEFT if size == 0 else DONE
-
-
-@helper
 def sum_floats_exactly(header: int64, start: float64) -> tuple[float64, Code]:
-    """As `sum_floats`, from Python 3.12 on: with what each addition loses added at the end (Neumaier)."""
+    """`sum(list, start)` of floats, from Python 3.12 on: what additions lose is added at the end.
+
+    An empty list is left: its sum is an integer.
+    """
     place = get_word(header)
     size = get_word(header + 8)
     lost = 0.0
@@ -497,30 +475,3 @@ def sum_floats_exactly(header: int64, start: float64) -> tuple[float64, Code]:
     if lost != 0.0 and lost - lost == 0.0:
         start += lost
     return start, LEFT if size == 0 else DONE
-
-
-@helper
-def extreme_place(
-    item_layout: Layout, item_words: int64, header: int64, greatest: bool
-) -> tuple[Place, Code]:
-    """`max(list)` if `greatest`, else `min(list)`: the first of several."""
-    size = get_word(header + 8)
-    best = get_word(header)
-    place = best
-    for _ in range(size - 1):
-        place += item_words * 8
-        less = less_words(item_layout, best if greatest else place, place if greatest else best)
-        if less == UNKNOWN:
-            return best, LEFT
-        if less != NO:
-            best = place
-    return best, VALUE_ERROR if size == 0 else DONE
-
-
-@helper
-def any_true(item_layout: Layout, item_words: int64, header: int64, wanted: bool) -> bool:
-    """Whether the truth of an item is `wanted`: `any(list)`; `not any_true(…, False)` is `all(list)`."""
-    for k in range(get_word(header + 8)):
-        if is_true(item_layout, item_place(item_words, header, int64(k))) == wanted:
-            return True
-    return False

@@ -28,23 +28,6 @@ from colkern.kernels.row_values import DONE, NO_ROOM, Arena, Code
 
 
 @helper
-def set_of_list(
-    arena: Arena, key_layout: Layout, key_words: int64, header: int64
-) -> tuple[int64, Code]:
-    """`set(list)`."""
-    made = new_dict(arena, key_words)
-    if made == 0:
-        return made, NO_ROOM
-    key = get_word(header)
-    for _ in range(get_word(header + 8)):
-        _place, code = insert_place(arena, key_layout, key_words, int64(0), made, key)
-        if code != DONE:
-            return made, code
-        key += key_words * 8
-    return made, DONE
-
-
-@helper
 def union(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:

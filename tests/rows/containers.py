@@ -33,12 +33,10 @@ COMPILED = {
     row_lists.pop_place,
     row_lists.slice_list,
     row_lists.sum_floats_exactly,
-    row_lists.sum_ints,
     row_sorting.sort,
     row_dicts.dicts_equal,
     row_dicts.find_place,
     row_dicts.insert_place,
-    row_dicts.list_of_entries,
     row_sets.symmetric_difference,
     constant_tables.find_number,
     constant_tables.find_text,
@@ -83,8 +81,6 @@ class Containers:
             for name in signature.parameters
             if name in self._given and (len(arguments) < len(signature.parameters) or name in given)
         ]
-        # What `list_of_entries` takes of an item is an argument like others.
-        first = first[: len(signature.parameters) - len(arguments)]
         function = _compiled(body) if self._by == "compiled" and body in COMPILED else body
         with np.errstate(over="ignore", invalid="ignore"):
             returned = function(*first, *arguments)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from colkern.kernels import calendar, clock, date_text
+from colkern.kernels import calendar, clock, date_text, row_numbers
 from colkern.rows import date_formats as formats
 from colkern.rows.methods import Method
 
@@ -187,14 +187,14 @@ _TIMEDELTAS = [
     Method("*", "(int, timedelta) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
     Method("*", "(timedelta, float) -> timedelta", clock.scaled),
     Method("*", "(float, timedelta) -> timedelta", clock.scaled_by),
-    Method("//", "(timedelta, int) -> timedelta", clock.floor_quotient),
-    Method("//", "(timedelta, timedelta) -> int", clock.floor_quotient),
+    Method("//", "(timedelta, int) -> timedelta", row_numbers.floor_divide_integers),
+    Method("//", "(timedelta, timedelta) -> int", row_numbers.floor_divide_integers),
     Method("/", "(timedelta, int) -> timedelta", clock.nearest_quotient),
     Method("/", "(timedelta, float) -> timedelta", clock.divided),
     Method("/", "(timedelta, timedelta) -> float", clock.quotient),
-    Method("%", "(timedelta, timedelta) -> timedelta", clock.remainder),
+    Method("%", "(timedelta, timedelta) -> timedelta", row_numbers.modulo_integers),
     Method(
-        "divmod", "(timedelta, timedelta) -> tuple[int, timedelta]", clock.quotient_and_remainder
+        "divmod", "(timedelta, timedelta) -> tuple[int, timedelta]", row_numbers.divmod_integers
     ),
     Method("neg", "(timedelta) -> timedelta", "-{0}", check=_WITHOUT_OPPOSITE),
     Method("pos", "(timedelta) -> timedelta", "{0}"),

@@ -5,6 +5,7 @@ Nothing here imports Numba; the first definition with known types, or the first 
 
 from __future__ import annotations
 
+import datetime
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,7 +27,7 @@ from colkern.rows.compiled_rows import (
     CompiledRows,
     Counted,
     RowOptions,
-    representative,
+    representatives,
 )
 from colkern.rows.front import Sources
 from colkern.rows.reports import Report
@@ -83,18 +84,26 @@ class Udf(FunctionOfRow):
 
     def define(self) -> None:
         """Compile the function if its declaration says enough, so that mistakes show at once."""
-        types = [representative(parameter.type) for parameter in self.signature.parameters]
-        known = [type_ for type_ in types if type_ is not None]
-        is_known = len(known) == len(types) and has_all_names(self.function)
-        if not is_known or self._row_plan(tuple(known)) is None:
-            super().define()
+        columns = representatives([parameter.type for parameter in self.signature.parameters])
+        refusal = None
+        for types in columns if has_all_names(self.function) else ():
+            try:
+                if self._row_plan(types) is not None:
+                    return
+            except (CompileError, UnsupportedError) as error:
+                refusal = error
+        if refusal is not None:
+            raise refusal
+        super().define()
 
     def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
         """The plan of the compiler of row functions; None if it does not take the function."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             accepted_reader(parameter, decoded_type(column))
         plain = tuple(map(decoded_type, columns))
-        return self.rows.plan(plain, self._nullable(), self.signature.returns)
+        hint, returns = self.signature.hint, self.signature.returns
+        declared = hint if hint is datetime.datetime else returns
+        return self.rows.plan(plain, self._nullable(), declared)
 
     def __call__(self, *columns: object, **named: object) -> Array:
         """The function of each row of the columns, as an array.

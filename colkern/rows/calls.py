@@ -43,6 +43,11 @@ def call(
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # Of an item of an empty list: no row comes here, or the function is written again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
+    from colkern.rows import zones
+
+    in_zone = zones.called(emitter, name, arguments, named)
+    if in_zone is not None:
+        return in_zone
     found = find(name, arguments, named)
     if found is None:
         owner, _, attribute = name.partition(".")
@@ -137,6 +142,8 @@ def constant_kind(value: Any) -> Kind:
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
     if isinstance(value, enum.IntEnum):
         return k.INT
+    if type(value) is datetime.datetime:
+        return k.kind_of_datetime(value)
     return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
 
 
@@ -147,7 +154,6 @@ _OF_CONSTANTS: dict[type, Kind] = {
     str: k.TEXT,
     bytes: k.BYTES,
     datetime.date: k.DATE,
-    datetime.datetime: k.DATETIME,
     datetime.time: k.TIME,
     datetime.timedelta: k.TIMEDELTA,
 }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.values import zone_name, zone_of
 from colkern.errors import UnsupportedError
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY, HOST, Buffer
@@ -166,12 +167,22 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
 
 
 def _timestamp(type_: s.Timestamp) -> Reader:
-    if type_.timezone:
-        raise UnsupportedError(f"{type_} as an argument of a row function")
+    first, end = _calendar_of(type_)
     # All that 64 bits of nanoseconds can say is in Python's calendar.
+    check = f"i8({{n}}[i]) < {first} or i8({{n}}[i]) >= {end}" if type_.unit != "ns" else ""
+    return _of_unit(_kind_in(type_), type_.unit, check)
+
+
+def _kind_in(type_: s.Timestamp) -> Kind:
+    return k.datetime_in(zone_of(type_.timezone) if type_.timezone else None)
+
+
+def _calendar_of(type_: s.Timestamp) -> tuple[int, int]:
+    """The first moment of a type that compiled code has, and the first after it."""
     per_day = _units_in_day(type_.unit)
-    check = "" if type_.unit == "ns" else _outside("i8({n}[i])", per_day)
-    return _of_unit(k.DATETIME, type_.unit, check)
+    first, end = _calendar(per_day)
+    # The clock of a zone ends up to a day earlier or later.
+    return (first + per_day, end - per_day) if type_.timezone else (first, end)
 
 
 def _units_in_day(unit: str) -> int:
@@ -269,7 +280,7 @@ def _words(child: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         assert isinstance(storage, s.Time | s.Timestamp | s.Duration)
         times, by = _MICROSECONDS[storage.unit]
         if isinstance(storage, s.Timestamp):
-            first, end = _calendar(_units_in_day(storage.unit))
+            first, end = _calendar_of(storage)
         elif isinstance(storage, s.Duration):
             first, end = -_most(storage.unit), _most(storage.unit) + 1
     whole = isinstance(storage, s.Date) or words % by == 0
@@ -358,6 +369,11 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
     if isinstance(kind, k.Container) and kind.name in ("list", "set"):
         item = type_of(kind.items[0], large)
         return s.large_list(item) if large else s.list_(item)
+    if isinstance(kind, k.Aware):
+        try:
+            return s.timestamp("us", zone_name(datetime.datetime(2000, 1, 1, tzinfo=kind.zone)))
+        except ValueError as error:
+            raise UnsupportedError(f"results that are {kind}: {error}") from error
     if kind.name not in _RESULTS:
         raise UnsupportedError(f"results that are {kind}")
     return (_LARGE if large and kind.name in _LARGE else _RESULTS)[kind.name]
@@ -392,7 +408,10 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
     if isinstance(kind, k.Container) and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
-    if isinstance(storage, _DECLARED.get(kind.name, ())):
+    # A datetime has a zone where the type has one, and only there.
+    is_aware = isinstance(kind, k.Aware)
+    has_zone = bool(storage.timezone) if isinstance(storage, s.Timestamp) else is_aware
+    if isinstance(storage, _DECLARED.get(kind.name, ())) and has_zone == is_aware:
         return kind
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
@@ -406,6 +425,7 @@ _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bytes": (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary),
     "date": (s.Date,),
     "datetime": (s.Timestamp,),
+    "aware": (s.Timestamp,),
     "time": (s.Time,),
     "timedelta": (s.Duration,),
 }

@@ -80,7 +80,7 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> AnyPlan | None:
         """The plan for columns of those types; None if the function is not this compiler's."""
         if self._options.arithmetic == "machine":
@@ -94,7 +94,7 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> AnyPlan | None:
         if os.environ.get("COLKERN_JIT") == "0":
             return PythonPlan(self._function, nullable, returns)
@@ -157,6 +157,18 @@ _OF_HINTS: dict[type, s.DataType] = {
 }
 
 
-def representative(declared: s.DataType | type | None) -> s.DataType | None:
-    """A type of columns that a declaration takes; None if it takes any."""
-    return _OF_HINTS.get(declared) if isinstance(declared, type) else declared
+def representatives(declared: Sequence[s.DataType | type | None]) -> list[tuple[s.DataType, ...]]:
+    """Types of columns that declarations take; none if one of them takes any.
+
+    The hint `datetime.datetime` takes columns with a time zone and without.
+    """
+    naive = [_OF_HINTS.get(each) if isinstance(each, type) else each for each in declared]
+    aware = [
+        s.timestamp("us", "UTC") if each is datetime.datetime else known
+        for each, known in zip(declared, naive, strict=True)
+    ]
+    return [
+        tuple([each for each in types if each is not None])
+        for types in ([naive] if naive == aware else [naive, aware])
+        if None not in types
+    ]

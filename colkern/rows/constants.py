@@ -13,7 +13,7 @@ import re
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import row_dicts, row_items
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
+from colkern.rows.time_zones import fixed_offset
 
 _ALL = (1 << 64) - 1
 _EPOCH = datetime(1970, 1, 1)
@@ -74,9 +75,14 @@ def _parts_of(kind: Kind) -> list[int]:
         if len(inner) != 1:
             raise UnsupportedError(f"{kind}: nothing compares a tuple that may be None")
         return [row_items.OPTIONAL, *inner]
-    if isinstance(kind, k.Container):
+    if isinstance(kind, k.Container) or _is_turned(kind):
         return [row_items.HANDLE]
     return [_PARTS.get(kind.name, row_items.NUMBER)] if kind.words else []
+
+
+def _is_turned(kind: Kind) -> bool:
+    """Whether it is a datetime of a zone whose clock is turned: moments have another order than clocks."""
+    return isinstance(kind, k.Aware) and kind.zone is not None and fixed_offset(kind.zone) is None
 
 
 def has_order(kind: Kind) -> bool:
@@ -111,7 +117,7 @@ def kind_of(value: Any) -> Kind:
     """
     if type(value) in _KINDS:
         _require_range(value)
-        return _KINDS[type(value)]
+        return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
     if isinstance(value, tuple):
         names = getattr(value, "_fields", ())
         return k.tuple_of(tuple(map(kind_of, value)), tuple(names), type(value))
@@ -139,8 +145,14 @@ def _require_range(value: Any) -> None:
         raise UnsupportedError(f"the constant {value} has more than 64 bits")
     if type(value) is str and not value.isascii() and _SURROGATE.search(value):
         raise UnsupportedError(f"the constant {value!r} has half of a character of UTF-16")
-    if type(value) in (datetime, time) and value.tzinfo is not None:
+    if type(value) is timedelta and not -(1 << 63) <= word_of(value) < 1 << 63:
+        raise UnsupportedError(f"the constant {value!r} has more than 64 bits of microseconds")
+    if type(value) is time and value.tzinfo is not None:
         raise UnsupportedError(f"the constant {value!r} has a time zone")
+    if type(value) is datetime and value.tzinfo is not None:
+        shown = value.astimezone(UTC).astimezone(value.tzinfo)
+        if shown.replace(fold=0) != value.replace(fold=0):
+            raise UnsupportedError(f"the constant {value!r}, which its clock never shows")
 
 
 def _common(values: Iterable[Any]) -> Kind:
@@ -227,7 +239,7 @@ class _Writer:
         elif isinstance(value, str | bytes):
             self._bytes(place, value)
         elif value is not None:
-            self._set(place, _word(value))
+            self._set(place, word_of(value))
 
     def _bytes(self, place: int, value: str | bytes) -> None:
         data = value if isinstance(value, bytes) else value.encode()
@@ -281,12 +293,13 @@ class _Writer:
         return header
 
 
-def _word(value: Any) -> int:
+def word_of(value: Any) -> int:
     """The word of a value that has one."""
     if isinstance(value, float):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
     if isinstance(value, datetime):
-        return (value - _EPOCH) // _MICROSECOND
+        epoch = _EPOCH if value.tzinfo is None else _EPOCH.replace(tzinfo=UTC)
+        return (value - epoch) // _MICROSECOND
     if isinstance(value, date):
         return (value - _EPOCH.date()).days
     if isinstance(value, time):
@@ -318,7 +331,7 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         return _mixed(state, int.from_bytes(data[-8:], "little"))
     if value is None:
         return state
-    return _mixed(state, _word(value + 0.0 if isinstance(value, float) else value) & _ALL)
+    return _mixed(state, word_of(value + 0.0 if isinstance(value, float) else value) & _ALL)
 
 
 def _mixed(state: int, word: int) -> int:

@@ -8,6 +8,7 @@ too narrow is noted, and the function is written again.
 from __future__ import annotations
 
 import ast
+import datetime
 import linecache
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import Block as ConstantBlock
-from colkern.rows.constants import constant_block, kind_of
+from colkern.rows.constants import constant_block, kind_of, word_of
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
@@ -643,6 +644,9 @@ def literal(emitter: Emitter, value: Any) -> Value:
             return Value(k.TEXT, emitter.text(value), constant=value)
         case bytes():
             return Value(k.BYTES, emitter.bytes(value), constant=value)
+        case datetime.date() | datetime.time() | datetime.timedelta():
+            kind = _known_kind(emitter, value, kind_of)
+            return Value(kind, str(word_of(value)), constant=value)
         case tuple():
             items = tuple(literal(emitter, item) for item in value)
             kinds = tuple(item.kind for item in items)
@@ -659,13 +663,17 @@ def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any],
         value: The constant.
         kind_of_value: The kind that it is laid out as.
     """
-    try:
-        kind = kind_of_value(value)
-    except UnsupportedError as error:
-        emitter.refuse(str(error))
+    kind = _known_kind(emitter, value, kind_of_value)
     place = emitter.program.block(constant_block(value, kind))
     parts = loaded(kind, f"pool + {place}")
     return replace(emitter.bind_value(kind, parts), constant=value)
+
+
+def _known_kind(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Kind:
+    try:
+        return kind_of_value(value)
+    except UnsupportedError as error:
+        emitter.refuse(str(error))
 
 
 def _float(value: float) -> str:

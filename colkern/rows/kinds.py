@@ -8,6 +8,7 @@ a key or a value of a dictionary, or a field of a row.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,20 @@ PLAIN = {
     for kind in (INT, FLOAT, BOOL, TEXT, BYTES, DATE, TIME, DATETIME, TIMEDELTA, NONE)
 }
 """The kinds without parts, by name."""
+
+
+@dataclass(frozen=True)
+class Aware(Kind):
+    """A datetime in a time zone: a word, the microseconds since 1970 in UTC.
+
+    Args:
+        zone: The time zone, one object for all values of a kind.
+    """
+
+    zone: tzinfo | None = None
+
+    def __str__(self) -> str:
+        return f"datetime[{self.zone}]"
 
 
 @dataclass(frozen=True)
@@ -125,6 +140,16 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
     """The kind of a tuple."""
     words = sum(kind.words for kind in items)
     return Tuple("tuple", words, items=items, names=names, form=form)
+
+
+def datetime_in(zone: tzinfo | None) -> Kind:
+    """The kind of a datetime in a zone, or without one."""
+    return DATETIME if zone is None else Aware("aware", zone=zone)
+
+
+def kind_of_datetime(value: datetime) -> Kind:
+    """The kind of a datetime that is known."""
+    return datetime_in(value.tzinfo)
 
 
 def list_of(item: Kind) -> Container:

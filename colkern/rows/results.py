@@ -27,6 +27,7 @@ _FIXED = {
     "float": np.float64,
     "date": np.int32,
     "datetime": np.int64,
+    "aware": np.int64,
     "time": np.int64,
     "timedelta": np.int64,
 }

@@ -230,12 +230,10 @@ _HINTS: dict[type, _Hint] = {
     float: _Hint("float64", lambda t: isinstance(t, s.FloatingPoint), "a floating-point type"),
     str: _Hint("text", lambda t: isinstance(t, _TEXT), "a utf8 type"),
     bytes: _Hint("binary", lambda t: isinstance(t, _BINARY), "a binary type"),
-    datetime.date: _Hint("int64", lambda t: t == s.date32(), "date32[day]"),
-    datetime.datetime: _Hint(
-        "int64", lambda t: isinstance(t, s.Timestamp) and t.unit == "us", "timestamp[us]"
-    ),
-    datetime.timedelta: _Hint("int64", lambda t: t == s.duration("us"), "duration[us]"),
-    datetime.time: _Hint("int64", lambda t: t == s.time64("us"), "time64[us]"),
+    datetime.date: _Hint("int64", lambda t: isinstance(t, s.Date), "a date type"),
+    datetime.datetime: _Hint("int64", lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
+    datetime.timedelta: _Hint("int64", lambda t: isinstance(t, s.Duration), "a duration type"),
+    datetime.time: _Hint("int64", lambda t: isinstance(t, s.Time), "a time type"),
 }
 
 _LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import inspect
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
@@ -103,7 +104,11 @@ class Udf(FunctionOfRow):
         plain = tuple(map(decoded_type, columns))
         hint, returns = self.signature.hint, self.signature.returns
         declared = hint if hint is datetime.datetime else returns
-        return self.rows.plan(plain, self._nullable(), declared)
+        plan = self.rows.plan(plain, self._nullable(), declared)
+        reason = self.rows.reason()
+        if plan is None and reason and any(p.type is Decimal for p in self.signature.parameters):
+            raise reason
+        return plan
 
     def __call__(self, *columns: object, **named: object) -> Array:
         """The function of each row of the columns, as an array.

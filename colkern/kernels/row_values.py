@@ -68,6 +68,18 @@ class Bytes(NamedTuple):
     size: int64
 
 
+class Decimal(NamedTuple):
+    """A decimal: a number times ten to a power.
+
+    Args:
+        coefficient: The number, with its sign.
+        exponent: The power.
+    """
+
+    coefficient: int64
+    exponent: int64
+
+
 @helper
 def allocate(arena: Arena, size: int64) -> int64:
     """The address of `size` bytes in the arena, a multiple of 8; 0 if there is no room."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import datetime
+import decimal
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.constants import layout_of
 from colkern.rows.emitter import Emitter
 from colkern.rows.kinds import Kind
@@ -62,6 +64,54 @@ def call(
     return _called(emitter, row, chosen, bindings)
 
 
+def _of_decimals(emitter: Emitter, name: str, result: Kind, given: Sequence[Value]) -> Kind:
+    """The kind of what a row gives, with the most digits that a decimal has behind its point."""
+    decimals = [value.kind for value in given if isinstance(value.kind, k.Decimal)]
+    others = [value for value in given if not isinstance(value.kind, k.Decimal)]
+    loose = any(kind.loose for kind in decimals) and all(
+        value.kind.loose or value.kind.name in ("int", "bool") for value in given
+    )
+    if loose and name not in _OF_NUMBERS:
+        emitter.refuse(f"{name} of what may be a Decimal or an int")
+    if not isinstance(result, k.Decimal):
+        return result
+    scales = [k.scale_of(value.kind) for value in given]
+    if name == "round" and others:
+        return k.decimal_of(others[0].constant if others[0].is_constant else None)
+    known = [scale for scale in scales if scale is not None]
+    if len(known) < len(scales) or name not in _SCALES:
+        return result
+    return k.decimal_of(_SCALES[name](known), loose)
+
+
+_SCALES: dict[str, Callable[[list[int]], int]] = {
+    **dict.fromkeys(("+", "-", "%", "neg", "pos", "abs", "decimal.Decimal"), max),
+    **dict.fromkeys(("Decimal.normalize", "Decimal.copy_abs"), max),
+    "*": sum,
+    "//": lambda scales: 0,
+    "Decimal.quantize": lambda scales: scales[1],
+}
+"""How many digits a decimal has behind its point at most, by what its operands have."""
+
+_OF_NUMBERS = (
+    "+",
+    "-",
+    "*",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "neg",
+    "abs",
+    "bool",
+    "int",
+    "float",
+)
+"""What means the same of an int and a Decimal."""
+
+
 CHANGING = {
     name
     for kind in (list, set, dict)
@@ -111,12 +161,21 @@ def _taken(
         if parameter.is_constant:
             if not value.is_constant:
                 return None
-        elif not matches(parameter.kind, value.kind, bindings, exact):
+        elif not matches(parameter.kind, value.kind, bindings, exact) and not (
+            _is_beside_decimals(parameter, value, arguments) and not exact
+        ):
             return None
         if is_exact and value.kind.loose:
             return None
         chosen.append(value)
     return chosen, bindings
+
+
+def _is_beside_decimals(parameter: Parameter, value: Value, arguments: Sequence[Value]) -> bool:
+    """Whether a value is an integer that becomes a decimal beside one."""
+    is_asked_for = getattr(parameter.kind, "id", "") == "Decimal"
+    beside = any(isinstance(argument.kind, k.Decimal) for argument in arguments)
+    return is_asked_for and beside and value.kind.name in ("int", "bool")
 
 
 def _argument(
@@ -144,6 +203,8 @@ def constant_kind(value: Any) -> Kind:
         return k.INT
     if type(value) is datetime.datetime:
         return k.kind_of_datetime(value)
+    if type(value) is decimal.Decimal:
+        return kind_of_constant(value) if value.is_finite() else Kind("object", 0)
     return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
 
 
@@ -174,7 +235,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         for value, parameter in zip(arguments, row.parameters, strict=True)
         if not (parameter.is_constant and method.made)
     ]
-    result = row.result(bindings)
+    result = _of_decimals(emitter, method.name, row.result(bindings), given)
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if method.check:
@@ -208,6 +269,8 @@ def _widened(
         return Value(k.FLOAT, f"float({value.code})")
     if name == "int" and value.kind.name == "bool":
         return Value(k.INT, f"int({value.code})")
+    if name == "Decimal" and value.kind.name in ("int", "bool"):
+        return Value(k.decimal_of(0), emitter.exact_decimal(value))
     if name in bindings and bindings[name] != value.kind:
         return emitter.converted(value, bindings[name])
     if isinstance(value.kind, k.Container):

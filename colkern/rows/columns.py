@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_name, zone_of
 from colkern.errors import UnsupportedError
+from colkern.kernels.row_decimals import END
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations import unpack_bits
@@ -70,6 +71,26 @@ def _float(type_: s.FloatingPoint) -> Reader:
         return (target_of(array.device).frozen(array.items(Role.DATA).astype(np.float32)),)
 
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
+
+
+def _decimal(type_: s.Decimal) -> Reader:
+    kind, exponent = k.decimal_of(type_.scale), -type_.scale
+    if type_.scale < 0:
+        raise UnsupportedError(f"{type_} as an argument of a row function")
+    words = max(type_.bit_width // 64, 1)
+    low = f"i8({{n}}[i * u8({words})])" if words > 1 else "i8({n}[i])"
+    tests = [f"{low} >= {END} or {low} <= -{END}"]
+    tests += [f"i8({{n}}[i * u8({words}) + u8({word})]) != {low} >> 63" for word in range(1, words)]
+
+    def prepare(array: Array) -> tuple[Any, ...]:
+        if words == 1:
+            return _items(array)
+        data, width = array.buffer(Role.DATA) or EMPTY, words * 8
+        return (data.view(np.dtype("<i8"), array.length * words, array.offset * width),)
+
+    few = type_.precision < len(str(END))
+    checks = tests[1:] if few else tests
+    return Reader(kind, ("{n}",), f"Decimal({low}, {exponent})", prepare, " or ".join(checks))
 
 
 def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
@@ -207,7 +228,7 @@ def _duration(type_: s.Duration) -> Reader:
 
 def _list(type_: s.DataType) -> Reader:
     item = reader_of(type_.fields[0].type)
-    if item.makes or isinstance(item.kind, k.Tuple):
+    if item.makes or isinstance(item.kind, k.Tuple | k.Decimal):
         raise UnsupportedError(f"{type_} as an argument of a row function")
     is_text = item.kind in (k.TEXT, k.BYTES)
     if is_text and not isinstance(type_.fields[0].type.storage, _OF_OFFSETS):
@@ -301,6 +322,7 @@ _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.Bool: _bool,
     s.Int: _int,
     s.FloatingPoint: _float,
+    s.Decimal: _decimal,
     s.Date: _date,
     s.Time: _time,
     s.Timestamp: _timestamp,
@@ -374,6 +396,10 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
             return s.timestamp("us", zone_name(datetime.datetime(2000, 1, 1, tzinfo=kind.zone)))
         except ValueError as error:
             raise UnsupportedError(f"results that are {kind}: {error}") from error
+    if isinstance(kind, k.Decimal):
+        if kind.scale is None:
+            raise UnsupportedError("results that are decimals of any scale: declare their type")
+        return s.decimal128(s.MAX_DECIMAL_PRECISION[128], kind.scale)
     if kind.name not in _RESULTS:
         raise UnsupportedError(f"results that are {kind}")
     return (_LARGE if large and kind.name in _LARGE else _RESULTS)[kind.name]
@@ -408,6 +434,8 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
     if isinstance(kind, k.Container) and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
+    if isinstance(kind, k.Decimal) and isinstance(storage, s.Decimal) and storage.scale >= 0:
+        return k.decimal_of(storage.scale)
     # A datetime has a zone where the type has one, and only there.
     is_aware = isinstance(kind, k.Aware)
     has_zone = bool(storage.timezone) if isinstance(storage, s.Timestamp) else is_aware

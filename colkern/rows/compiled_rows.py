@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import os
 import threading
 import warnings
@@ -154,6 +155,7 @@ _OF_HINTS: dict[type, s.DataType] = {
     datetime.datetime: s.timestamp("us"),
     datetime.time: s.time64("us"),
     datetime.timedelta: s.duration("us"),
+    decimal.Decimal: s.decimal128(18, 2),
 }
 
 

@@ -12,7 +12,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
-from colkern.kernels import primitives, row_results, row_slots, row_values
+from colkern.kernels import primitives, row_decimals, row_results, row_slots, row_values
 from colkern.rows.emitter import Program
 
 _OPTIONS: dict[str, Any] = {
@@ -47,6 +47,9 @@ BODIES = (
     row_slots.is_valid,
     row_slots.has_null,
     row_slots.bit_at,
+    row_decimals.is_of_scale,
+    row_decimals.of_integer,
+    row_decimals.of_scale,
     row_results.put,
     row_results.put_items,
     row_results.row_bytes,
@@ -67,6 +70,7 @@ NAMES: dict[str, Any] = {
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,
+    "Decimal": row_values.Decimal,
 }
 """What else all generated source may name."""
 

@@ -14,12 +14,13 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from colkern.errors import UnsupportedError
-from colkern.kernels import row_dicts, row_items
+from colkern.kernels import row_decimals, row_dicts, row_items
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.time_zones import fixed_offset
@@ -75,8 +76,9 @@ def _parts_of(kind: Kind) -> list[int]:
         if len(inner) != 1:
             raise UnsupportedError(f"{kind}: nothing compares a tuple that may be None")
         return [row_items.OPTIONAL, *inner]
-    if isinstance(kind, k.Container) or _is_turned(kind):
-        return [row_items.HANDLE]
+    if isinstance(kind, k.Container | k.Decimal) or _is_turned(kind):
+        # Decimals that are equal may have other digits.
+        return [row_items.HANDLE] * kind.words
     return [_PARTS.get(kind.name, row_items.NUMBER)] if kind.words else []
 
 
@@ -106,6 +108,7 @@ _KINDS: dict[type, Kind] = {
     time: k.TIME,
     timedelta: k.TIMEDELTA,
     type(None): k.NONE,
+    Decimal: k.PLAIN["Decimal"],
 }
 
 
@@ -117,6 +120,8 @@ def kind_of(value: Any) -> Kind:
     """
     if type(value) in _KINDS:
         _require_range(value)
+        if type(value) is Decimal:
+            return k.decimal_of(-decimal_words(value)[1])
         return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
     if isinstance(value, tuple):
         names = getattr(value, "_fields", ())
@@ -145,6 +150,15 @@ def _require_range(value: Any) -> None:
         raise UnsupportedError(f"the constant {value} has more than 64 bits")
     if type(value) is str and not value.isascii() and _SURROGATE.search(value):
         raise UnsupportedError(f"the constant {value!r} has half of a character of UTF-16")
+    if type(value) is Decimal:
+        number, exponent = decimal_words(value)
+        is_signed_zero = number == 0 and value.is_signed()
+        if (
+            is_signed_zero
+            or abs(number) >= row_decimals.END
+            or abs(exponent) > row_decimals.FARTHEST
+        ):
+            raise UnsupportedError(f"the constant {value!r}")
     if type(value) is timedelta and not -(1 << 63) <= word_of(value) < 1 << 63:
         raise UnsupportedError(f"the constant {value!r} has more than 64 bits of microseconds")
     if type(value) is time and value.tzinfo is not None:
@@ -153,6 +167,19 @@ def _require_range(value: Any) -> None:
         shown = value.astimezone(UTC).astimezone(value.tzinfo)
         if shown.replace(fold=0) != value.replace(fold=0):
             raise UnsupportedError(f"the constant {value!r}, which its clock never shows")
+
+
+def decimal_words(value: Decimal) -> tuple[int, int]:
+    """The number of a decimal, and the exponent of ten that it is times.
+
+    Raises:
+        UnsupportedError: If it is infinite or no number.
+    """
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise UnsupportedError(f"the constant {value!r}")
+    number = int("".join(map(str, digits)))
+    return -number if sign else number, exponent
 
 
 def _common(values: Iterable[Any]) -> Kind:
@@ -238,6 +265,11 @@ class _Writer:
             self._point(place, write(value, kind))
         elif isinstance(value, str | bytes):
             self._bytes(place, value)
+        elif isinstance(kind, k.Decimal):
+            is_decimal = isinstance(value, Decimal)
+            for word in decimal_words(value) if is_decimal else (int(value), 0):
+                self._set(place, word)
+                place += 1
         elif value is not None:
             self._set(place, word_of(value))
 

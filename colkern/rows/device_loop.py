@@ -19,10 +19,12 @@ from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.kernels import bitmaps, row_values, selection
 from colkern.memory import Buffer, Items
+from colkern.operations import cast
 from colkern.rows import kinds as k
 from colkern.rows.columns import type_of
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
 from colkern.rows.loop import (
+    MISFIT,
     NO_VALUE,
     argument,
     calls_with_arena,
@@ -32,7 +34,7 @@ from colkern.rows.loop import (
     zeros_of,
 )
 from colkern.rows.plan import Plan
-from colkern.rows.results import Memory, Output, Slots, require_reach
+from colkern.rows.results import Memory, Output, Slots, require_reach, written_type
 from colkern.rows.values import Value, inner, of_parts, zeros
 from colkern.targets import Target
 
@@ -128,7 +130,8 @@ class DeviceOutput(Output):
             buffers = [validity, _packed(target, written[self.name])]
         else:
             buffers = [validity, target.buffer(written[self.name])]
-        return Array(type_, length, buffers, children, null_count=nulls)
+        made = Array(written_type(type_), length, buffers, children, null_count=nulls)
+        return cast(made, type_)
 
 
 def _packed(target: Target, flags: Items) -> Buffer:
@@ -191,6 +194,10 @@ def device_source(plan: Plan) -> DeviceSource:
         slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
     else:
         slot.append(line)
+    misfits = list(output.checks(result))
+    if misfits:
+        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        slot.append(f"    status = {program.site(plan.site(MISFIT)) << 8 | row_values.LEFT}")
     slot += ["if status == 0:", *("    " + line for line in output.lines(result))]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]

@@ -323,6 +323,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
         "time": datetime.time,
     }
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
+    named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
     if isinstance(kind, k.Tuple):
         return issubclass(kind.form, classes)

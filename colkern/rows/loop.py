@@ -24,6 +24,9 @@ from colkern.rows.values import Value, of_parts, zeros
 NO_VALUE = "a value that Python does not have"
 """Why a row is left whose slot is outside of what a Python type holds."""
 
+MISFIT = "a result that its type does not have"
+"""Why a row is left whose result has no slot."""
+
 MOST_BODIES = 4
 """So many bodies may a function call whose loop is compiled in two forms."""
 
@@ -128,6 +131,11 @@ def loop_source(
     else:
         slot.append(line)
         slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
+    misfits = list(output.checks(result))
+    if misfits:
+        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        slot.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
+        leaves = True
     written = list(output.lines(result))
     if sinks:
         undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]

@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.memory import Buffer
-from colkern.operations import concat, list_flatten, struct_flatten
+from colkern.operations import cast, concat, list_flatten, struct_flatten
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, has_large, type_of
 from colkern.rows.constants import layout_of
@@ -23,6 +23,7 @@ from colkern.rows.values import Value, inner
 
 _FIXED = {
     "bool": np.uint8,
+    "Decimal": np.int64,
     "int": np.int64,
     "float": np.float64,
     "date": np.int32,
@@ -101,8 +102,8 @@ class Output:
         if item.words == 0 and item != k.NEVER:
             # How many there are would not be known.
             raise UnsupportedError(f"results that are {self.kind}")
-        if isinstance(item, k.Container) or any(
-            isinstance(part, k.Container) for part in getattr(item, "items", ())
+        if isinstance(item, k.Container | k.Decimal) or any(
+            isinstance(part, k.Container | k.Decimal) for part in getattr(item, "items", ())
         ):
             raise UnsupportedError(f"results that are {self.kind}")
 
@@ -124,6 +125,15 @@ class Output:
             return
         yield from self._inside(value)
 
+    def checks(self, value: Value) -> Iterator[str]:
+        """Tests for a value that has no place in the memory: its row is left to Python."""
+        there = f"not {value.none} and " if isinstance(self.kind, k.Optional) else ""
+        value = inner(value)
+        if isinstance(self.inside, k.Decimal):
+            yield f"({there}not is_of_scale({value.code}, {self.inside.scale}))"
+        for part, item in zip(self.parts, value.items, strict=False):
+            yield from (f"({there}{test})" for test in part.checks(item))
+
     def _inside(self, value: Value) -> Iterator[str]:
         if self.inside in (k.TEXT, k.BYTES):
             yield f"full |= put({self.name}_data, {value.code}.address, {value.code}.size) < 0"
@@ -138,6 +148,8 @@ class Output:
                 yield from part.lines(item_value)
         elif self.memory:
             code = f"1 if {value.code} else 0" if self.inside == k.BOOL else value.code
+            if isinstance(self.inside, k.Decimal):
+                code = f"of_scale({code}, {self.inside.scale})"
             yield f"{self.name}[i] = {code}"
 
     def array(
@@ -181,7 +193,8 @@ class Output:
             return Array(type_, length, [validity, offsets], [child], null_count=nulls)
         items = written[self.name]
         data_buffer = _bits(items) if self.inside == k.BOOL else Buffer.of_items(items)
-        return Array(type_, length, [validity, data_buffer], null_count=nulls)
+        made = Array(written_type(type_), length, [validity, data_buffer], null_count=nulls)
+        return cast(made, type_)
 
     def _items(self, sinks: dict[str, NDArray[Any]], large: bool) -> Array:
         """The items of the lists of a range of rows."""
@@ -190,6 +203,13 @@ class Output:
         words = sinks[f"{self.name}_items"].view(np.int64)
         rows = words.reshape(-1, item.words) if item.words else words.reshape(0, 1)
         return _column(item, rows, sinks[f"{self.name}_data"], large)
+
+
+def written_type(type_: s.DataType) -> s.DataType:
+    """The type whose slots compiled code writes: of decimals, one of words of 64 bits."""
+    if not isinstance(type_, s.Decimal):
+        return type_
+    return s.decimal64(s.MAX_DECIMAL_PRECISION[64], type_.scale)
 
 
 def _bits(flags: NDArray[Any]) -> Buffer:

@@ -7,6 +7,7 @@ unsigned integer. This module imports no compiler.
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -233,6 +234,8 @@ _HINTS: dict[type, _Hint] = {
     datetime.date: _Hint("int64", lambda t: isinstance(t, s.Date), "a date type"),
     datetime.datetime: _Hint("int64", lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
     datetime.timedelta: _Hint("int64", lambda t: isinstance(t, s.Duration), "a duration type"),
+    # Only the compiler of row functions has them.
+    decimal.Decimal: _Hint("int64", lambda t: isinstance(t, s.Decimal), "a decimal type"),
     datetime.time: _Hint("int64", lambda t: isinstance(t, s.Time), "a time type"),
 }
 

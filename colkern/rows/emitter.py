@@ -65,6 +65,8 @@ class Program:
     """What the functions of one row function share.
 
     Args:
+        wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
+        has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
         pool: The constants that compiled code reads from memory.
         sites: Where a row may be left to Python.
         bodies: The functions that the source calls, by name.
@@ -75,6 +77,8 @@ class Program:
         stack: The functions that are being written.
     """
 
+    wraps: bool = False
+    has_numpy: bool = False
     pool: bytearray = field(default_factory=bytearray)
     sites: list[Site] = field(default_factory=list)
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
@@ -122,6 +126,10 @@ class Program:
     def site_of(self, number: int) -> Site | None:
         """The site that a number stands for; None for all beyond the most that are counted."""
         return self.sites[255 - number] if 255 - number < len(self.sites) else None
+
+
+class MeetsNumPy(Exception):
+    """The function uses NumPy: all of it is to be written again, for numbers that may be NumPy's."""
 
 
 class Wider(Exception):
@@ -390,7 +398,7 @@ class Emitter:
 
     def exact_float(self, value: Value) -> str:
         """An integer as a float; the row is left to Python if it has no float of its own."""
-        if value.kind.name == "int" and not _is_number(value.code):
+        if value.kind.name == "int" and not _is_number(value.code) and not self.program.wraps:
             self.leave_if(
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
                 "an integer of more than 53 bits beside floats",

@@ -24,7 +24,7 @@ from colkern.operations.moving import to_device, to_host
 from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, reader_of, type_of
-from colkern.rows.emitter import Program, Site
+from colkern.rows.emitter import MeetsNumPy, Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
@@ -52,6 +52,7 @@ class Plan:
         nullable: Which parameters get None where a column is null.
         returns: The declared type of the results; None for what the function returns.
         strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -65,19 +66,24 @@ class Plan:
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
         strict: bool = False,
+        wraps: bool = False,
     ) -> None:
         self.function = function
         self._columns = tuple(columns)
         self._strict = strict
         self.readers = [reader_of(column) for column in columns]
         self.nullable = list(nullable)
-        program = Program()
         definition = definition_of(function)
         arguments = {}
         for name, reader, may in zip(definition.parameters, self.readers, nullable, strict=True):
             kind = k.optional(reader.kind) if may else reader.kind
             arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
-        self.name, self.kind, _ = write_function(program, definition, arguments)
+        program = Program(wraps)
+        try:
+            self.name, self.kind, _ = write_function(program, definition, arguments)
+        except MeetsNumPy:
+            program = Program(wraps, has_numpy=True)
+            self.name, self.kind, _ = write_function(program, definition, arguments)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
             raise CompileError(

@@ -16,7 +16,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.column_function import FunctionOfRow, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
 from colkern.jit.results.result_types import result_type
-from colkern.jit.rows.arguments import Value, accepted_reader, decoded_type
+from colkern.jit.rows.arguments import Value, accepted_reader
 from colkern.jit.signatures import Signature, signature_of
 from colkern.memory import HOST, Device
 from colkern.operations import combine_validity
@@ -28,6 +28,7 @@ from colkern.rows.compiled_rows import (
     RowOptions,
     representative,
 )
+from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
 from colkern.rows.reports import Report
 
@@ -131,8 +132,6 @@ class Udf(FunctionOfRow):
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
-        from colkern.jit.rows.encoded import is_encoded, over_values
-
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
         # Null indices lead to no value that could have the default as its result.
@@ -145,8 +144,6 @@ class Udf(FunctionOfRow):
         return plan.run(plain, length)
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
-        from colkern.jit.rows.encoded import decoded
-
         plain = [decoded(array) for array in arrays]
         columns = tuple([array.type for array in plain])
         if columns not in self._rows_on_device:

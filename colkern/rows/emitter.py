@@ -182,6 +182,11 @@ class Emitter:
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.rows = returned_rows(definition.body)
+        self.yielded: Value | None = None
+        self.gone_over: ast.AST | None = None
+        self.assigned: set[str] = set()
+        self.read_later: list[Value] = []
+        self.rounds = ""
         self._names = 0
 
     # Going back
@@ -309,7 +314,11 @@ class Emitter:
         self.dead = True
 
     def leave(self, value: Value) -> None:
-        """Return a value."""
+        """Return a value: of a generator, the list of what it has yielded."""
+        if self.yielded is not None:
+            # Always the one list, of whose items all is known once the function is written.
+            value = self.yielded
+            self.widened[RETURN] = value.kind
         has = self.widened.get(RETURN, Kind("never", 0))
         self.require_kind(RETURN, has, value.kind)
         parts = self.converted(value, has).parts
@@ -437,9 +446,10 @@ class Emitter:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
         if joined is None:
-            if key == RETURN:
-                self.refuse(f"it returns {has} in one place and {gets} in another")
-            self.refuse(f"one variable is {has} in one place and {gets} in another")
+            what = "it returns" if key == RETURN else "one variable is"
+            if self.yielded is not None and key == (*self.yielded.kind.sites, 0):
+                what = "it yields"
+            self.refuse(f"{what} {has} in one place and {gets} in another")
         if joined != has or k.has_constant(joined) != k.has_constant(has):
             self.widened[key] = joined
             raise Wider
@@ -617,12 +627,12 @@ class _Return(str):
 
 
 def returned_rows(body: Iterable[ast.stmt]) -> set[int]:
-    """The dictionary displays that are results: rows of a struct."""
+    """The dictionary displays that are results, or are yielded: rows of a struct."""
     return {
         id(node.value)
         for statement in body
         for node in ast.walk(statement)
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict)
+        if isinstance(node, ast.Return | ast.Yield) and isinstance(node.value, ast.Dict)
     }
 
 

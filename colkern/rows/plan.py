@@ -23,7 +23,7 @@ from colkern.operations import cast, combine_validity, concat, nulls, require_va
 from colkern.operations.moving import to_device, to_host
 from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
+from colkern.rows.columns import LISTS, declared_kind, has_large, reader_of, type_of
 from colkern.rows.emitter import MeetsNumPy, Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
@@ -274,7 +274,7 @@ class Plan:
                 try:
                     build_array([result], type=self.returns)
                 except (OverflowError, TypeError, ValueError):
-                    too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
+                    too_large = _is_number_of(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.function.__name__
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
@@ -346,8 +346,18 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
 
+def _is_number_of(result: Any, type_: s.DataType) -> bool:
+    """Whether a result, or each of its items, is an integer where the type has integers."""
+    if isinstance(result, list):
+        items = type_.fields[0].type if isinstance(type_.storage, LISTS) else s.null()
+        return all(item is None or _is_number_of(item, items) for item in result)
+    return isinstance(result, int) and isinstance(type_, s.Int)
+
+
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
+    if isinstance(result, list):
+        return [_as_column_value(item) for item in result]
     if not dataclasses.is_dataclass(result):
         return result
     return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}

@@ -608,7 +608,9 @@ def divmod_loosely(left: float64, right: float64) -> tuple[float64, float64]:
 @helper
 def as_integer(value: float64) -> int64:
     """A float as an integer; the least one for what is none of 64 bits, as x86 processors have it."""
-    return int64(value) if -9223372036854775808.0 <= value < 9223372036854775808.0 else int64(_LEAST)
+    return (
+        int64(value) if -9223372036854775808.0 <= value < 9223372036854775808.0 else int64(_LEAST)
+    )
 
 
 @helper

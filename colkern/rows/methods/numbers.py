@@ -96,14 +96,43 @@ def _functions() -> list[Method]:
 METHODS = [
     *_arithmetic(),
     *_comparisons(),
-    Method("/", "(int, int) -> float", row_numbers.divide_integers, machine="float({0}) / float({1})"),
+    Method(
+        "/", "(int, int) -> float", row_numbers.divide_integers, machine="float({0}) / float({1})"
+    ),
     Method("/", "(float, float) -> float", row_numbers.divide_floats, machine=row_numbers.quotient),
-    Method("//", "(int, int) -> int", row_numbers.floor_divide_integers, machine=row_numbers.floor_divide_wrapping),
-    Method("//", "(float, float) -> float", row_numbers.floor_divide_floats, machine=row_numbers.floor_divide_loosely),
-    Method("%", "(int, int) -> int", row_numbers.modulo_integers, machine=row_numbers.modulo_wrapping),
-    Method("%", "(float, float) -> float", row_numbers.modulo_floats, machine=row_numbers.modulo_loosely),
-    Method("divmod", "(int, int) -> tuple[int, int]", row_numbers.divmod_integers, machine=row_numbers.divmod_wrapping),
-    Method("divmod", "(float, float) -> tuple[float, float]", row_numbers.divmod_floats, machine=row_numbers.divmod_loosely),
+    Method(
+        "//",
+        "(int, int) -> int",
+        row_numbers.floor_divide_integers,
+        machine=row_numbers.floor_divide_wrapping,
+    ),
+    Method(
+        "//",
+        "(float, float) -> float",
+        row_numbers.floor_divide_floats,
+        machine=row_numbers.floor_divide_loosely,
+    ),
+    Method(
+        "%", "(int, int) -> int", row_numbers.modulo_integers, machine=row_numbers.modulo_wrapping
+    ),
+    Method(
+        "%",
+        "(float, float) -> float",
+        row_numbers.modulo_floats,
+        machine=row_numbers.modulo_loosely,
+    ),
+    Method(
+        "divmod",
+        "(int, int) -> tuple[int, int]",
+        row_numbers.divmod_integers,
+        machine=row_numbers.divmod_wrapping,
+    ),
+    Method(
+        "divmod",
+        "(float, float) -> tuple[float, float]",
+        row_numbers.divmod_floats,
+        machine=row_numbers.divmod_loosely,
+    ),
     *(
         row
         for name in ("**", "pow")
@@ -123,8 +152,12 @@ METHODS = [
         )
     ),
     Method("pow", "(int, int, int) -> int", row_numbers.power_modulo),
-    Method("<<", "(int, int) -> int", row_numbers.shift_left, machine=row_numbers.shift_left_wrapping),
-    Method(">>", "(int, int) -> int", row_numbers.shift_right, machine=row_numbers.shift_right_wrapping),
+    Method(
+        "<<", "(int, int) -> int", row_numbers.shift_left, machine=row_numbers.shift_left_wrapping
+    ),
+    Method(
+        ">>", "(int, int) -> int", row_numbers.shift_right, machine=row_numbers.shift_right_wrapping
+    ),
     _unchecked("neg", "(int) -> int", "-{0}", _LEAST),
     Method("neg", "(float) -> float", "-{0}"),
     Method("pos", "(int) -> int", "{0}"),
@@ -171,7 +204,9 @@ METHODS = [
         "({0} <= 0.0) | ({1} <= 0.0) | ({1} == 1.0)",
     ),
     Method("math.pow", "(float, float) -> float", row_numbers.math_pow, machine="{0} ** {1}"),
-    Method("math.fmod", "(float, float) -> float", row_numbers.fmod, machine=row_numbers.fmod_loosely),
+    Method(
+        "math.fmod", "(float, float) -> float", row_numbers.fmod, machine=row_numbers.fmod_loosely
+    ),
     Method("math.hypot", "(float, float) -> float", row_numbers.hypot),
     Method("math.atan2", "(float, float) -> float", "math.atan2({0}, {1})"),
     Method("math.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colkern.kernels import row_values
+from colkern.rows import decimals
 from colkern.rows import kinds as k
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.constants import layout_of
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, MeetsNumPy, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.table import (
     NO_DEFAULT,
@@ -51,6 +52,11 @@ def call(
     if in_zone is not None:
         return in_zone
     found = find(name, arguments, named)
+    if found is not None and found[0].method.body is None and not emitter.program.wraps:
+        emitter.refuse(
+            f"{name} has a compiled form with arithmetic='machine' alone: its last digit depends on the "
+            f"processor; math has the same function"
+        )
     if found is None:
         owner, _, attribute = name.partition(".")
         type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
@@ -59,57 +65,25 @@ def call(
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found
+    if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
+        raise MeetsNumPy
+    if emitter.program.has_numpy and not emitter.program.wraps:
+        _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
     return _called(emitter, row, chosen, bindings)
 
 
-def _of_decimals(emitter: Emitter, name: str, result: Kind, given: Sequence[Value]) -> Kind:
-    """The kind of what a row gives, with the most digits that a decimal has behind its point."""
-    decimals = [value.kind for value in given if isinstance(value.kind, k.Decimal)]
-    others = [value for value in given if not isinstance(value.kind, k.Decimal)]
-    loose = any(kind.loose for kind in decimals) and all(
-        value.kind.loose or value.kind.name in ("int", "bool") for value in given
-    )
-    if loose and name not in _OF_NUMBERS:
-        emitter.refuse(f"{name} of what may be a Decimal or an int")
-    if not isinstance(result, k.Decimal):
-        return result
-    scales = [k.scale_of(value.kind) for value in given]
-    if name == "round" and others:
-        return k.decimal_of(others[0].constant if others[0].is_constant else None)
-    known = [scale for scale in scales if scale is not None]
-    if len(known) < len(scales) or name not in _SCALES:
-        return result
-    return k.decimal_of(_SCALES[name](known), loose)
+def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> None:
+    """Refuse what NumPy's numbers do in another way than Python's."""
+    are_bools = all(value.kind == k.BOOL for value in arguments)
+    rounds = name == "round" and len(arguments) > 1
+    if (name in ("+", "-", "*", "neg", "~") and are_bools) or rounds or name in NOT_NUMPYS:
+        emitter.refuse(f"{name} of what may be a number of NumPy's has no compiled form")
 
 
-_SCALES: dict[str, Callable[[list[int]], int]] = {
-    **dict.fromkeys(("+", "-", "%", "neg", "pos", "abs", "decimal.Decimal"), max),
-    **dict.fromkeys(("Decimal.normalize", "Decimal.copy_abs"), max),
-    "*": sum,
-    "//": lambda scales: 0,
-    "Decimal.quantize": lambda scales: scales[1],
-}
-"""How many digits a decimal has behind its point at most, by what its operands have."""
-
-_OF_NUMBERS = (
-    "+",
-    "-",
-    "*",
-    "==",
-    "!=",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "neg",
-    "abs",
-    "bool",
-    "int",
-    "float",
-)
-"""What means the same of an int and a Decimal."""
+NOT_NUMPYS = ("repr", "int.bit_length")
+"""What numbers of NumPy's do not have, or do in another way."""
 
 
 CHANGING = {
@@ -222,7 +196,8 @@ _OF_CONSTANTS: dict[type, Kind] = {
 
 def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
-    body: Any = method.body
+    wraps = emitter.program.wraps and method.machine is not None
+    body: Any = method.machine if wraps else method.body
     if method.made:
         constants = [
             value.constant
@@ -235,10 +210,10 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         for value, parameter in zip(arguments, row.parameters, strict=True)
         if not (parameter.is_constant and method.made)
     ]
-    result = _of_decimals(emitter, method.name, row.result(bindings), given)
+    result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
-        if method.check:
+        if method.check and not wraps:
             emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
         return emitter.bind_value(result, [body.format(*bound)])
     return invoked(emitter, body, given, result, method.name, bindings)
@@ -265,12 +240,12 @@ def _widened(
     """An argument, widened to what the parameter takes."""
     value = emitter.numbers(value)
     name = getattr(parameter.kind, "id", "")
-    if name == "float" and value.kind.name in ("int", "bool"):
-        return Value(k.FLOAT, f"float({value.code})")
     if name == "int" and value.kind.name == "bool":
         return Value(k.INT, f"int({value.code})")
     if name == "Decimal" and value.kind.name in ("int", "bool"):
         return Value(k.decimal_of(0), emitter.exact_decimal(value))
+    if name == "float" and value.kind.name in ("int", "bool"):
+        return Value(k.FLOAT, as_float(value))
     if name in bindings and bindings[name] != value.kind:
         return emitter.converted(value, bindings[name])
     if isinstance(value.kind, k.Container):
@@ -311,7 +286,10 @@ def invoked(
     if form.fails:
         text, code = emitter.fresh(), emitter.fresh("code")
         emitter.write(f"{text}, {code} = {emitter.use(body)}({', '.join(codes)})")
-        emitter.fail_if(f"{code} != 0", code, name)
+        # What raises with Python's numbers may raise nothing with NumPy's.
+        raised = f"({row_values.LEFT} if {code} > {row_values.NO_ROOM} else {code})"
+        given = raised if emitter.program.has_numpy else code
+        emitter.fail_if(f"{code} != 0", given, name)
     if form.result == "value":
         return _unpacked(emitter, text, result)
     place = emitter.bind(text)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.memory import Buffer
+from colkern.layouts import Role
+from colkern.memory import EMPTY, Buffer
 from colkern.operations import cast, concat, list_flatten, struct_flatten
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, has_large, type_of
@@ -102,8 +103,8 @@ class Output:
         if item.words == 0 and item != k.NEVER:
             # How many there are would not be known.
             raise UnsupportedError(f"results that are {self.kind}")
-        if isinstance(item, k.Container | k.Decimal) or any(
-            isinstance(part, k.Container | k.Decimal) for part in getattr(item, "items", ())
+        if isinstance(item, k.Container) or any(
+            isinstance(part, k.Container) for part in getattr(item, "items", ())
         ):
             raise UnsupportedError(f"results that are {self.kind}")
 
@@ -264,11 +265,26 @@ def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) ->
         return Array(type_, length, [validity], children, null_count=nulls)
     if kind in (k.TEXT, k.BYTES):
         return _texts(type_, words, data, validity, nulls)
+    if isinstance(kind, k.Decimal):
+        return _decimals(type_, words, validity, nulls)
     items = np.ascontiguousarray(words[:, 0])
     if kind == k.BOOL:
         return Array(type_, length, [validity, _bits(items)], null_count=nulls)
     items = items.view(np.float64) if kind.name == "float" else items.astype(_FIXED[kind.name])
     return Array(type_, length, [validity, Buffer.of_items(items)], null_count=nulls)
+
+
+def _decimals(type_: s.DataType, words: NDArray[Any], validity: Buffer | None, nulls: int) -> Array:
+    """Decimals from their numbers and exponents."""
+    numbers, exponents = words[:, 0], words[:, 1]
+    made = np.zeros((len(words), 2), np.int64)
+    for exponent in np.unique(exponents):
+        rows = exponents == exponent
+        own = Buffer.of_items(np.ascontiguousarray(numbers[rows]))
+        written = s.decimal64(s.MAX_DECIMAL_PRECISION[64], -int(exponent))
+        part = cast(Array(written, int(rows.sum()), [None, own], null_count=0), type_)
+        made[rows] = (part.buffer(Role.DATA) or EMPTY).view(np.dtype("<i8")).reshape(-1, 2)
+    return Array(type_, len(words), [validity, Buffer.of_items(made.ravel())], null_count=nulls)
 
 
 def _texts(

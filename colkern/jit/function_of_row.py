@@ -18,9 +18,9 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
 from colkern.jit.rows.arguments import accepted_reader
-from colkern.jit.signatures import Signature
+from colkern.jit.signatures import Parameter, Signature
 from colkern.memory import HOST, Device
-from colkern.operations import combine_validity
+from colkern.operations import cast, combine_validity
 from colkern.rows.compiled_rows import (
     DEFAULT_OPTIONS,
     AnyPlan,
@@ -36,6 +36,13 @@ from colkern.rows.reports import Report
 if TYPE_CHECKING:
     from colkern.jit.rows.execution import Plan
     from colkern.rows.device import OnDevice
+
+
+_BYTES_OF: dict[type[s.DataType], s.DataType] = {
+    s.Utf8: s.binary(),
+    s.LargeUtf8: s.large_binary(),
+    s.Utf8View: s.binary_view(),
+}
 
 
 class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
@@ -130,11 +137,17 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         """The plan of the compiler of row functions; None if it does not take the function."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             accepted_reader(parameter, decoded_type(column))
-        plain = tuple(map(decoded_type, columns))
+        plain = tuple(map(self._read_as, self.signature.parameters, map(decoded_type, columns)))
         plan = self.rows.plan(plain, self._nullable(), self._returns())
         if plan is None and any(p.type is Decimal for p in self.signature.parameters):
             raise self._reason()
         return plan
+
+    @staticmethod
+    def _read_as(parameter: Parameter, column: s.DataType) -> s.DataType:
+        """The type that a column is read as: text is bytes where these are asked for."""
+        asked = parameter.type is bytes
+        return _BYTES_OF.get(type(column.storage), column) if asked else column
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:
         row_plan = self._row_plan(columns)
@@ -177,8 +190,14 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         return results
 
     def _over_rows(self, arrays: list[Array]) -> Array:
-        plan, plain, length = self._planned(arrays)
+        plan, plain, length = self._planned(self._plain(arrays))
         return plan.run(plain, length)
+
+    def _plain(self, arrays: Sequence[Array]) -> list[Array]:
+        """Columns that are not encoded, as the function reads them."""
+        pairs = zip(self.signature.parameters, map(decoded, arrays), strict=True)
+        types = [(array, self._read_as(parameter, array.type)) for parameter, array in pairs]
+        return [array if array.type == type_ else cast(array, type_) for array, type_ in types]
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
@@ -193,7 +212,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 
-        plain = [decoded(array) for array in arrays]
+        plain = self._plain(arrays)
         columns = tuple([array.type for array in plain])
         if columns not in self._rows_on_device:
             plan = self._row_plan(columns)

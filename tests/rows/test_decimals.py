@@ -142,7 +142,7 @@ def test_values_of_more_digits_are_left_to_python() -> None:
 
 def test_lists_and_rows_of_decimals() -> None:
     @ck.udf
-    def priced(xs):
+    def priced(xs: list[Any]) -> Any:
         return {"total": sum(xs), "each": [x * 2 for x in xs], "most": max(xs)}
 
     lists = [[Decimal("1.10"), Decimal("2.5")], [Decimal("-1.00")], None]
@@ -152,7 +152,7 @@ def test_lists_and_rows_of_decimals() -> None:
 
 def test_a_sum_of_no_decimals_is_an_integer() -> None:
     @ck.udf
-    def total(xs) -> str:
+    def total(xs: list[Any]) -> str:
         return str(sum(xs))
 
     column = ck.array([[], [Decimal("1.10")]], ck.list_(ck.decimal128(12, 2)))
@@ -161,7 +161,7 @@ def test_a_sum_of_no_decimals_is_an_integer() -> None:
 
 def test_results_as_a_declared_type() -> None:
     @ck.udf(returns=ck.decimal128(5, 1))
-    def tenfold(x):
+    def tenfold(x: Any) -> Any:
         return x * 10
 
     assert tenfold(ck.array([Decimal("1.25"), Decimal("7")])).to_pylist() == [
@@ -184,7 +184,7 @@ def test_results_as_a_declared_type() -> None:
     ],
 )
 def test_what_has_no_compiled_form_is_refused(function: Callable[[Any], Any]) -> None:
-    def f(x: Decimal):
+    def f(x: Decimal) -> Any:
         return function(x)
 
     with pytest.raises((ck.CompileError, ck.UnsupportedError)):

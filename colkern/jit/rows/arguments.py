@@ -224,7 +224,7 @@ _HINTS: dict[type, _Hint] = {
     ),
     float: _Hint("float64", lambda t: isinstance(t, s.FloatingPoint), "a floating-point type"),
     str: _Hint("text", lambda t: isinstance(t, _TEXT), "a utf8 type"),
-    bytes: _Hint("binary", lambda t: isinstance(t, _BINARY), "a binary type"),
+    bytes: _Hint("binary", lambda t: isinstance(t, _BINARY + _TEXT), "a binary or utf8 type"),
     datetime.date: _Hint("int64", lambda t: isinstance(t, s.Date), "a date type"),
     datetime.datetime: _Hint("int64", lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
     datetime.timedelta: _Hint("int64", lambda t: isinstance(t, s.Duration), "a duration type"),

@@ -15,22 +15,20 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
-from colkern.dispatch import TEXT
 from colkern.errors import CompileError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items
-from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
+from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
-from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
+from colkern.rows.columns import declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
-from colkern.rows.front import definition_of
+from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import write_function
+from colkern.rows.inputs import Columns, Inputs, arguments_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
-from colkern.rows.values import of_parts, zeros
 from colkern.targets import Target, target_of
 
 ARENA = 1 << 16
@@ -67,16 +65,12 @@ class Plan:
         strict: bool = False,
     ) -> None:
         self.function = function
-        self._columns = tuple(columns)
         self._strict = strict
-        self.readers = [reader_of(column) for column in columns]
-        self.nullable = list(nullable)
         program = Program()
         definition = definition_of(function)
-        arguments = {}
-        for name, reader, may in zip(definition.parameters, self.readers, nullable, strict=True):
-            kind = k.optional(reader.kind) if may else reader.kind
-            arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
+        self.inputs = self._inputs(definition, columns, nullable)
+        self.readers, self.nullable = self.inputs.readers, self.inputs.nullable
+        arguments = arguments_of(definition, self.inputs)
         self.name, self.kind, _ = write_function(program, definition, arguments)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
@@ -90,18 +84,22 @@ class Plan:
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
-        self.source: Source = loop_source(
-            program, self.name, self.kind, self.readers, nullable, self.site
-        )
+        self.source: Source = loop_source(program, self.name, self.kind, self.inputs, self.site)
         self.large = returns is not None and has_large(returns)
         self.natural = type_of(self.kind, self.large)
         self.returns = returns or self.natural
         if self.returns != self.natural:
             # Refused now rather than once there are results.
             cast(nulls(0, self.natural), self.returns)
-        self._loop = compiled_loop(self.source, function.__name__)
-        self._pool = _placed(program)
+        self._loop = compiled_loop(program, self.source.text, function.__name__)
+        self._pool = placed_pool(program)
         self._bytes_a_row: dict[str, float] = {}
+
+    def _inputs(
+        self, definition: Definition, columns: Sequence[s.DataType], nullable: Sequence[bool]
+    ) -> Inputs:
+        """What the function gets."""
+        return Columns(definition.parameters, columns, nullable)
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""
@@ -114,8 +112,8 @@ class Plan:
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
-        validity, null_count = self.called(arrays)
-        passed = self.passed(arrays)
+        validity, null_count = self.inputs.called(arrays)
+        passed = self.inputs.passed(arrays)
         # What each row writes need not be cleared before.
         memory = list(self.source.output.all_memory())
         is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
@@ -138,31 +136,6 @@ class Plan:
         if null_count:
             made = with_nulls(made, validity, null_count)
         return self.completed(target_of(HOST), made, arrays, marks)
-
-    def called(self, arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
-        """The bitmap of the rows that the function is called for, and how many others there are.
-
-        Raises:
-            InvalidArrowError: If a position in a column leads outside its memory, or text is not
-                UTF-8.
-        """
-        for name, array in zip(self._definition.parameters, arrays, strict=True):
-            require_valid(array, name)
-            _require_text(array, name)
-        return combine_validity(
-            [array for array, may in zip(arrays, self.nullable, strict=True) if not may]
-        )
-
-    def passed(self, arrays: Sequence[Array]) -> list[Any]:
-        """What is passed for the parameters of the columns."""
-        passed: list[Any] = []
-        for array, reader, may in zip(arrays, self.readers, self.nullable, strict=True):
-            if may:
-                has_nulls = array.layout.has_validity and array.null_count != 0
-                bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
-                passed += [bitmap.array, np.uint64(array.offset)]
-            passed.extend(reader.prepare(array))
-        return passed
 
     def completed(
         self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
@@ -209,7 +182,7 @@ class Plan:
         written: dict[str, NDArray[Any]],
     ) -> dict[str, NDArray[Any]]:
         """Run a range of rows: the bytes of its sinks."""
-        arena = _arena()
+        arena = arena_of_thread()
         sinks = {
             memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
             for memory in self.source.output.all_memory()
@@ -288,7 +261,7 @@ class Plan:
 
     def compile(self) -> None:
         """Compile the loop, or load what was compiled; the function is not called."""
-        self.run([nulls(0, column) for column in self._columns], 0)
+        self.run(self.inputs.none(), 0)
 
     def _with_python(
         self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
@@ -297,10 +270,8 @@ class Plan:
         rows = marks.nonzero()[0]
         places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
-        columns = [to_host(take(array, places)).to_pylist() for array in arrays]
-        results = called_in_python(
-            self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
-        )
+        called = zip(left.tolist(), self.inputs.rows(arrays, places), strict=True)
+        results = called_in_python(self.function, called)
         own = to_device(self._as_array(results, left), target.device)
         # What compiled code wrote for a row that it left may fit nothing.
         kept = (marks == 0).nonzero()[0]
@@ -326,14 +297,6 @@ class Plan:
             places = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
             values = self._as_array(to_host(made).to_pylist(), places)
             return to_device(values, target.device)
-
-
-def _require_text(array: Array, place: str) -> None:
-    """Refuse text that is not UTF-8: bodies go from character to character by their first bytes."""
-    if isinstance(array.type.storage, TEXT):
-        require_utf8(array, place)
-    for child in array.children:
-        _require_text(child, place)
 
 
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:
@@ -413,7 +376,7 @@ class _Arena:
 _THREAD = threading.local()
 
 
-def _arena() -> _Arena:
+def arena_of_thread() -> _Arena:
     """The arena of this thread."""
     arena: _Arena | None = getattr(_THREAD, "arena", None)
     if arena is None:
@@ -421,7 +384,7 @@ def _arena() -> _Arena:
     return arena.begin()
 
 
-def _placed(program: Program) -> NDArray[np.int64]:
+def placed_pool(program: Program) -> NDArray[np.int64]:
     """The constants at an address that is a multiple of 8."""
     words = np.zeros(pool_words(program), np.int64)
     write_pool(program, words, words.ctypes.data)

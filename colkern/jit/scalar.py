@@ -94,7 +94,8 @@ class Udf(FunctionOfRow):
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             accepted_reader(parameter, decoded_type(column))
         plain = tuple(map(decoded_type, columns))
-        return self.rows.plan(plain, self._nullable(), self.signature.returns)
+        plan: AnyPlan | None = self.rows.plan(plain, self._nullable(), self.signature.returns)
+        return plan
 
     def __call__(self, *columns: object, **named: object) -> Array:
         """The function of each row of the columns, as an array.

@@ -30,21 +30,23 @@ class Reader:
     Args:
         kind: What a slot is.
         parameters: The loop's parameters for it; `{n}` is the column's name.
-        code: Code for the value of slot `i`.
+        code: Code for the value of slot `i`; of one with several parts, the parts have it.
         prepare: From an array to what is passed for the parameters. Nothing is copied, but items of
             lists that are no words of eight bytes.
         check: A test that is true where the slot has no value in compiled code.
         makes: Whether the value is made in the arena: 0 if that has no room.
         loose: Whether a null slot may lead outside of the column's memory: only valid ones are read.
+        parts: Code for each part of a value of several.
     """
 
     kind: Kind
     parameters: tuple[str, ...]
     code: str
-    prepare: Callable[[Array], tuple[Any, ...]]
+    prepare: Callable[[Any], tuple[Any, ...]]
     check: str = ""
     makes: bool = False
     loose: bool = False
+    parts: tuple[str, ...] = ()
 
 
 def _items(array: Array) -> tuple[Any, ...]:

@@ -21,7 +21,10 @@ MOST_ATTEMPTS = 200
 
 
 def write_function(
-    program: Program, definition: Definition, arguments: dict[str, Value]
+    program: Program,
+    definition: Definition,
+    arguments: dict[str, Value],
+    returns: Kind | None = None,
 ) -> tuple[str, Kind, list[str]]:
     """Write a function: its name in the generated source, the kind of its result, its parameters.
 
@@ -29,11 +32,12 @@ def write_function(
         program: What it becomes part of.
         definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
+        returns: The kind of its result at least; None for that of the values that it returns.
 
     Raises:
         CompileError: If it has no compiled form; names the line.
     """
-    widened: dict[Any, Kind] = {}
+    widened: dict[Any, Kind] = {} if returns is None else {RETURN: returns}
     before = program.state()
     for _ in range(MOST_ATTEMPTS):
         program.restore(before)

@@ -17,7 +17,6 @@ from colkern.operations.moving import to_host
 from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
 from colkern.rows.columns import Reader, reader_of
-from colkern.rows.front import Definition
 from colkern.rows.values import Value, of_parts, zeros
 
 
@@ -45,12 +44,10 @@ class Inputs(Protocol):
         """What has no rows."""
 
 
-def arguments_of(definition: Definition, inputs: Inputs) -> dict[str, Value]:
+def arguments_of(names: Sequence[str], inputs: Inputs) -> dict[str, Value]:
     """The arguments of a function by name, each of its kind."""
     arguments = {}
-    for name, reader, may in zip(
-        definition.parameters, inputs.readers, inputs.nullable, strict=True
-    ):
+    for name, reader, may in zip(names, inputs.readers, inputs.nullable, strict=True):
         kind = k.optional(reader.kind) if may else reader.kind
         arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
     return arguments

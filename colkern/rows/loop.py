@@ -246,7 +246,8 @@ def _unless_null(name: str, nullable: bool) -> str:
 
 def argument(reader: Reader, name: str, nullable: bool) -> Value:
     """What the function gets of row `i`."""
-    value = Value(reader.kind, reader.code.format(n=name))
+    codes = tuple(code.format(n=name) for code in reader.parts or (reader.code,))
+    value = of_parts(reader.kind, codes)
     if not nullable:
         return value
     is_valid = f"is_valid({name}_valid, {name}_place, i)"

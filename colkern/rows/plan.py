@@ -50,6 +50,8 @@ class Plan:
         nullable: Which parameters get None where a column is null.
         returns: The declared type of the results; None for what the function returns.
         strict: Whether a row that compiled code does not cover is an error.
+        title: What messages call it; empty for the function's name.
+        row: What they call a row.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -63,14 +65,18 @@ class Plan:
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
         strict: bool = False,
+        title: str = "",
+        row: str = "row",
     ) -> None:
         self.function = function
+        self.title = title or function.__name__
+        self._row = f"{self.title}: {row}"
         self._strict = strict
         program = Program()
         definition = definition_of(function)
         self.inputs = self._inputs(definition, columns, nullable)
         self.readers, self.nullable = self.inputs.readers, self.inputs.nullable
-        arguments = arguments_of(definition, self.inputs)
+        arguments = arguments_of(definition.parameters, self.inputs)
         self.name, self.kind, _ = write_function(program, definition, arguments)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
@@ -110,7 +116,7 @@ class Plan:
         """The generated source."""
         return "\n".join([*self.source.program.sources.values(), self.source.text])
 
-    def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
+    def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
@@ -138,7 +144,7 @@ class Plan:
         return self.completed(target_of(HOST), made, arrays, marks)
 
     def completed(
-        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
     ) -> tuple[Array, Counter[Site | None]]:
         """The results with those of rows that were left, and how many these are at which place.
 
@@ -168,7 +174,7 @@ class Plan:
 
         if isinstance(error, NumbaError):
             raise CompileError(
-                f"{self.function.__name__} does not compile: its generated source is not valid, "
+                f"{self.title} does not compile: its generated source is not valid, "
                 "which is a mistake of colkern's; please report it"
             ) from error
 
@@ -243,9 +249,9 @@ class Plan:
                 except (OverflowError, TypeError, ValueError):
                     too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
                     kind = OverflowError if too_large else type(error)
-                    name = self.function.__name__
+                    name = self.title
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
-                    refusal.add_note(f"{name}: row {place}")
+                    refusal.add_note(f"{self._row} {place}")
                     raise refusal from error
             raise
 
@@ -256,7 +262,7 @@ class Plan:
             f"line {site.line}: {site.reason}" if site is not None else "beyond the lines counted"
         )
         return CompileError(
-            f"{self.function.__name__}: row {row} is left to Python ({where}), which strict=True refuses"
+            f"{self.title}: row {row} is left to Python ({where}), which strict=True refuses"
         )
 
     def compile(self) -> None:
@@ -264,14 +270,14 @@ class Plan:
         self.run(self.inputs.none(), 0)
 
     def _with_python(
-        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
     ) -> Array:
         """The results with those of rows that were left, by the original function."""
         rows = marks.nonzero()[0]
         places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
         called = zip(left.tolist(), self.inputs.rows(arrays, places), strict=True)
-        results = called_in_python(self.function, called)
+        results = called_in_python(self.function, called, self._row)
         own = to_device(self._as_array(results, left), target.device)
         # What compiled code wrote for a row that it left may fit nothing.
         kept = (marks == 0).nonzero()[0]

@@ -21,9 +21,10 @@ from colkern.jit.column_function import (
     require_null_policy,
 )
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.rows.arguments import accepted_reader, decoded_type
+from colkern.jit.rows.arguments import accepted_reader
 from colkern.jit.signatures import Signature, signature_of
 from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representative
+from colkern.rows.encoded import decoded_type
 from colkern.rows.front import Sources, sources_of
 from colkern.rows.reductions import Functions, PythonReduction, Reduction
 from colkern.rows.reports import Report
@@ -59,8 +60,10 @@ class CompiledReducer(CompiledRows):
         nullable: Sequence[bool],
         returns: s.DataType | None,
     ) -> Reduction:
-        strict = self._options.strict
-        return Reduction(self.report.name, self._functions, columns, nullable, returns, strict)
+        strict, wraps = self._options.strict, self._options.arithmetic == "machine"
+        return Reduction(
+            self.report.name, self._functions, columns, nullable, returns, strict, wraps
+        )
 
     def _in_python(self, nullable: Sequence[bool], returns: s.DataType | None) -> PythonReduction:
         return PythonReduction(self.report.name, self._functions, nullable, returns)

@@ -17,8 +17,8 @@ from colkern.kernels import row_values
 from colkern.memory import EMPTY
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
-from colkern.rows.functions import write_function
-from colkern.rows.inputs import Inputs, arguments_of
+from colkern.rows.functions import write_program
+from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
 from colkern.rows.loop import call_of, compiled_loop, loop_text
 from colkern.rows.plan import arena_of_thread, placed_pool
@@ -30,20 +30,14 @@ Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
 
 
-def returned_kind(function: Any, state: Kind, inputs: Inputs, returns: Kind | None = None) -> Kind:
-    """The kind of what a function gives of a state and of what it gets for a row."""
-    return _written(Program(), function, state, inputs, returns)[1]
-
-
-def _written(
-    program: Program, function: Any, state: Kind, inputs: Inputs, returns: Kind | None
-) -> tuple[str, Kind]:
-    """The name of a function in the generated source, and the kind of its result."""
+def written(
+    function: Any, state: Kind, inputs: Inputs, wraps: bool, returns: Kind | None = None
+) -> tuple[Program, str, Kind]:
+    """What `write_program` gives for a function of a state and of what it gets for a row."""
     definition = definition_of(function)
     first, *others = definition.parameters
-    arguments = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
-    arguments |= arguments_of(others, inputs)
-    return write_function(program, definition, arguments, returns)[:2]
+    values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
+    return write_program(wraps, definition, values | values_of(others, inputs), returns)
 
 
 @dataclass(frozen=True)
@@ -70,6 +64,7 @@ class Fold:
         states: The states.
         inputs: What it gets for a row.
         strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -82,14 +77,15 @@ class Fold:
         states: States,
         inputs: Inputs,
         strict: bool = False,
+        wraps: bool = False,
     ) -> None:
         self._title = title
         self._function = function
         self._states = states
         self._inputs = inputs
         self._strict = strict
-        self._program = Program()
-        self._name, _ = _written(self._program, function, states.kind, inputs, states.kind)
+        kind = states.kind
+        self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
         self._texts = [self._text(grouped) for grouped in (False, True)]
         self._pool = placed_pool(self._program)
 
@@ -106,7 +102,7 @@ class Fold:
         kind = self._states.kind
         names = tuple(f"s_{part}" for part in range(len(zeros(kind))))
         state = of_parts(kind, names)
-        call = call_of(self._program, self._name, kind, self._inputs, self._site, leading=names)
+        call = call_of(self._program, self._name, kind, self._inputs.arguments, self._site, names)
         place = "state" if grouped else "states"
         load = [f"{name} = {code}" for name, code in zip(names, loaded(kind, place), strict=True)]
         store = stored(kind, place, state)

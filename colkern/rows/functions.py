@@ -10,7 +10,8 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.rows import kinds as k
-from colkern.rows.emitter import RETURN, Emitter, Program, Wider, derived
+from colkern.rows.containers import new_container
+from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Program, Wider, derived
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.kinds import Kind
@@ -52,6 +53,9 @@ def write_function(
                 emitter.env[name] = of_parts(value.kind, tuple(parts))
                 names += parts
         try:
+            if definition.is_generator:
+                first = definition.body[0]
+                emitter.yielded = new_container(emitter, first, "list", 0)
             statements(emitter, definition.body)
             if not emitter.dead:
                 emitter.leave(NONE)
@@ -63,6 +67,28 @@ def write_function(
         program.sources[name] = emitter.source(name, names)
         return name, widened.get(RETURN, k.NONE), names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def write_program(
+    wraps: bool, definition: Definition, arguments: dict[str, Value], returns: Kind | None = None
+) -> tuple[Program, str, Kind]:
+    """Write a function and all that it calls: the program, the function's name, the kind of its result.
+
+    Args:
+        wraps: Whether arithmetic is the machine's.
+        definition: As for `write_function`, and so are the others.
+        arguments: Its arguments.
+        returns: The kind of its result at least.
+
+    Raises:
+        CompileError: As `write_function`.
+    """
+    program = Program(wraps)
+    try:
+        return program, *write_function(program, definition, arguments, returns)[:2]
+    except MeetsNumPy:
+        program = Program(wraps, has_numpy=True)
+        return program, *write_function(program, definition, arguments, returns)[:2]
 
 
 def users_function(

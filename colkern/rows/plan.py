@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 from collections import Counter
@@ -15,17 +16,17 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items
 from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, has_large, type_of
+from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import Definition, definition_of
-from colkern.rows.functions import write_function
-from colkern.rows.inputs import Columns, Inputs, arguments_of
+from colkern.rows.functions import write_program
+from colkern.rows.inputs import Columns, Inputs, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
@@ -50,6 +51,9 @@ class Plan:
         nullable: Which parameters get None where a column is null.
         returns: The declared type of the results; None for what the function returns.
         strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
+        inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
+            such nulls are left to Python.
         title: What messages call it; empty for the function's name.
         row: What they call a row.
 
@@ -65,19 +69,25 @@ class Plan:
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
         strict: bool = False,
+        wraps: bool = False,
+        inner_nulls: bool = False,
         title: str = "",
         row: str = "row",
     ) -> None:
         self.function = function
         self.title = title or function.__name__
         self._row = f"{self.title}: {row}"
+        self._columns = tuple(columns)
+        self._declared = returns
+        self._with_nulls: Plan | None = None
         self._strict = strict
-        program = Program()
+        self._wraps = wraps
+        self._nullable = list(nullable)
         definition = definition_of(function)
-        self.inputs = self._inputs(definition, columns, nullable)
-        self.readers, self.nullable = self.inputs.readers, self.inputs.nullable
-        arguments = arguments_of(definition.parameters, self.inputs)
-        self.name, self.kind, _ = write_function(program, definition, arguments)
+        self.inputs = self._inputs(definition, columns, nullable, inner_nulls)
+        self.arguments = self.inputs.arguments
+        values = values_of(definition.parameters, self.inputs)
+        program, self.name, self.kind = write_program(wraps, definition, values)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
             raise CompileError(
@@ -90,7 +100,7 @@ class Plan:
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
-        self.source: Source = loop_source(program, self.name, self.kind, self.inputs, self.site)
+        self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
         self.large = returns is not None and has_large(returns)
         self.natural = type_of(self.kind, self.large)
         self.returns = returns or self.natural
@@ -102,10 +112,14 @@ class Plan:
         self._bytes_a_row: dict[str, float] = {}
 
     def _inputs(
-        self, definition: Definition, columns: Sequence[s.DataType], nullable: Sequence[bool]
+        self,
+        definition: Definition,
+        columns: Sequence[s.DataType],
+        nullable: Sequence[bool],
+        inner_nulls: bool,
     ) -> Inputs:
         """What the function gets."""
-        return Columns(definition.parameters, columns, nullable)
+        return Columns(definition.parameters, columns, nullable, inner_nulls)
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""
@@ -116,8 +130,31 @@ class Plan:
         """The generated source."""
         return "\n".join([*self.source.program.sources.values(), self.source.text])
 
+    def for_arrays(self, arrays: Sequence[Any]) -> Plan:
+        """This plan, or that which knows of None in lists and structs, if there may be one."""
+        if not self.inputs.lacks_nulls(arrays):
+            return self
+        if self._with_nulls is None:
+            self._with_nulls = self
+            given = (
+                self.function,
+                self._columns,
+                self._nullable,
+                self._declared,
+                self._strict,
+                self._wraps,
+            )
+            with contextlib.suppress(CompileError, UnsupportedError):
+                made = Plan(*given, inner_nulls=True)
+                self._with_nulls = made if made.returns == self.returns else self
+        return self._with_nulls
+
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
+        plan = self.for_arrays(arrays)
+        return plan._run(arrays, length)
+
+    def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
         # What each row writes need not be cleared before.
@@ -247,7 +284,7 @@ class Plan:
                 try:
                     build_array([result], type=self.returns)
                 except (OverflowError, TypeError, ValueError):
-                    too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
+                    too_large = _is_number_of(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.title
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
@@ -309,8 +346,18 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
 
+def _is_number_of(result: Any, type_: s.DataType) -> bool:
+    """Whether a result, or each of its items, is an integer where the type has integers."""
+    if isinstance(result, list):
+        items = type_.fields[0].type if isinstance(type_.storage, LISTS) else s.null()
+        return all(item is None or _is_number_of(item, items) for item in result)
+    return isinstance(result, int) and isinstance(type_, s.Int)
+
+
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
+    if isinstance(result, list):
+        return [_as_column_value(item) for item in result]
     if not dataclasses.is_dataclass(result):
         return result
     return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}

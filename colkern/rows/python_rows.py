@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -64,6 +65,9 @@ def called_rows(
 def as_rows(results: list[Any]) -> list[Any]:
     """Tuples, all of one length, as rows of a struct with the names of compiled functions' results."""
     there = [result for result in results if result is not None]
+    if there and all(isinstance(result, list) for result in there):
+        flat = iter(as_rows([item for result in there for item in result]))
+        return [result and [next(flat) for _ in result] for result in results]
     if not there or not all(isinstance(result, tuple) for result in there):
         return results
     if len(set(map(len, there))) > 1:
@@ -77,15 +81,18 @@ def called_in_python(
 ) -> list[Any]:
     """What a function gives for rows, each with its number; an exception gets a note with it.
 
+    A generator function gives the list of what it yields.
+
     Args:
         function: The function.
         rows: The rows.
         title: What the note says before the number; empty for the function's name.
     """
     results = []
+    yields = inspect.isgeneratorfunction(function)
     for place, row in rows:
         try:
-            results.append(function(*row))
+            results.append(list(function(*row)) if yields else function(*row))
         except Exception as error:
             error.add_note(f"{title or f'{function.__name__}: row'} {place}")
             raise

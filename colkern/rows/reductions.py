@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Site
-from colkern.rows.folds import Fold, Left, returned_kind
+from colkern.rows.folds import Fold, Left, written
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs
 from colkern.rows.kinds import Kind
@@ -50,6 +51,8 @@ class Reduction:
         nullable: Which of them `update` gets as None where they are null.
         returns: The declared type of the results; None for what `finish` returns.
         strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
+        inner_nulls: As for `Plan`.
 
     Raises:
         CompileError: If a function has no compiled form, or the state changes its type.
@@ -64,21 +67,27 @@ class Reduction:
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
         strict: bool = False,
+        wraps: bool = False,
+        inner_nulls: bool = False,
     ) -> None:
         self._name = name
         self._functions = functions
-        self._columns = Columns(definition_of(functions.update).parameters[1:], columns, nullable)
+        self._given = name, functions, columns, nullable, returns, strict, wraps
+        self._with_nulls: Reduction | None = None
+        parameters = definition_of(functions.update).parameters[1:]
+        self._columns = Columns(parameters, columns, nullable, inner_nulls)
         begun = functions.init()
-        kind = _kind_of_states(name, functions, begun, self._columns)
+        kind = _kind_of_states(name, functions, begun, self._columns, wraps)
         self._begun = words_of(kind, begun)
         self._states = States(kind)
-        self._update = Fold(f"{name}: row", functions.update, self._states, self._columns, strict)
+        self._update = Fold(
+            f"{name}: row", functions.update, self._states, self._columns, strict, wraps
+        )
         self._merge = functions.merge and Fold(
-            f"{name}: merge of group", functions.merge, self._states, self._states, strict
+            f"{name}: merge of group", functions.merge, self._states, self._states, strict, wraps
         )
-        self._finish = _Finish(
-            name, functions.finish or state_itself, self._states, returns, strict
-        )
+        finish = functions.finish or state_itself
+        self._finish = _Finish(name, finish, self._states, returns, strict, wraps)
 
     @property
     def returns(self) -> s.DataType:
@@ -95,10 +104,24 @@ class Reduction:
         parts = (self._update, self._merge, self._finish)
         return "\n".join(part.text() for part in parts if part)
 
+    def for_arrays(self, arrays: Sequence[Array]) -> Reduction:
+        """This plan, or that which knows of None in lists and structs, if there may be one."""
+        if not self._columns.lacks_nulls(arrays):
+            return self
+        if self._with_nulls is None:
+            self._with_nulls = self
+            with contextlib.suppress(CompileError, UnsupportedError):
+                made = Reduction(*self._given, inner_nulls=True)
+                self._with_nulls = made if made.returns == self.returns else self
+        return self._with_nulls
+
     def run(
         self, arrays: Sequence[Array], length: int, groups: Groups | None = None
     ) -> tuple[Array, Left]:
         """A result for each group of rows, or one for all; and how many were left to Python, where."""
+        plan = self.for_arrays(arrays)
+        if plan is not self:
+            return plan.run(arrays, length, groups)
         try:
             states, left = self._reduced(arrays, length, groups)
         except Outgrown:
@@ -188,9 +211,11 @@ class _Finish(Plan):
         states: States,
         returns: s.DataType | None,
         strict: bool,
+        wraps: bool,
     ) -> None:
         self._states = states
-        super().__init__(finish, [], [], returns, strict, name, "finish of group")
+        row = "finish of group"
+        super().__init__(finish, [], [], returns, strict, wraps, title=name, row=row)
 
     def _inputs(self, *_: object) -> Inputs:
         return self._states
@@ -259,7 +284,9 @@ def state_itself(state: object) -> object:
     return state
 
 
-def _kind_of_states(name: str, functions: Functions, begun: Any, columns: Inputs) -> Kind:
+def _kind_of_states(
+    name: str, functions: Functions, begun: Any, columns: Inputs, wraps: bool
+) -> Kind:
     """The kind of a state that holds what `init` begins with and what others go on with.
 
     Raises:
@@ -280,7 +307,7 @@ def _kind_of_states(name: str, functions: Functions, begun: Any, columns: Inputs
             if function is None:
                 continue
             inputs = columns if verb == "update" else States(kind)
-            returned = returned_kind(function, kind, inputs)
+            returned = written(function, kind, inputs, wraps)[2]
             wider = settled(kind, returned)
             if wider is None:
                 raise CompileError(

@@ -188,7 +188,7 @@ class Output:
         item = self.inside.items[0]
         words = sinks[f"{self.name}_items"].view(np.int64)
         rows = words.reshape(-1, item.words) if item.words else words.reshape(0, 1)
-        return column_of_words(item, rows, sinks[f"{self.name}_data"], large)
+        return _column(item, rows, sinks[f"{self.name}_data"], large)
 
 
 def _bits(flags: NDArray[Any]) -> Buffer:
@@ -223,7 +223,7 @@ def _offsets(sizes: NDArray[Any], type_: s.DataType) -> Buffer:
     return Buffer.of_items(offsets)
 
 
-def column_of_words(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) -> Array:
+def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) -> Array:
     """Items of a kind from their words, one row an item."""
     length = len(words)
     validity, nulls = None, 0
@@ -238,7 +238,7 @@ def column_of_words(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: 
     if isinstance(kind, k.Tuple):
         children, at = [], 0
         for part in kind.items:
-            children.append(column_of_words(part, words[:, at : at + part.words], data, large))
+            children.append(_column(part, words[:, at : at + part.words], data, large))
             at += part.words
         return Array(type_, length, [validity], children, null_count=nulls)
     if kind in (k.TEXT, k.BYTES):

@@ -13,11 +13,10 @@ from colkern.errors import UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.rows import kinds as k
-from colkern.rows.columns import Reader
-from colkern.rows.constants import constant_block, kind_of
+from colkern.rows.arguments import Argument
+from colkern.rows.constants import constant_block, kind_of, value_of_words
 from colkern.rows.kinds import Kind
-from colkern.rows.results import column_of_words
-from colkern.rows.values import loaded
+from colkern.rows.values import loaded, of_parts
 
 Words = NDArray[np.int64]
 """States, one after the other: [states, words]."""
@@ -37,18 +36,15 @@ class States:
 
     def __init__(self, kind: Kind, count: int = 1) -> None:
         self.kind = kind
-        parts = loaded(kind, f"{{n}} + i8(i) * {8 * kind.words}")
-        reader = Reader(kind, ("{n}",), "", _address, parts=parts)
-        self.readers = [reader] * count
-        self.nullable = [False] * count
+        self.arguments: list[Argument] = [_StateArgument(kind, f"a{n}") for n in range(count)]
 
     def called(self, given: Sequence[Words]) -> tuple[Buffer | None, int]:
         """All of them: no state is null."""
         return None, 0
 
     def passed(self, given: Sequence[Words]) -> list[Any]:
-        """What is passed to a loop for the parameters of the readers."""
-        return [_address(words)[0] for words in given]
+        """What is passed for the parameters of the arguments."""
+        return [words.ctypes.data for words in given]
 
     def rows(self, given: Sequence[Words], places: Array) -> Iterable[Sequence[Any]]:
         """The states at places as Python values."""
@@ -57,13 +53,15 @@ class States:
 
     def none(self) -> list[Words]:
         """No states."""
-        return [np.empty((0, self.kind.words), np.int64) for _ in self.readers]
+        return [np.empty((0, self.kind.words), np.int64) for _ in self.arguments]
+
+    def lacks_nulls(self, given: Sequence[Words]) -> bool:
+        """No: what a state may have of None is part of its kind."""
+        return False
 
     def values(self, words: Words) -> list[Any]:
         """States as Python values."""
-        no_bytes = np.empty(0, np.uint8)
-        column = column_of_words(self.kind, words, no_bytes, large=False).to_pylist()
-        return [_with_tuples(self.kind, value) for value in column]
+        return [value_of_words(iter(state), self.kind) for state in words.tolist()]
 
     def words(self, value: Any) -> Words:
         """A Python value as the words of a state.
@@ -105,7 +103,7 @@ def _is_fixed(kind: Kind) -> bool:
         return _is_fixed(kind.of)
     if isinstance(kind, k.Tuple):
         return kind.form is not dict and all(map(_is_fixed, kind.items))
-    return kind not in (k.TEXT, k.BYTES, k.NEVER) and kind.name in k.PLAIN
+    return kind.name in k.PLAIN and kind not in (k.TEXT, k.BYTES)
 
 
 def settled(kind: Kind, returned: Kind) -> Kind | None:
@@ -116,12 +114,8 @@ def settled(kind: Kind, returned: Kind) -> Kind | None:
     joined = k.joined(kind, returned)
     if joined is None or joined == kind:
         return joined
-    return returned if _plain(joined) == _plain(returned) else joined
-
-
-def _plain(kind: Kind) -> str:
-    """A kind without whether its numbers are loose."""
-    return str(kind)
+    # The text of a kind does not say whether its numbers are loose.
+    return returned if str(joined) == str(returned) else joined
 
 
 def _converted(kind: Kind, value: Any) -> Any:
@@ -133,15 +127,10 @@ def _converted(kind: Kind, value: Any) -> Any:
     return float(value) if kind.name == "float" else value
 
 
-def _with_tuples(kind: Kind, value: Any) -> Any:
-    """The value of a column, where a row is a dictionary, as a function has it."""
-    if isinstance(kind, k.Optional):
-        return value if value is None else _with_tuples(kind.of, value)
-    if not isinstance(kind, k.Tuple):
-        return value
-    items = [_with_tuples(*pair) for pair in zip(kind.items, value.values(), strict=True)]
-    return tuple(items) if kind.form is tuple else kind.form(*items)
+class _StateArgument(Argument):
+    """How a state is read."""
 
-
-def _address(words: Words) -> tuple[Any, ...]:
-    return (words.ctypes.data,)
+    def __init__(self, kind: Kind, name: str) -> None:
+        self.value = of_parts(kind, loaded(kind, f"{name} + i8(i) * {8 * kind.words}"))
+        self.parameters = [name]
+        self.lines, self.made, self.checks, self.functions = [], [], [], {}

@@ -403,7 +403,7 @@ class Emitter:
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
                 "an integer of more than 53 bits beside floats",
             )
-        return f"float({value.code})"
+        return as_float(value)
 
     # Variables
 
@@ -640,6 +640,11 @@ def _is_number(code: str) -> bool:
     return code.replace(".", "", 1).replace("-", "", 1).isalnum() and (
         code[0].isdigit() or (code[0] == "-" and code[1:2].isdigit())
     )
+
+
+def as_float(value: Value) -> str:
+    """Code for a float of an `int` or `bool`; Numba has none of a `bool` itself."""
+    return f"float({value.code})" if value.kind.name == "int" else f"float(int({value.code}))"
 
 
 def literal(emitter: Emitter, value: Any) -> Value:

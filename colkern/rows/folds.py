@@ -153,7 +153,11 @@ class Fold:
         marks = np.zeros(1, np.uint8)
         rows = _Rows(self._inputs, given.values, stop)
         loop = self._loops[groups is not None]
-        passed = [*given.passed, *([] if groups is None else [groups])]
+        passed = list(given.passed)
+        if groups is not None:
+            # As those of `group_rows` are, for which the loop is compiled.
+            passed.append(groups.view())
+            passed[-1].flags.writeable = False
         at = start
         while True:
             begin, pool = arena.begin().address, self._pool.ctypes.data
@@ -181,11 +185,16 @@ class Fold:
             f"{self._title} {row} is left to Python ({where}), which strict=True refuses"
         )
 
-    def compile(self) -> None:
-        """Compile the loops, or load what was compiled; the function is not called."""
+    def compile(self, whole: bool = True) -> None:
+        """Compile the loops, or load what was compiled; the function is not called.
+
+        Args:
+            whole: Whether that for one state is needed.
+        """
         states = np.zeros((1, self._states.kind.words), np.int64)
         for groups in (None, np.zeros(0, np.uint32)):
-            self.run(0, 0, self.given(self._inputs.none()), states, groups)
+            if groups is not None or whole:
+                self.run(0, 0, self.given(self._inputs.none()), states, groups)
 
 
 class _Rows:

@@ -169,9 +169,10 @@ class Reduction:
 
     def compile(self, columns: Sequence[s.DataType]) -> None:
         """Compile all loops, or load what was compiled; nothing is called but `init`."""
-        for part in (self._update, self._merge, self._finish):
-            if part:
-                part.compile()
+        self._update.compile()
+        if self._merge is not None:
+            self._merge.compile(whole=False)
+        self._finish.compile()
 
     def _no_words(self) -> OverflowError:
         return OverflowError(

@@ -8,7 +8,7 @@ unsigned: a signed index makes Numba wrap negative ones around.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -88,13 +88,15 @@ def loop_source(
         arguments: How each column is read.
         site: The place in the user's source that a row is left at for a reason.
     """
-    functions = "".join(program.sources.values())
     output = Output(returns)
-    sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
+    program = replace(program, sources=program.sources | output.functions())
+    functions = "".join(program.sources.values())
+    memory = output.memory()
+    sinks = [part for part in memory if isinstance(part, Sink)]
     codes = [part for argument in arguments for part in argument.value.parts]
     checks = [f"({test})" for argument in arguments for test in argument.checks]
     made = [line for argument in arguments for line in argument.lines]
-    uses_arena = bool(made) or calls_with_arena(program)
+    uses_arena = bool(made) or output.makes or calls_with_arena(program)
     makes = bool(sinks) or uses_arena
     leaves = bool(program.sites) or bool(checks) or makes
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
@@ -102,7 +104,7 @@ def loop_source(
     if uses_arena:
         slot.append("set_word(arena, arena_begin)")
     slot += made
-    slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
+    slot += [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
     line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
     left, status = before_call(program, arguments, site)
@@ -114,7 +116,7 @@ def loop_source(
         slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
     written = list(output.lines(result))
     if sinks:
-        undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
+        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
         slot.append("full = False")
         slot += ["if status == 0:", *("    " + line for line in written)]
         stop = [*undo, "return i8(i)"]
@@ -126,7 +128,7 @@ def loop_source(
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
     parameters = [name for argument in arguments for name in argument.parameters]
-    parameters += [memory.name for memory in output.all_memory()]
+    parameters += [part.name for part in memory]
     # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
     one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
     one_by_one = one_by_one or any(argument.kind in (k.TEXT, k.BYTES) for argument in arguments)

@@ -84,7 +84,7 @@ class Plan:
             Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
             for n, (column, may) in enumerate(zip(columns, nullable, strict=True))
         ]
-        program = Program()
+        self.program = program = Program()
         definition = definition_of(function)
         arguments = {
             name: of_parts(argument.kind, tuple("_" for _ in zeros(argument.kind)))
@@ -146,7 +146,8 @@ class Plan:
         validity, null_count = self.called(arrays)
         passed = self.passed(arrays)
         # What each row writes need not be cleared before.
-        memory = list(self.source.output.all_memory())
+        output, target = self.source.output, target_of(HOST)
+        memory = output.memory()
         is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
         made_of = np.empty if is_full else np.zeros
         marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
@@ -163,10 +164,14 @@ class Plan:
         except Exception as error:
             self._explain(error)
             raise
-        made = self.source.output.array(written, parts, length, self.large)
+        for name in parts[0]:
+            pieces = [part[name] for part in parts]
+            written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        output.spread(written)
+        made = output.array(target, written, length, self.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return self.completed(target_of(HOST), made, arrays, marks)
+        return self.completed(target, made, arrays, marks)
 
     def called(self, arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
         """The bitmap of the rows that the function is called for, and how many others there are.
@@ -235,14 +240,14 @@ class Plan:
         arena = _arena()
         sinks = {
             memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
-            for memory in self.source.output.all_memory()
+            for memory in self.source.output.memory()
             if isinstance(memory, Sink)
         }
         at = start
         while True:
             outputs = [
                 sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
-                for memory in self.source.output.all_memory()
+                for memory in self.source.output.memory()
             ]
             at = self._loop(
                 at,
@@ -365,9 +370,12 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
 
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
-    if not dataclasses.is_dataclass(result):
-        return result
-    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    if dataclasses.is_dataclass(result):
+        names = [field.name for field in dataclasses.fields(result)]
+        return {name: _as_column_value(getattr(result, name)) for name in names}
+    if type(result) is dict:
+        return {key: _as_column_value(value) for key, value in result.items()}
+    return [*map(_as_column_value, result)] if type(result) is list else result
 
 
 def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

@@ -59,9 +59,13 @@ BODIES = (
 
 NAMES: dict[str, Any] = {
     "math": math,
+    "i1": np.int8,
+    "i2": np.int16,
+    "i4": np.int32,
     "u1": np.uint8,
     "u8": np.uint64,
     "i8": np.int64,
+    "f4": np.float32,
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,

@@ -113,7 +113,7 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     name, function = _OPERATORS[type(operation)]
     folded = _folded(function, left, right)
     if folded is not None:
-        return folded
+        return constant(_wrapped(folded.constant)) if emitter.program.wraps else folded
     if any(isinstance(side.kind, k.Container) and side.kind.default for side in (left, right)):
         emitter.refuse("an operator of dictionaries with defaults has no compiled form")
     if name != "%" and any(k.is_row(side.kind) for side in (left, right)):
@@ -146,6 +146,8 @@ def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
     """The result of arithmetic; one with floats of which all may be integers is no plain float."""
     kinds = [side.kind for side in sides]
     if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
+        if emitter.program.wraps:
+            return value
         emitter.leave_if(
             f"abs({value.code}) > {float(1 << 53)}",
             "an integer of more than 53 bits beside floats",
@@ -165,6 +167,13 @@ def _folded(function: Callable[..., Any], *sides: Value) -> Value | None:
     if isinstance(value, str | bytes | tuple | list) and len(value) > LARGEST_CONSTANT:
         return None
     return constant(value)
+
+
+def _wrapped(value: Any) -> Any:
+    """An integer of more than 64 bits wrapped around; other values as they are."""
+    if not isinstance(value, int) or -(1 << 63) <= value < 1 << 63:
+        return value
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
@@ -225,7 +234,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
     kinds = [
         side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
     ]
-    if k.BOOL in kinds:
+    if k.BOOL in kinds and not emitter.program.has_numpy:
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
     return emitter.refuse("`is` compares with None, True and False; use `==` for values")

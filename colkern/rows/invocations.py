@@ -255,6 +255,8 @@ def _in_table(function: Any) -> bool:
 
 def table_name(function: Any) -> str:
     """The name that the table has for a function of Python's."""
+    if getattr(function, "__module__", "") == "numpy":
+        return f"numpy.{function.__name__}"
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__qualname__", type(function).__name__)
     module = getattr(function, "__module__", None) or ""
@@ -304,7 +306,7 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
-    if kind.loose:
+    if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
     named = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}

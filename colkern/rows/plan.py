@@ -25,8 +25,8 @@ from colkern.operations.moving import to_device, to_host
 from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
-from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
-from colkern.rows.emitter import Program, Site
+from colkern.rows.columns import LISTS, declared_kind, has_large, reader_of, type_of
+from colkern.rows.emitter import MeetsNumPy, Program, Site
 from colkern.rows.encoded import decoded
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
@@ -55,6 +55,7 @@ class Plan:
         nullable: Which parameters get None where a column is null.
         returns: The declared type of the results; None for what the function returns.
         strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
         inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
             such nulls are left to Python.
 
@@ -70,6 +71,7 @@ class Plan:
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
         strict: bool = False,
+        wraps: bool = False,
         inner_nulls: bool = False,
     ) -> None:
         self.function = function
@@ -78,19 +80,24 @@ class Plan:
         self._inner_nulls = inner_nulls
         self._with_nulls: Plan | None = None
         self._strict = strict
+        self._wraps = wraps
         self.nullable = list(nullable)
         inside = Nulls.NONE if inner_nulls else Nulls.LEFT
         self.arguments = [
             Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
             for n, (column, may) in enumerate(zip(columns, nullable, strict=True))
         ]
-        self.program = program = Program()
         definition = definition_of(function)
         arguments = {
             name: of_parts(argument.kind, tuple("_" for _ in zeros(argument.kind)))
             for name, argument in zip(definition.parameters, self.arguments, strict=True)
         }
-        self.name, self.kind, _ = write_function(program, definition, arguments)
+        program = Program(wraps)
+        try:
+            self.name, self.kind, _ = write_function(program, definition, arguments)
+        except MeetsNumPy:
+            program = Program(wraps, has_numpy=True)
+            self.name, self.kind, _ = write_function(program, definition, arguments)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
             raise CompileError(
@@ -103,6 +110,7 @@ class Plan:
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
+        self.program = program
         for argument in self.arguments:
             program.sources |= argument.functions
         self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
@@ -131,7 +139,14 @@ class Plan:
             return self
         if self._with_nulls is None:
             self._with_nulls = self
-            given = self.function, self._columns, self.nullable, self._declared, self._strict
+            given = (
+                self.function,
+                self._columns,
+                self.nullable,
+                self._declared,
+                self._strict,
+                self._wraps,
+            )
             with contextlib.suppress(CompileError, UnsupportedError):
                 made = Plan(*given, inner_nulls=True)
                 self._with_nulls = made if made.returns == self.returns else self
@@ -296,7 +311,7 @@ class Plan:
                 try:
                     build_array([result], type=self.returns)
                 except (OverflowError, TypeError, ValueError):
-                    too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
+                    too_large = _is_number_of(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.function.__name__
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
@@ -366,6 +381,14 @@ def _require_text(array: Array, place: str) -> None:
 
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
+
+
+def _is_number_of(result: Any, type_: s.DataType) -> bool:
+    """Whether a result, or each of its items, is an integer where the type has integers."""
+    if isinstance(result, list):
+        items = type_.fields[0].type if isinstance(type_.storage, LISTS) else s.null()
+        return all(item is None or _is_number_of(item, items) for item in result)
+    return isinstance(result, int) and isinstance(type_, s.Int)
 
 
 def _as_column_value(result: Any) -> Any:

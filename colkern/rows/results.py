@@ -179,11 +179,10 @@ class Output:
 
     def _putter(self, item: Output) -> str:
         size = 8 * item.kind.words
+        full = ["    if header == 0:", "        return False"]
         lines = [
             f"def put_{self.name}({', '.join(('arena', 'header', *self._list_sinks()))}):",
-            f"    header = {self.listed('header')}",
-            "    if header == 0:",
-            "        return False",
+            *([f"    header = {self.listed('header')}", *full] if is_hashed(self.inside) else []),
             "    count = list_size(header)",
             f"    at = put({self.name}_items, get_word(header), count * {size})",
             "    if at < 0:",
@@ -212,7 +211,7 @@ class Output:
                 yield f"if get_word({place} + {at}) == 0:"
                 yield from ("    " + line for line in there)
                 yield "else:"
-                yield from ("    " + line for line in self._empty(place, at + 8))
+                yield from ("    " + line for line in self._empty(place, at))
             return
         yield from self._settled_inside(place, at)
 

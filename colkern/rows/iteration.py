@@ -12,6 +12,7 @@ from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, expression, looked_into, needed
+from colkern.rows.front import is_generator
 from colkern.rows.statements import repeated
 from colkern.rows.values import Value, of_parts
 
@@ -56,7 +57,12 @@ def each(
         more: A further condition for another round.
         any_order: Whether the items may come in any order.
     """
-    source = source_of(emitter, iterable, any_order)
+    outer, emitter.changing = emitter.changing, names
+    read_later = len(emitter.read_later)
+    try:
+        source = source_of(emitter, iterable, any_order)
+    finally:
+        emitter.changing = outer
 
     def round_() -> None:
         test = source.more if more == "True" else f"({more} and {source.more})"
@@ -69,6 +75,7 @@ def each(
         body()
 
     repeated(emitter, node, names, round_, orelse)
+    del emitter.read_later[read_later:]
 
 
 def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
@@ -84,6 +91,8 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
+    if is_generator(known_object(emitter, node.func)):
+        return "yield"
     if isinstance(node.func, ast.Attribute):
         is_view = node.func.attr in _VIEWS and not node.args
         return node.func.attr if is_view or node.func.attr == "finditer" else ""
@@ -93,6 +102,18 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
         return ""
     meant = emitter.definition.names.get(node.func.id)
     return node.func.id if meant is _MEANINGS[node.func.id] else ""
+
+
+def known_object(emitter: Emitter, node: ast.expr) -> object:
+    """The object that a name, or an attribute of a module, is known to mean; None if it is not."""
+    if isinstance(node, ast.Name):
+        value = emitter.env.get(node.id)
+        if value is not None:
+            return value.constant if value.is_constant else None
+        return None if node.id in emitter.locals else emitter.definition.names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(known_object(emitter, node.value), node.attr, None)
+    return None
 
 
 _MEANINGS = {
@@ -305,6 +326,16 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
     return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
 
 
+def _yielded(emitter: Emitter, node: ast.Call) -> Source:
+    """What a generator yields: all of it, before the first item is asked for.
+
+    Nobody sees the difference: a generator that raises, or goes on for long, leaves the row to Python, and
+    what it reads may not change meanwhile.
+    """
+    emitter.gone_over = node
+    return source_of_value(emitter, expression(emitter, node))
+
+
 _VIEWS = ("items", "keys", "values")
 
 _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
@@ -315,6 +346,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "filter": _filter,
     "map": _map,
     "finditer": _matches,
+    "yield": _yielded,
     "items": _view,
     "keys": _view,
     "values": _view,

@@ -65,6 +65,8 @@ class Program:
     """What the functions of one row function share.
 
     Args:
+        wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
+        has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
         pool: The constants that compiled code reads from memory.
         sites: Where a row may be left to Python.
         bodies: The functions that the source calls, by name.
@@ -77,6 +79,8 @@ class Program:
         recurs: Whether one calls itself.
     """
 
+    wraps: bool = False
+    has_numpy: bool = False
     pool: bytearray = field(default_factory=bytearray)
     sites: list[Site] = field(default_factory=list)
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
@@ -141,6 +145,10 @@ class Recursion:
     name: str = ""
     kind: Kind | None = None
     is_used: bool = False
+
+
+class MeetsNumPy(Exception):
+    """The function uses NumPy: all of it is to be written again, for numbers that may be NumPy's."""
 
 
 class Wider(Exception):
@@ -421,12 +429,12 @@ class Emitter:
 
     def exact_float(self, value: Value) -> str:
         """An integer as a float; the row is left to Python if it has no float of its own."""
-        if value.kind.name == "int" and not _is_number(value.code):
+        if value.kind.name == "int" and not _is_number(value.code) and not self.program.wraps:
             self.leave_if(
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
                 "an integer of more than 53 bits beside floats",
             )
-        return f"float({value.code})"
+        return as_float(value)
 
     # Variables
 
@@ -470,7 +478,7 @@ class Emitter:
         joined = k.joined(has, gets)
         if joined is None:
             what = "it returns" if key == RETURN else "one variable is"
-            if self.yielded is not None and key == (*self.yielded.kind.sites, 0):
+            if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")
         if joined != has or k.has_constant(joined) != k.has_constant(has):
@@ -672,6 +680,11 @@ def _is_number(code: str) -> bool:
     return code.replace(".", "", 1).replace("-", "", 1).isalnum() and (
         code[0].isdigit() or (code[0] == "-" and code[1:2].isdigit())
     )
+
+
+def as_float(value: Value) -> str:
+    """Code for a float of an `int` or `bool`; Numba has none of a `bool` itself."""
+    return f"float({value.code})" if value.kind.name == "int" else f"float(int({value.code}))"
 
 
 def literal(emitter: Emitter, value: Any) -> Value:

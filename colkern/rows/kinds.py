@@ -133,11 +133,18 @@ def unchangeable(kind: Kind) -> Kind:
     return replace(kind, constant=True) if isinstance(kind, Container) else kind
 
 
-def may_be_one(left: Container, right: Container) -> bool:
+def may_be_one(left: Kind, right: Kind) -> bool:
     """Whether two containers may be one object, as far as it is known which displays they come from."""
+    if not isinstance(left, Container) or not isinstance(right, Container):
+        return False
     if left.name != right.name:
         return False
     return bool(left.sites & right.sites) or not (left.sites or right.sites)
+
+
+def is_row(kind: Kind) -> bool:
+    """Whether a value is a dictionary with constant keys: what a struct is."""
+    return isinstance(kind, Tuple) and kind.form is dict
 
 
 def optional(of: Kind) -> Kind:

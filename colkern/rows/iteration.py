@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from colkern.kernels import row_ranges, text_characters
+from colkern.kernels import row_ranges, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
@@ -25,12 +25,13 @@ class Source:
         more: Code for whether there is another item.
         item: Writes what reads it.
         advance: The lines behind that.
-        before: Lines at the start of a round, in front of `more`.
+        end: Writes what is checked where there is no further item.
     """
 
     more: str
     item: Callable[[], Value]
     advance: list[str] = field(default_factory=list)
+    end: Callable[[], None] | None = None
 
 
 def each(
@@ -65,8 +66,12 @@ def each(
         emitter.changing = outer
 
     def round_() -> None:
-        test = source.more if more == "True" else f"({more} and {source.more})"
-        with emitter.within(f"if not {test}:"):
+        if more != "True":
+            with emitter.within(f"if not {more}:"):
+                emitter.write("break")
+        with emitter.within(f"if not {source.more}:"):
+            if source.end is not None:
+                source.end()
             emitter.write("break")
         value = source.item()
         for line in source.advance:
@@ -249,12 +254,13 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
         count = Value(k.INT, emitter.copy(number))
         return Value(k.tuple_of((k.INT, value.kind)), items=(count, value))
 
-    return Source(inside.more, item, [*inside.advance, f"{number} += 1"])
+    return Source(inside.more, item, [*inside.advance, f"{number} += 1"], inside.end)
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
-    if any(getattr(word.value, "value", word) is not False for word in node.keywords):
-        emitter.refuse("zip(strict=True) has no compiled form")
+    words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
+    if words.get("strict", False) not in (False, True):
+        emitter.refuse("zip() has a compiled form only where `strict` is True or False")
     parts = [source_of(emitter, part) for part in node.args]
 
     def item() -> Value:
@@ -262,7 +268,13 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
         return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
 
     advance = [line for part in parts for line in part.advance]
-    return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+    source = Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+    if words.get("strict"):
+        rest = " or ".join(part.more for part in parts)
+        source.end = lambda: emitter.fail_if(
+            f"({rest})", row_values.VALUE_ERROR, "zip() of sizes that differ"
+        )
+    return source
 
 
 def _reversed(emitter: Emitter, node: ast.Call) -> Source:

@@ -101,10 +101,11 @@ class CompiledRows:
             wraps = options.arithmetic == "machine"
             return Plan(self._function, columns, nullable, returns, options.strict, wraps)
         except (CompileError, UnsupportedError) as error:
-            self._reasons[columns] = error
             if self._options.strict:
                 raise
             if not self._options.fallback:
+                advice = "with fallback=True, it runs in Python"
+                self._reasons[columns] = type(error)(f"{error}\n{advice}")
                 return None
             self.report.reason = str(error).split("\n")[0]
             warnings.warn(

@@ -18,7 +18,6 @@ from colkern.jit.rows.arguments import (
     Reader,
     Value,
     accepted_reader,
-    decoded_type,
     reader_of,
     require_one_form_of_decimals,
     value_of,
@@ -26,6 +25,7 @@ from colkern.jit.rows.arguments import (
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
+from colkern.rows.encoded import decoded, decoded_type
 
 if TYPE_CHECKING:
     from colkern.jit.compiling.row_function import RowFunction
@@ -128,8 +128,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
 
     def _planned(self, arrays: Sequence[Array]) -> tuple[Planned, list[Array], int]:
         """The plan for columns in host memory, the columns as it reads them, and their length."""
-        from colkern.jit.rows.encoded import decoded
-
         length = common_length(self._names, arrays, self.KIND)
         plain = [decoded(array) for array in arrays]
         return self._plan_for(tuple([array.type for array in plain])), plain, length

@@ -15,7 +15,7 @@ from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.rows.arguments import accepted_reader, decoded_type
+from colkern.jit.rows.arguments import accepted_reader
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.operations import combine_validity
@@ -27,6 +27,7 @@ from colkern.rows.compiled_rows import (
     RowOptions,
     representative,
 )
+from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
 from colkern.rows.reports import Report
 
@@ -168,8 +169,6 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
-        from colkern.jit.rows.encoded import is_encoded, over_values
-
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
         # Null indices lead to no value that could have the default as its result.
@@ -178,7 +177,6 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         return over_values(arrays[0], lambda values: self._called([values]))
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
-        from colkern.jit.rows.encoded import decoded
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 

@@ -11,7 +11,7 @@ from typing import Any
 from colkern.errors import CompileError
 from colkern.rows import kinds as k
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import RETURN, Emitter, Program, Wider, derived
+from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Program, Wider, derived
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.kinds import Kind
@@ -22,7 +22,10 @@ MOST_ATTEMPTS = 200
 
 
 def write_function(
-    program: Program, definition: Definition, arguments: dict[str, Value]
+    program: Program,
+    definition: Definition,
+    arguments: dict[str, Value],
+    returns: Kind | None = None,
 ) -> tuple[str, Kind, list[str]]:
     """Write a function: its name in the generated source, the kind of its result, its parameters.
 
@@ -30,11 +33,12 @@ def write_function(
         program: What it becomes part of.
         definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
+        returns: The kind of its result at least; None for that of the values that it returns.
 
     Raises:
         CompileError: If it has no compiled form; names the line.
     """
-    widened: dict[Any, Kind] = {}
+    widened: dict[Any, Kind] = {} if returns is None else {RETURN: returns}
     before = program.state()
     for _ in range(MOST_ATTEMPTS):
         program.restore(before)
@@ -63,6 +67,28 @@ def write_function(
         program.sources[name] = emitter.source(name, names)
         return name, widened.get(RETURN, k.NONE), names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def write_program(
+    wraps: bool, definition: Definition, arguments: dict[str, Value], returns: Kind | None = None
+) -> tuple[Program, str, Kind]:
+    """Write a function and all that it calls: the program, the function's name, the kind of its result.
+
+    Args:
+        wraps: Whether arithmetic is the machine's.
+        definition: As for `write_function`, and so are the others.
+        arguments: Its arguments.
+        returns: The kind of its result at least.
+
+    Raises:
+        CompileError: As `write_function`.
+    """
+    program = Program(wraps)
+    try:
+        return program, *write_function(program, definition, arguments, returns)[:2]
+    except MeetsNumPy:
+        program = Program(wraps, has_numpy=True)
+        return program, *write_function(program, definition, arguments, returns)[:2]
 
 
 def users_function(

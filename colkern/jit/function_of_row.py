@@ -5,7 +5,6 @@ Nothing here imports Numba.
 
 from __future__ import annotations
 
-import datetime
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -129,16 +128,15 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         return reason
 
     def _returns(self) -> s.DataType | type | None:
-        """The declared type of a row's result, or the hint `datetime.datetime`."""
-        hint = self.signature.hint
-        return hint if hint is datetime.datetime else self.signature.returns
+        """What a row's result is declared as."""
+        return self.signature.result
 
     def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
         """The plan of the compiler of row functions; None if it does not take the function."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             accepted_reader(parameter, decoded_type(column))
         plain = tuple(map(self._read_as, self.signature.parameters, map(decoded_type, columns)))
-        plan = self.rows.plan(plain, self._nullable(), self._returns())
+        plan: AnyPlan | None = self.rows.plan(plain, self._nullable(), self._returns())
         if plan is None and any(p.type is Decimal for p in self.signature.parameters):
             raise self._reason()
         return plan

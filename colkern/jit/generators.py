@@ -5,7 +5,6 @@ Nothing here imports Numba; the first definition with known types, or the first 
 
 from __future__ import annotations
 
-import datetime
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
@@ -79,8 +78,8 @@ class Generator(FunctionOfRow):
         return list_parent_indices(lists), list_flatten(lists)
 
     def _returns(self) -> s.DataType | None:
-        item = self.signature.returns
-        if item is None or self.signature.hint is datetime.datetime:
+        item = self.signature.result
+        if not isinstance(item, s.DataType):
             return None
         return s.large_list(item) if self._large else s.list_(item)
 

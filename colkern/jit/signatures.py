@@ -62,6 +62,11 @@ class Signature:
     returns: s.DataType | None
     hint: type | None = None
 
+    @property
+    def result(self) -> s.DataType | type | None:
+        """What results are declared as; the hint `datetime.datetime` itself, as it says no zone."""
+        return self.hint if self.hint is datetime.datetime else self.returns
+
 
 RESULTS_OF_HINTS: dict[type, s.DataType] = {
     bool: s.bool_(),

@@ -15,6 +15,7 @@ from colkern.generated import function_of_text
 from colkern.kernels import (
     primitives,
     row_decimals,
+    row_dicts,
     row_lists,
     row_results,
     row_slots,
@@ -54,9 +55,10 @@ BODIES = (
     row_decimals.of_integer,
     row_decimals.of_scale,
     row_results.put,
-    row_results.put_items,
     row_results.row_bytes,
     row_results.row_text,
+    row_dicts.list_of_entries,
+    row_lists.list_size,
     row_lists.new_list,
     row_values.allocate,
     row_values.get_bytes,
@@ -91,5 +93,5 @@ def namespace_of(program: Program, title: str) -> dict[str, Any]:
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         plain = function_of_text(name, text, own, f"row function {title}")
-        namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
+        own[name] = namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     return namespace

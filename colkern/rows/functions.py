@@ -16,6 +16,7 @@ from colkern.rows.containers import new_container
 from colkern.rows.emitter import (
     RETURN,
     Emitter,
+    MeetsNumPy,
     Program,
     Recursion,
     Unsettled,
@@ -42,6 +43,7 @@ def write_function(
     program: Program,
     definition: Definition,
     arguments: dict[str, Value],
+    returns: Kind | None = None,
     recursion: Recursion | None = None,
 ) -> tuple[str, Kind, list[str]]:
     """Write a function: its name in the generated source, the kind of its result, its parameters.
@@ -50,6 +52,7 @@ def write_function(
         program: What it becomes part of.
         definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
+        returns: The kind of its result at least; None for that of the values that it returns.
         recursion: For calls of it that it has in itself.
 
     Raises:
@@ -61,7 +64,7 @@ def write_function(
     program.count += 1
     recursion = recursion or Recursion()
     recursion.name = name
-    widened: dict[Any, Kind] = {}
+    widened: dict[Any, Kind] = {} if returns is None else {RETURN: returns}
     before = program.state()
     for _ in range(MOST_ATTEMPTS):
         program.restore(before)
@@ -99,6 +102,28 @@ def write_function(
         program.sources[name] = emitter.source(name, names)
         return name, widened.get(RETURN, k.NONE), names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def write_program(
+    wraps: bool, definition: Definition, arguments: dict[str, Value], returns: Kind | None = None
+) -> tuple[Program, str, Kind]:
+    """Write a function and all that it calls: the program, the function's name, the kind of its result.
+
+    Args:
+        wraps: Whether arithmetic is the machine's.
+        definition: As for `write_function`, and so are the others.
+        arguments: Its arguments.
+        returns: The kind of its result at least.
+
+    Raises:
+        CompileError: As `write_function`.
+    """
+    program = Program(wraps)
+    try:
+        return program, *write_function(program, definition, arguments, returns)[:2]
+    except MeetsNumPy:
+        program = Program(wraps, has_numpy=True)
+        return program, *write_function(program, definition, arguments, returns)[:2]
 
 
 def users_function(
@@ -251,7 +276,7 @@ def _written(
     try:
         for _ in range(MOST_ATTEMPTS):
             program.restore(before)
-            name, kind, _ = write_function(program, definition, values, recursion)
+            name, kind, _ = write_function(program, definition, values, recursion=recursion)
             if not recursion.is_used or kind == recursion.kind:
                 return name, kind, recursion.is_used
             recursion.kind = k.joined(recursion.kind or k.NEVER, kind)

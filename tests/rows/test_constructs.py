@@ -181,3 +181,20 @@ def test_a_list_is_not_compared_with_a_tuple() -> None:
     assert function(ck.array(["", ""])).to_pylist() == [False, False]
     with pytest.raises(TypeError, match="'>=' not supported"):
         function(ck.array(["", "1.2"]))
+
+
+# Texts in an arena
+
+
+def test_text_is_added_behind_the_last_text_alone() -> None:
+    checked(
+        lambda word, n: f"{n}Q{n // 2}" + word[:-1] + "x" + word + f"{n}{n + 1}-{word}",
+        [*WORDS, ("a" * 29, 1234567), ("é" * 16, -7), ("0123456", 10**17)],
+    )
+
+    def sliced(word: str, n: int) -> str:
+        whole = word + "-" * n
+        part = whole[:-1] + "!"
+        return whole + part + whole
+
+    checked(sliced, [(word * k, n + k) for word, n in WORDS for k in (1, 2, 3)])

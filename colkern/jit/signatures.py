@@ -202,6 +202,8 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
             f"Annotated[int, ck.decimal128(12, 2)]"
         )
     hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
+    if typing.get_origin(hint) is tuple and typing.get_args(hint)[1:] == (...,):
+        hint = list[typing.get_args(hint)[0]]  # type: ignore[misc]
     if (fields := _tuple_fields(hint)) is not None:
         hint = _struct(name, fields)
     elif typing.get_origin(hint) in _COLLECTIONS:

@@ -9,6 +9,7 @@ from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
+from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
 from colkern.rows.containers import add, counter, new_container
 from colkern.rows.emitter import Emitter, derived
@@ -438,7 +439,7 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
-    """`tuple(…)` of a tuple; of others, whose length is not known, it is refused."""
+    """`tuple(…)`: of what is no tuple, a list that stands for one, as its length depends on the row."""
     if not node.args:
         return constant(())
     if not isinstance(node.args[0], ast.GeneratorExp | ast.Call):
@@ -447,8 +448,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
             return constant(tuple(value.constant))
         if isinstance(value.kind, k.Tuple):
             return value
-    # Of a length that depends on the row: compared, sorted and returned as a list is.
-    return _list_of(emitter, node.args[0])
+    return tuple_as_list(_list_of(emitter, node.args[0]))
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:

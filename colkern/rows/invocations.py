@@ -81,6 +81,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if isinstance(kind, k.Container):
         from colkern.rows.containers import add, most_common
 
+        if kind.is_tuple and name not in ("count", "index"):
+            emitter.refuse(f"tuple.{name}() has no compiled form")
         if kind.default == "count" and name == "most_common":
             most = needed(emitter, node.args[0]) if node.args else None
             return most_common(emitter, owner, most)
@@ -318,7 +320,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
         return issubclass(kind.form, classes)
     if kind.name not in named:
         emitter.refuse(f"isinstance() of {kind} has no compiled form")
-    return issubclass(named[kind.name], classes)
+    return issubclass(tuple if k.is_tuple(kind) else named[kind.name], classes)
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:

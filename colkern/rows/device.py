@@ -96,8 +96,8 @@ class OnDevice:
     ) -> tuple[Array, Counter[Site | None]]:
         """As `run`, where `start` launches the kernel, with so many threads."""
         plan, output = self._plan, self._source.output
-        validity, null_count = plan.called(arrays)
-        passed = [self._argument(target, value) for value in plan.passed(arrays)]
+        validity, null_count = plan.inputs.called(arrays)
+        passed = [self._argument(target, value) for value in plan.inputs.passed(arrays)]
         bits = self._argument(target, (validity or EMPTY).array)
         marks = target.allocate(length, np.uint8)
         arenas = target.output(

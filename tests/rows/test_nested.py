@@ -118,6 +118,15 @@ def test_a_list_without_none_is_plain() -> None:
         ck.udf(lambda words: "-".join(words))(pa.array([["a"], ["a", None]]))
 
 
+def test_what_is_null_alone() -> None:
+    empty = pa.array([[], None, []])
+    check(lambda words: "-".join(words), empty)
+    check(lambda numbers: sum(numbers), empty)
+    check(lambda items: len(items), pa.array([[], [None, None], None]), left=1)
+    rows = pa.array([{"x": None, "y": 1}, None])
+    check(lambda row: row["y"] if row["x"] is None else row["x"], rows)
+
+
 def test_a_list_is_the_function_s_own() -> None:
     def swapped(items: Any) -> Any:
         items.reverse()

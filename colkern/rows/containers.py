@@ -187,7 +187,9 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         if key is not None:
             keys.append(expression(emitter, key))
             values.append(value)
-        elif isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
+            continue
+        value = emitter.plain(value)
+        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
             keys += map(constant, value.kind.names)
             values += value.items
         else:

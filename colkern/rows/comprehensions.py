@@ -425,6 +425,11 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`dict()`, and `dict(…)` of pairs."""
     from colkern.rows.containers import unpacked
 
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Name):
+        value = expression(emitter, node.args[0])
+        if k.is_row(value.kind):
+            # Compiled code does not change it.
+            return value
     made = new_container(emitter, node, "dict", 0)
     if node.args:
         items(

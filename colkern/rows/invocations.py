@@ -163,6 +163,9 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)
+        if name == "copy" and not arguments:
+            # Compiled code does not change it.
+            return owner
         if name == "get" and arguments and isinstance(arguments[0].constant, str):
             if arguments[0].constant in kind.names:
                 return owner.items[kind.names.index(arguments[0].constant)]

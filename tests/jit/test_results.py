@@ -266,9 +266,6 @@ def head(items: Any, count: int):
     return items[:count] if count <= len(items) else None
 
 
-machine_head = ck.udf(head.function, arithmetic="machine")
-
-
 @given(
     rows=st.lists(
         st.tuples(
@@ -288,11 +285,10 @@ def test_a_part_of_a_list_is_a_list_of_its_type(
         None if items is None or n is None else head.function(items, n)
         for items, n in zip(column.to_pylist(), counts, strict=True)
     ]
-    for function, type_ in ((head, "us"), (machine_head, "s")):
-        results = function(column, pa.array(counts, pa.int64()))
-        results.validate()
-        assert results.type == ck.list_(ck.timestamp(type_))
-        assert results.to_pylist() == expected
+    results = head(column, pa.array(counts, pa.int64()))
+    results.validate()
+    assert results.type == ck.list_(ck.timestamp("us"))
+    assert results.to_pylist() == expected
 
 
 def test_arrays_are_lists_and_the_fields_of_a_struct_may_be() -> None:

@@ -21,6 +21,7 @@ from colkern.rows.constants import Block as ConstantBlock
 from colkern.rows.constants import constant_block, kind_of
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
+from colkern.rows.row_displays import rows_of
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 MOST_SITES = 250
@@ -181,7 +182,7 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
-        self.rows = returned_rows(definition.body)
+        self.rows = rows_of(definition.body)
         self.yielded: Value | None = None
         self.gone_over: ast.AST | None = None
         self.assigned: set[str] = set()
@@ -624,16 +625,6 @@ class _Return(str):
     """A line that ends the function with the parts of its result."""
 
     __slots__ = ()
-
-
-def returned_rows(body: Iterable[ast.stmt]) -> set[int]:
-    """The dictionary displays that are results, or are yielded: rows of a struct."""
-    return {
-        id(node.value)
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Return | ast.Yield) and isinstance(node.value, ast.Dict)
-    }
 
 
 def _is_number(code: str) -> bool:

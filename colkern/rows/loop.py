@@ -8,7 +8,7 @@ unsigned: a signed index makes Numba wrap negative ones around.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -97,6 +97,7 @@ def call_of(
     arguments: Sequence[Argument],
     site: Callable[[str], Site],
     leading: Sequence[str] = (),
+    makes: bool = False,
 ) -> Call:
     """The call of a generated function.
 
@@ -107,6 +108,7 @@ def call_of(
         arguments: How each column is read.
         site: The place in the user's source that a row is left at for a reason.
         leading: The code of what the function gets before those.
+        makes: Whether values are made in the arena behind the call.
     """
     for argument in arguments:
         program.sources |= argument.functions
@@ -114,7 +116,7 @@ def call_of(
     codes = [*leading, *(part for argument in arguments for part in argument.value.parts)]
     checks = [f"({test})" for argument in arguments for test in argument.checks]
     made = [line for argument in arguments for line in argument.lines]
-    uses_arena = bool(made) or calls_with_arena(program)
+    uses_arena = bool(made) or makes or calls_with_arena(program)
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
     lines = ["set_word(arena, arena_begin)"] if uses_arena else []
     lines += made
@@ -181,14 +183,16 @@ def loop_source(
         arguments: How each column is read.
         site: The place in the user's source that a row is left at for a reason.
     """
-    call = call_of(program, name, returns, arguments, site)
     output = Output(returns)
-    sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
-    slot = [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
+    program = replace(program, sources=program.sources | output.functions())
+    call = call_of(program, name, returns, arguments, site, makes=output.makes)
+    memory = output.memory()
+    sinks = [part for part in memory if isinstance(part, Sink)]
+    slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
     slot += call.lines
     written = list(output.lines(call.result))
     if sinks:
-        undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
+        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
         slot.append("full = False")
         slot += ["if status == 0:", *("    " + line for line in written)]
         stop = [*undo, "return i8(i)"]
@@ -200,7 +204,7 @@ def loop_source(
     leaves = call.leaves or bool(sinks)
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
-    parameters = [memory.name for memory in output.all_memory()]
+    parameters = [part.name for part in memory]
     text = loop_text(call, slot, parameters, one_by_one=bool(sinks))
     return Source(program, text, output, leaves)
 

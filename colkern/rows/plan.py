@@ -100,6 +100,9 @@ class Plan:
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
+        self.program = program
+        for argument in self.arguments:
+            program.sources |= argument.functions
         self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
         self.large = returns is not None and has_large(returns)
         self.natural = type_of(self.kind, self.large)
@@ -107,7 +110,7 @@ class Plan:
         if self.returns != self.natural:
             # Refused now rather than once there are results.
             cast(nulls(0, self.natural), self.returns)
-        self._loop = compiled_loop(program, self.source.text, function.__name__)
+        self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
         self._pool = placed_pool(program)
         self._bytes_a_row: dict[str, float] = {}
 
@@ -158,7 +161,8 @@ class Plan:
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
         # What each row writes need not be cleared before.
-        memory = list(self.source.output.all_memory())
+        output, target = self.source.output, target_of(HOST)
+        memory = output.memory()
         is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
         made_of = np.empty if is_full else np.zeros
         marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
@@ -175,10 +179,14 @@ class Plan:
         except Exception as error:
             self._explain(error)
             raise
-        made = self.source.output.array(written, parts, length, self.large)
+        for name in parts[0]:
+            pieces = [part[name] for part in parts]
+            written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        output.spread(written)
+        made = output.array(target, written, length, self.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return self.completed(target_of(HOST), made, arrays, marks)
+        return self.completed(target, made, arrays, marks)
 
     def completed(
         self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
@@ -228,14 +236,14 @@ class Plan:
         arena = arena_of_thread()
         sinks = {
             memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
-            for memory in self.source.output.all_memory()
+            for memory in self.source.output.memory()
             if isinstance(memory, Sink)
         }
         at = start
         while True:
             outputs = [
                 sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
-                for memory in self.source.output.all_memory()
+                for memory in self.source.output.memory()
             ]
             at = self._loop(
                 at,
@@ -356,11 +364,12 @@ def _is_number_of(result: Any, type_: s.DataType) -> bool:
 
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
-    if isinstance(result, list):
-        return [_as_column_value(item) for item in result]
-    if not dataclasses.is_dataclass(result):
-        return result
-    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    if dataclasses.is_dataclass(result):
+        names = [field.name for field in dataclasses.fields(result)]
+        return {name: _as_column_value(getattr(result, name)) for name in names}
+    if type(result) is dict:
+        return {key: _as_column_value(value) for key, value in result.items()}
+    return [*map(_as_column_value, result)] if type(result) is list else result
 
 
 def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:

@@ -114,10 +114,11 @@ class CompiledRows:
         try:
             return self._compiled(columns, nullable, returns)
         except (CompileError, UnsupportedError) as error:
-            self._reasons[columns] = error
             if self._options.strict:
                 raise
             if not self._options.fallback:
+                advice = "with fallback=True, it runs in Python"
+                self._reasons[columns] = type(error)(f"{error}\n{advice}")
                 return None
             self.report.reason = str(error).split("\n")[0]
             warnings.warn(f"{self.report.name} runs in Python: {self.report.reason}", stacklevel=4)

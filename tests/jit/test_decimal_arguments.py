@@ -35,19 +35,6 @@ def test_a_value_of_more_digits_than_declared_is_named_with_its_row() -> None:
     assert caught.value.__notes__ == ["a_cent_more: row 1"]
 
 
-def test_declared_with_more_digits_it_is_a_decimal_in_columns_of_any_width() -> None:
-    @ck.reducer("(decimal128(20, 2)) -> float64")
-    class total:
-        def init():
-            return 0.0
-
-        def update(state, x):
-            return state + float(x)
-
-    for column in (WIDE, NARROW, ck.decimal64(12, 2)):
-        assert total(money(["3.00", "1.50"], column)) == 4.5
-
-
 def test_undeclared_columns_of_both_kinds_are_refused() -> None:
     @ck.udf
     def is_less(a, b) -> bool:

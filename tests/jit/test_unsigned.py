@@ -109,19 +109,3 @@ def test_without_machine_arithmetic_they_are_pythons_integers() -> None:
 def test_with_floats_both_are_floats() -> None:
     mean = udf(lambda x, i: (x * 0.5 + i) / 2)
     assert mean(ck.array([10], ck.uint64()), ck.array([-1])).to_pylist() == [2.0]
-
-
-def test_a_state_that_begins_with_a_literal_is_a_uint64_where_it_meets_one() -> None:
-    @ck.reducer
-    class total_and_most:
-        def init():
-            return 0, 0, -1
-
-        def update(state, x):
-            return state[0] + x, max(state[1], x), state[2]
-
-        def finish(state):
-            return state[0] // 2, state[1]
-
-    found = total_and_most(ck.array([2**63, 2**62, 1], ck.uint64()))
-    assert found == {"f0": 2**62 + 2**61, "f1": 2**63}

@@ -81,5 +81,5 @@ def namespace_of(program: Program, title: str) -> dict[str, Any]:
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         plain = function_of_text(name, text, own, f"row function {title}")
-        namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
+        own[name] = namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     return namespace

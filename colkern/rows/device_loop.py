@@ -223,10 +223,13 @@ def kernel_function(plan: Plan, source: DeviceSource) -> Any:
     """The function of one thread, in terms of compiled functions.
 
     Raises:
-        UnsupportedError: If the chosen compiler does not take row functions.
+        UnsupportedError: If the chosen compiler does not take row functions, or not this one.
     """
     row_functions.require_compiler()
     program, title = plan.program, f"row function {plan.function.__name__} on a device"
+    if program.recurs:
+        # A thread has a small stack.
+        raise UnsupportedError(f"{title}: it calls itself")
     shared = {function.__name__: function for function in (*PRIMITIVES, *BODIES)}
     used = source.text + "".join(program.sources.values())
     namespace = NAMES | {

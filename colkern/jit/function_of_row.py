@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import UnsupportedError
+from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.rows.arguments import accepted_reader
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.operations import combine_validity
@@ -32,11 +32,10 @@ from colkern.rows.front import Sources
 from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
-    from colkern.jit.rows.execution import Plan
     from colkern.rows.device import OnDevice
 
 
-class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
+class FunctionOfRow(ColumnFunction[Counted]):
     """A `ColumnFunction` of one plain function.
 
     Attributes:
@@ -89,7 +88,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         return (self.function,)
 
     def _result_types(self) -> Iterable[s.DataType]:
-        return self._inferred.values()
+        return self.rows.result_types()
 
     # Plans
 
@@ -97,40 +96,23 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         """Compile the function if its declaration says enough, so that mistakes show at once."""
         types = [representative(parameter.type) for parameter in self.signature.parameters]
         known = [type_ for type_ in types if type_ is not None]
-        is_known = len(known) == len(types) and has_all_names(self.function)
-        if not is_known or self._row_plan(tuple(known)) is None:
-            self._define_otherwise(is_known)
-
-    def _define_otherwise(self, is_known: bool) -> None:
-        """Define a function that has no plan: its types are not known, or it is not compiled."""
-        if is_known:
-            raise self._reason()
-
-    def _reason(self) -> CompileError | UnsupportedError:
-        """Why there is no plan."""
-        reason = self.rows.reason()
-        assert reason is not None
-        return reason
+        if len(known) == len(types) and has_all_names(self.function):
+            self._default(self._row_plan(tuple(known)).returns)
 
     def _returns(self) -> s.DataType | None:
         """The declared type of a row's result."""
         return self.signature.returns
 
-    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
-        """The plan of the compiler of row functions; None if it does not take the function."""
+    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan:
+        """The plan for columns of those types."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            accepted_reader(parameter, decoded_type(column))
+            require_accepted(parameter, decoded_type(column))
         plain = tuple(map(decoded_type, columns))
-        plan: AnyPlan | None = self.rows.plan(plain, self._nullable(), self._returns())
+        plan: AnyPlan = self.rows.plan(plain, self._nullable(), self._returns())
         return plan
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:
-        row_plan = self._row_plan(columns)
-        return self._plan_otherwise(columns) if row_plan is None else self._counted(row_plan)
-
-    def _plan_otherwise(self, columns: tuple[s.DataType, ...]) -> Plan:
-        """A plan for a function that the compiler of row functions does not take."""
-        raise self._reason()
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Counted:
+        return self._counted(self._row_plan(columns))
 
     def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
         """A plan that counts its rows, and has a default for nulls."""
@@ -145,12 +127,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        plan = self._row_plan(columns)
-        return self._type_otherwise(columns) if plan is None else plan.returns
-
-    def _type_otherwise(self, columns: tuple[s.DataType, ...]) -> s.DataType:
-        """The type of the results of a function that the compiler of row functions does not take."""
-        raise self._reason()
+        return self._row_plan(columns).returns
 
     # Calls
 
@@ -186,8 +163,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         if columns not in self._rows_on_device:
             plan = self._row_plan(columns)
             if not isinstance(plan, Plan):
-                why = self._reason() if plan is None else "it runs in Python"
-                raise UnsupportedError(f"{self.name} on a device: {why}")
+                raise UnsupportedError(f"{self.name} on a device: it runs in Python")
             self._rows_on_device[columns] = self._counted(OnDevice(plan))
         return self._rows_on_device[columns].run(plain, plain[0].length)
 
@@ -195,7 +171,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
 
     def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
         """Results with a default value where the function was not called."""
-        from colkern.jit.rows.default_values import filled
+        from colkern.jit.default_values import filled
 
         may = self._nullable()
         required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
@@ -207,6 +183,6 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
 
     def _default(self, returns: s.DataType) -> Array | None:
         """The result for nulls as an array of one slot; None if they are passed or propagated."""
-        from colkern.jit.rows.default_values import default_array
+        from colkern.jit.default_values import default_array
 
         return default_array(self.name, self.nulls, returns) if self._has_default() else None

@@ -219,6 +219,8 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
+    # What `udf` has made is the plain function here.
+    function = getattr(function, "row_function", function)
     if is_generator(function) and emitter.gone_over is not node:
         emitter.refuse("a generator has a compiled form only where its items are asked for at once")
     if isinstance(function, ast.FunctionDef | ast.Lambda):

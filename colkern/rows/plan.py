@@ -98,7 +98,12 @@ class Plan:
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
         if returns is not None:
-            self.kind = declared_kind(self.kind, returns)
+            try:
+                self.kind = declared_kind(self.kind, returns)
+            except UnsupportedError:
+                raise CompileError(
+                    f"{function.__name__} returns {self.kind} where {returns} is declared"
+                ) from None
         self._definition = definition
         self.program = program
         for argument in self.arguments:

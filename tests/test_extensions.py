@@ -16,6 +16,7 @@ import pytest
 from by_hand import buffer
 from hypothesis import given
 from hypothesis import strategies as st
+from present import present
 
 import colkern as ck
 import colkern.ipc
@@ -344,7 +345,7 @@ def test_uuids() -> None:
     ours = ck.array(IDS, ck.uuid())
     assert ours.to_pylist() == IDS == pa.array(ours).to_pylist()
     # Big-endian, as the text reads.
-    assert ours.buffers[1].tobytes()[32:].hex() == IDS[2].hex
+    assert present(ours.buffers[1]).tobytes()[32:].hex() == present(IDS[2]).hex
     assert ck.array(pa.array(IDS, pa.uuid())) == ours
     assert ck.array([value and value.bytes for value in IDS], ck.uuid()) == ours
     assert "12345678-9abc-def0-1234-56789abcdef0" in repr(ours)
@@ -357,7 +358,7 @@ def test_uuids() -> None:
 def test_bool8_is_true_for_every_number_but_zero() -> None:
     ours = ck.array([True, None, False, np.True_, 2], ck.bool8())
     assert ours.to_pylist() == [True, None, False, True, True] == pa.array(ours).to_pylist()
-    assert ours.buffers[1].tobytes()[:5] == b"\1\0\0\1\2"
+    assert present(ours.buffers[1]).tobytes()[:5] == b"\1\0\0\1\2"
     assert ck.array(np.array([True, False]), ck.bool8()).to_pylist() == [True, False]
 
 
@@ -514,7 +515,7 @@ def test_fixed_shape_tensors_are_pyarrows(order: list[int] | None) -> None:
 def test_tensors_are_not_copied() -> None:
     memory = np.arange(24.0).reshape(2, 3, 4)
     ours = ck.array(memory, ck.fixed_shape_tensor(ck.float64(), [3, 4]))
-    assert np.shares_memory(ours.children[0].buffers[1].array, memory)
+    assert np.shares_memory(present(ours.children[0].buffers[1]).array, memory)
     tensor = ours.to_pylist()[1]
     assert np.shares_memory(tensor, memory)
     assert not tensor.flags.writeable
@@ -587,7 +588,7 @@ def test_variable_shape_tensors() -> None:
     assert ours.children[0].to_pylist()[0] == [0, 2, 4, 1, 3, 5]
     assert ours.children[1].to_pylist()[0] == [2, 3]
     first, second, third = ours.to_pylist()
-    assert first.tolist() == tensors[0].tolist()
+    assert first.tolist() == present(tensors[0]).tolist()
     assert second is None
     assert third.shape == (3, 0)
     assert repr(ours).splitlines()[1] == "[[[0, 1], [2, 3], [4, 5]], null, [[], [], []]]"

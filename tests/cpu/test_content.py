@@ -260,17 +260,17 @@ def test_function_that_calls_itself() -> None:
 
 
 def calling(first: Any, second: Any, third: Any) -> Any:
-    def caller(x):
+    def caller(x: Any) -> Any:
         return first(x) + 2 * second(x) + 3 * third(x)
 
     return caller
 
 
-def increased(x):
+def increased(x: Any) -> Any:
     return x + 1
 
 
-def doubled(x):
+def doubled(x: Any) -> Any:
     return 2 * x
 
 
@@ -379,7 +379,7 @@ class Color(Enum):
 
 def stencil_of(number: int) -> Any:
     @numba.stencil
-    def shifted(a):
+    def shifted(a: Any) -> Any:
         return a[-1] * number
 
     return shifted
@@ -413,7 +413,7 @@ def test_a_stencil_keeps_the_globals_that_it_was_defined_with() -> None:
 
 def with_cell(value: int) -> tuple[Any, Any]:
     @numba.njit
-    def scaled(x):
+    def scaled(x: Any) -> Any:
         return x * value
 
     (cell,) = scaled.py_func.__closure__
@@ -452,10 +452,10 @@ def test_functions_of_the_library_differ_by_what_they_were_made_with() -> None:
 def test_functions_of_a_row_count_as_what_is_compiled_of_them() -> None:
     def calling(step: int) -> Any:
         @ck.udf
-        def called(x):
+        def called(x: Any) -> Any:
             return x + step
 
-        def caller(x):
+        def caller(x: Any) -> Any:
             return called(x)
 
         return caller

@@ -428,7 +428,8 @@ def integer(number: float, kind: str, rounding: str) -> int:
     if math.isinf(number):
         return (high if number > 0 else low) & ((1 << bits) - 1)
     how = {"rzi": math.trunc, "rni": round, "rmi": math.floor, "rpi": math.ceil}[rounding]
-    return min(max(how(number), low), high) & ((1 << bits) - 1)
+    result: int = min(max(how(number), low), high) & ((1 << bits) - 1)
+    return result
 
 
 def whole(how: Callable[[float], int], number: float) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from present import present
 
 import colkern.ipc
 from colkern import Array, RecordBatch, record_batch
@@ -112,7 +113,7 @@ def test_what_is_elsewhere_is_placed_once() -> None:
 
 def test_clients_cannot_write() -> None:
     with serve([batch()], "shm:") as server, connect(server.uri) as reader:
-        array = next(reader).column("n").buffers[1].array
+        array = present(next(reader).column("n").buffers[1]).array
         assert not array.flags.writeable
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.flags.writeable = True

@@ -158,7 +158,8 @@ def values_in_arrow(array: pa.Array) -> Values:
     kind = pa.types
     for is_kind, bits in _TEMPORAL_BITS:
         if is_kind(type_):
-            return array.view(pa.int32() if bits == 32 else pa.int64()).to_pylist()
+            result: Values = array.view(pa.int32() if bits == 32 else pa.int64()).to_pylist()
+            return result
     if kind.is_decimal(type_):
         scaled = (v and _EXACT.scaleb(v, type_.scale) for v in array.to_pylist())
         return [None if v is None else int(v) for v in scaled]
@@ -178,7 +179,8 @@ def values_in_arrow(array: pa.Array) -> Values:
         return [row if valid else None for row, valid in rows]
     if kind.is_nested(type_):
         return [values_in_arrow(s.values) if s.is_valid else None for s in array]
-    return array.to_pylist()
+    result: Values = array.to_pylist()
+    return result
 
 
 def _arrow_union(array: pa.Array) -> Values:

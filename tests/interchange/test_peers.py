@@ -49,7 +49,8 @@ def stream() -> RecordBatchStream:
 
 
 def rows_of(batches: RecordBatchStream) -> list[dict[str, Any]]:
-    return pa.table(batches).to_pylist()
+    result: list[dict[str, Any]] = pa.table(batches).to_pylist()
+    return result
 
 
 def test_polars_reads() -> None:
@@ -168,7 +169,8 @@ TABLES: dict[str, tuple[Callable[[], Any], list[dict[str, Any]]]] = {
 
 
 def by_duckdb(data: Any) -> list[dict[str, Any]]:
-    return duckdb.sql("select * from data").to_arrow_table().to_pylist()
+    result: list[dict[str, Any]] = duckdb.sql("select * from data").to_arrow_table().to_pylist()
+    return result
 
 
 CALLS: dict[str, Callable[[Any], list[dict[str, Any]]]] = {

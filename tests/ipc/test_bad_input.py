@@ -63,7 +63,8 @@ def sample(fmt: str, codec: str | None = None) -> bytes:
     with make(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
         writer.write_batch(batch)
         writer.write_batch(batch.slice(1))
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 def message_ends(data: bytes) -> set[int]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from flatbuf.Type import Type
 from ipc.handmade import Batch, WireField, int_type, schema_message
+from present import present
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
@@ -21,11 +22,13 @@ DATA = bytes(range(100)) * 10
 
 
 def lz4_frame(data: bytes, **options: object) -> bytes:
-    return lz4_library.compress(data, **options)
+    result: bytes = lz4_library.compress(data, **options)
+    return result
 
 
 def zstd_frame(data: bytes, **options: object) -> bytes:
-    return zstandard.ZstdCompressor(**options).compress(data)
+    result: bytes = zstandard.ZstdCompressor(**options).compress(data)
+    return result
 
 
 FRAMES = {
@@ -44,7 +47,7 @@ def read(buffer: bytes, codec: int, length: int = len(DATA), **limits: int) -> b
     batch = Batch(length, [(length, 0)], [b"", buffer], codec=codec)
     data = schema_message([INT8]) + batch.message()
     (read,) = colkern.ipc.open(data, limits=colkern.ipc.Limits(**limits))
-    return read["i"].buffers[1].tobytes()
+    return present(read["i"].buffers[1]).tobytes()
 
 
 def stated(size: int, frame: bytes) -> bytes:

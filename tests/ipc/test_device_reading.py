@@ -24,6 +24,7 @@ from ipc.on_device import (
     written,
 )
 from ipc.test_compression import stated
+from present import present
 
 import colkern as ck
 from colkern import InvalidArrowError
@@ -162,7 +163,7 @@ def test_lengths_in_front_of_stored_buffers_stay_on_the_host(device: stand_in.St
     buffers = [b"", stated(-1, first), b"", stated(-1, second)]
     batch = Batch(56, [(56, 0)] * 2, buffers, codec=0)
     (found,) = ck.ipc.open(schema_message([INT8] * 2) + batch.message(), device="cuda")
-    block = found.column(0).buffers[1].array.base
+    block = present(found.column(0).buffers[1]).array.base
     assert bytes(block) == first + bytes(8) + second + bytes(8)
 
 
@@ -189,7 +190,8 @@ def test_what_is_handed_out_has_come(device: stand_in.StandIn) -> None:
         column = reader[position].column("nulls")
         column.validate(full=True)
         assert (
-            bytes(column.buffers[1].array) == BATCHES[position].column("nulls").buffers[1].tobytes()
+            bytes(present(column.buffers[1]).array)
+            == present(BATCHES[position].column("nulls").buffers[1]).tobytes()
         )
 
 

@@ -96,7 +96,8 @@ def written(make: Any, batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with make(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 # Arrow C++, 2026

@@ -23,7 +23,8 @@ def data_of(fmt: str, batches: list[pa.RecordBatch], **options: Any) -> bytes:
     with FORMATS[fmt](sink, batches[0].schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 BATCHES = [

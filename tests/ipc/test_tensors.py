@@ -48,7 +48,8 @@ def dense(
 def by_pyarrow(array: np.ndarray, names: list[str] | None = None) -> bytes:
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(array, dim_names=names), sink)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 def read_by_pyarrow(data: bytes) -> pa.Tensor:

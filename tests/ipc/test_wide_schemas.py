@@ -47,7 +47,8 @@ def stream(fields: list[pa.Field]) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, pa.schema(fields)):
         pass
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 def is_wide(reader: Any) -> bool:

@@ -22,6 +22,7 @@ from arrow_oracle import batch_from_pyarrow, from_pyarrow
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from operations.samples import buffer, sample, samples
+from present import present
 
 import colkern as ck
 import colkern.schema as s
@@ -186,7 +187,7 @@ def test_each_byte_of_a_slice_is_copied_once_and_no_other(
     with count_transfers() as counted:
         written("stream", part, compression=codec)
     assert (counted.bytes_to_host, counted.bytes_to_device) == (8_000, 0)
-    begin = moved.buffers[1].address + 800
+    begin = present(moved.buffers[1]).address + 800
     assert device.copies == [
         stand_in.Copy(False, begin, 4_096),
         stand_in.Copy(False, begin + 4_096, 3_904),

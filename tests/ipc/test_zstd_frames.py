@@ -27,7 +27,8 @@ DEVICE = Device("cuda")
 
 
 def frame_of(content: bytes, **options: Any) -> bytes:
-    return zstandard.ZstdCompressor(**options).compress(content)
+    result: bytes = zstandard.ZstdCompressor(**options).compress(content)
+    return result
 
 
 FRAME = frame_of(CONTENT)

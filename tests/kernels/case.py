@@ -160,7 +160,8 @@ def put(target: Any, array: Any, *, written: bool = False, skip: int = 0) -> Any
 
 def fetched(array: Any) -> list[Any]:
     """The items of an array of any target."""
-    return (array.get() if hasattr(array, "get") else array).tolist()
+    result: list[Any] = (array.get() if hasattr(array, "get") else array).tolist()
+    return result
 
 
 # Material for cases.

@@ -144,7 +144,8 @@ def view_words(made: list[bytes]) -> Any:
 
 
 def halves(made: list[bytes]) -> list[int]:
-    return np.frombuffer(b"".join(made), "<u8").tolist()
+    result: list[int] = np.frombuffer(b"".join(made), "<u8").tolist()
+    return result
 
 
 def raw_view(length: int, buffer: int, offset: int) -> bytes:

@@ -13,6 +13,7 @@ from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
 from operations.samples import ints, sample, samples
+from present import present
 
 import colkern as ck
 import colkern.schema as s
@@ -126,7 +127,7 @@ def test_encode_and_decode(name: str, nulls: Any) -> None:
         assert encoded.type == s.dictionary(s.int32(), array.type)
         assert encoded.to_pylist() == array.to_pylist()
         assert ck.dictionary_decode(encoded).to_pylist() == array.to_pylist()
-        values = encoded.dictionary.to_pylist()
+        values = present(encoded.dictionary).to_pylist()
         distinct = list(dict.fromkeys(array.to_pylist()))
         assert values == [v for v in distinct if nulls == "encode" or v is not None]
         assert encoded.null_count == (array.null_count if nulls == "mask" else 0)
@@ -141,7 +142,7 @@ def test_encode_agrees_with_pyarrow(name: str, nulls: Any) -> None:
     except pa.ArrowNotImplementedError:
         pytest.skip("pyarrow does not")
     encoded = ck.dictionary_encode(from_pyarrow(theirs), null_encoding=nulls)
-    assert encoded.dictionary.to_pylist() == expected.dictionary.to_pylist()
+    assert present(encoded.dictionary).to_pylist() == expected.dictionary.to_pylist()
     plain = Array(s.int32(), 12, encoded.buffers, offset=encoded.offset)
     assert plain.to_pylist() == expected.indices.to_pylist()
 
@@ -149,9 +150,9 @@ def test_encode_agrees_with_pyarrow(name: str, nulls: Any) -> None:
 def test_encode_nulls() -> None:
     array = sample("null")
     masked = ck.dictionary_encode(array)
-    assert (masked.to_pylist(), len(masked.dictionary)) == ([None] * 12, 0)
+    assert (masked.to_pylist(), len(present(masked.dictionary))) == ([None] * 12, 0)
     counted = ck.dictionary_encode(array, null_encoding="encode")
-    assert (counted.to_pylist(), len(counted.dictionary)) == ([None] * 12, 1)
+    assert (counted.to_pylist(), len(present(counted.dictionary))) == ([None] * 12, 1)
     assert counted.null_count == 0
     for made in (masked, counted, ck.dictionary_encode(array.slice(0, 0), null_encoding="encode")):
         made.validate(full=True)
@@ -179,7 +180,7 @@ def test_index_types() -> None:
     assert ck.dictionary_encode(array, index_type=s.uint8()).type.index_type == s.uint8()
     with pytest.raises(LimitExceededError, match="129 distinct values do not fit indices of int8"):
         ck.dictionary_encode(array, index_type=s.int8())
-    assert len(ck.dictionary_encode(array.slice(1), index_type=s.int8()).dictionary) == 128
+    assert len(present(ck.dictionary_encode(array.slice(1), index_type=s.int8()).dictionary)) == 128
     with pytest.raises(TypeError, match="index_type"):
         ck.dictionary_encode(array, index_type=s.utf8())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="null_encoding: expected 'mask' or 'encode', got 'drop'"):
@@ -268,7 +269,7 @@ def test_encode_any_integers(values: list[int | None], counted: bool) -> None:
     encoded = ck.dictionary_encode(array, null_encoding="encode" if counted else "mask")
     assert encoded.to_pylist() == values
     distinct = [v for v in dict.fromkeys(values) if counted or v is not None]
-    assert encoded.dictionary.to_pylist() == distinct
+    assert present(encoded.dictionary).to_pylist() == distinct
 
 
 @given(st.lists(st.none() | st.text(max_size=20) | st.sampled_from("abc"), max_size=200))
@@ -276,7 +277,9 @@ def test_encode_any_text(values: list[str | None]) -> None:
     for type_ in (pa.string(), pa.large_string(), pa.string_view()):
         encoded = ck.dictionary_encode(from_pyarrow(pa.array(values, type_)))
         assert encoded.to_pylist() == values
-        assert encoded.dictionary.to_pylist() == [v for v in dict.fromkeys(values) if v is not None]
+        assert present(encoded.dictionary).to_pylist() == [
+            v for v in dict.fromkeys(values) if v is not None
+        ]
 
 
 # One dictionary for several arrays
@@ -300,7 +303,7 @@ def test_unify_agrees_with_pyarrow() -> None:
     ours = ck.unify_dictionaries([from_pyarrow(part) for part in parts])
     for mine, chunk in zip(ours, theirs.chunks, strict=True):
         assert mine.to_pylist() == chunk.to_pylist()
-        assert mine.dictionary.to_pylist() == chunk.dictionary.to_pylist()
+        assert present(mine.dictionary).to_pylist() == chunk.dictionary.to_pylist()
         assert mine.dictionary is ours[0].dictionary
         mine.validate(full=True)
     assert ck.concat(ours).dictionary is ours[0].dictionary
@@ -313,7 +316,7 @@ def test_unify_values_of_any_type(name: str) -> None:
     parts = [over(values.slice(3, 7), [0, None, 6, 2]), over(values, PICKS).slice(2, 4)]
     unified = ck.unify_dictionaries(parts)
     assert [part.to_pylist() for part in unified] == [part.to_pylist() for part in parts]
-    common = unified[0].dictionary.to_pylist()
+    common = present(unified[0].dictionary).to_pylist()
     assert common == list(dict.fromkeys([*values.slice(3, 7).to_pylist(), *values.to_pylist()]))
     for part in unified:
         part.validate(full=True)

@@ -21,7 +21,7 @@ from colkern.operations.selection.runs import filter_runs
 ENDS = {s.int16(): pa.int16(), s.int32(): pa.int32(), s.int64(): pa.int64()}
 
 
-def encoded(values: Array, lengths: list[int], ends: s.DataType) -> Array:
+def encoded(values: Array, lengths: list[int], ends: s.Int) -> Array:
     total, ends_ = 0, []
     for length in lengths:
         total += length

@@ -19,7 +19,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask(key: str, answer: Any = "float64") -> tuple[Any, bool]:
     """What is found, and whether it had to be found out."""
     asked = []
-    value = remembered((key,), lambda: asked.append(1) or answer)
+
+    def find() -> Any:
+        asked.append(key)
+        return answer
+
+    value = remembered((key,), find)
     return value, bool(asked)
 
 

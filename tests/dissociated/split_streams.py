@@ -30,7 +30,7 @@ def end_message(sequence: int) -> bytes:
 
 def split(data: bytes) -> list[SplitMessage]:
     """The messages of an IPC stream, by its framing: continuation, length, metadata, body."""
-    messages = []
+    messages: list[SplitMessage] = []
     position = 0
     while True:
         continuation, size = struct.unpack_from("<Ii", data, position)

@@ -26,9 +26,13 @@ PATHS = golden_files(
 )
 
 
+Bodies = Literal["packed", "locations"]
+BODIES: tuple[Bodies, ...] = ("packed", "locations")
+
+
 class Way(NamedTuple):
     transport: str
-    bodies: Literal["packed", "locations"]
+    bodies: Bodies
     connections: int
     bodies_first: bool
 
@@ -41,7 +45,7 @@ WAYS = [
     Way(*way)
     for way in itertools.product(
         ["inproc:", "tcp:127.0.0.1:0", "unix:", "shm:", "ucx:"],
-        ["packed", "locations"],
+        BODIES,
         [1, 2],
         [False, True],
     )

@@ -325,7 +325,12 @@ def test_segment_without_a_descriptor_or_unknown() -> None:
 )
 def test_locations_outside_of_what_was_announced(address: int, length: int) -> None:
     freed: list[bytes] = []
-    frees = Frees(lambda data: not freed.append(data), lambda: None)
+
+    def send(data: bytes) -> bool:
+        freed.append(data)
+        return True
+
+    frees = Frees(send, lambda: None)
     reached = ReachedSegments(HANDLE, sealed_only=False)
     reached.take(segment_frame(PAGE, PAGE))
     (buffer,) = reached.buffers(BodyLocations.of([Location(2 * PAGE - 8, 8)]), frees)

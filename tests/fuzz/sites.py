@@ -58,7 +58,9 @@ def _table(table: Table, data: bytes, position: int, path: str) -> Iterator[Site
         yield from _slot(kind, data, place, f"{path}.{name}", tags)
 
 
-def _slot(kind: Kind[Any], data: bytes, place: int, path: str, tags: dict[str, int]) -> Iterator[Site]:
+def _slot(
+    kind: Kind[Any], data: bytes, place: int, path: str, tags: dict[str, int]
+) -> Iterator[Site]:
     if isinstance(kind, Scalar):
         yield Site(place, kind.size, path)
         return

@@ -51,7 +51,7 @@ def _slots(column: Json, key: str) -> list[tuple[Any, int]]:
 
 
 def _leaf(type_: Json, column: Json, children: list[Values]) -> Values:
-    read = _LEAVES.get(type_["name"], lambda type_, value: int(value))
+    read: Callable[[Json, Any], Any] = _LEAVES.get(type_["name"], lambda type_, value: int(value))
     return [read(type_, value) if valid else None for value, valid in _slots(column, "DATA")]
 
 
@@ -158,8 +158,8 @@ def values_in_arrow(array: pa.Array) -> Values:
     kind = pa.types
     for is_kind, bits in _TEMPORAL_BITS:
         if is_kind(type_):
-            result: Values = array.view(pa.int32() if bits == 32 else pa.int64()).to_pylist()
-            return result
+            array = array.view(pa.int32() if bits == 32 else pa.int64())
+            break
     if kind.is_decimal(type_):
         scaled = (v and _EXACT.scaleb(v, type_.scale) for v in array.to_pylist())
         return [None if v is None else int(v) for v in scaled]

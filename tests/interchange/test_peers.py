@@ -225,7 +225,7 @@ def test_an_array_of_numbers_is_no_table(call: Callable[[Any], Any]) -> None:
 
 
 def test_a_reader_of_a_file_has_positions_and_slices() -> None:
-    reader = ck.ipc.open(written(ck.ipc.write_file))
+    reader = ck.ipc.open_file(written(ck.ipc.write_file))
     assert len(reader) == 2
     assert reader[0] == reader[-2] == TABLE
     assert reader[1:] == [TABLE.slice(1)]

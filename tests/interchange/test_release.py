@@ -154,7 +154,8 @@ def test_a_consumer_frees_by_release(c: Any) -> None:
     moved = c.move(c.struct_in(capsule, c.Array))
     del capsule, schema_capsule
     assert owned.alive() is not None
-    assert np.frombuffer((ctypes.c_int64 * 3).from_address(moved.buffers[1])).size == 3
+    values: Any = (ctypes.c_int64 * 3).from_address(moved.buffers[1])
+    assert np.frombuffer(values).size == 3
     c.release(moved)
     assert moved.release is None
     assert owned.alive() is None

@@ -245,7 +245,8 @@ def test_full_validation_finds_a_null_count_where_there_is_no_bitmap(
     producer: Any, make: Any, layout: str, right: int, stated: int
 ) -> None:
     """Arrays of type null have no other slots; unions and runs no nulls of their own."""
-    array = imported(producer, *make(producer), stated)
+    schema, values = make(producer)
+    array = imported(producer, schema, values, stated)
     assert array.null_count == right
     if stated in (-1, right):
         array.validate(full=True)

@@ -25,6 +25,7 @@ from flatbuf import (
 )
 from flatbuf.MessageHeader import MessageHeader
 from flatbuf.MetadataVersion import MetadataVersion
+from present import present
 
 EOS = b"\xff\xff\xff\xff\0\0\0\0"
 
@@ -169,8 +170,9 @@ class Batch:
             for count in reversed(self.variadic_counts):
                 builder.PrependInt64(count)
             counts = builder.EndVector()
-        RecordBatch.RecordBatchStartBuffersVector(builder, len(self.places))
-        for place in reversed(self.places):
+        places = present(self.places)
+        RecordBatch.RecordBatchStartBuffersVector(builder, len(places))
+        for place in reversed(places):
             Buffer.CreateBuffer(builder, *place)
         buffers = builder.EndVector()
         RecordBatch.RecordBatchStartNodesVector(builder, len(self.nodes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
@@ -90,7 +91,7 @@ def test_damaged_frames_are_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("codec", "compress"), [(LZ4, lz4_frame), (ZSTD, zstd_frame)])
-def test_what_frames_grow_to_has_a_limit(codec: int, compress: object) -> None:
+def test_what_frames_grow_to_has_a_limit(codec: int, compress: Callable[[bytes], bytes]) -> None:
     bomb = stated(1 << 24, compress(bytes(1 << 24)))
     assert len(bomb) < 1 << 17
     with pytest.raises(LimitExceededError, match=r"raise Limits\.decompressed_bytes"):

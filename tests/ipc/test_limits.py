@@ -287,7 +287,7 @@ def test_what_is_written_is_read_under_the_same_limits(
 ) -> None:
     write = {"stream": colkern.ipc.write_stream, "file": colkern.ipc.write_file}[fmt]
     sink = io.BytesIO()
-    options = {"compression": compression, "reader_limits": NARROW}
+    options: dict[str, Any] = {"compression": compression, "reader_limits": NARROW}
     try:
         write(sink, [batch, batch], **options)
     except LimitExceededError as error:

@@ -99,7 +99,7 @@ class Library:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     made = Library()
-    monkeypatch.setitem(sys.modules, "nvidia.nvcomp", made)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "nvidia.nvcomp", made)
     nvcomp.is_installed.cache_clear()
     with stand_in.installed():
         yield made

@@ -107,7 +107,8 @@ def cases(name: str) -> Iterator[Case]:
 
 def combine(kernel: Kernel) -> Callable[[Any, Any], Any]:
     """How the partial results of a kernel become one."""
-    return {"add": add, "min": min, "max": max}[kernel.combine]
+    ways: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
+    return ways[kernel.combine]
 
 
 def arguments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ THREE = [True, False, None]
 EACH = [(a, b) for a in THREE for b in THREE]
 
 
-def booleans(values: list[bool | None]) -> Array:
+def booleans(values: Sequence[bool | None]) -> Array:
     return from_pyarrow(pa.array(values, pa.bool_()))
 
 

@@ -304,26 +304,26 @@ def test_wrong_use_is_a_value_error() -> None:
 
 
 # They get arguments of wrong types.
-fixed: Any = ck.fixed_shape_tensor
-variable: Any = ck.variable_shape_tensor
+loose_fixed: Any = ck.fixed_shape_tensor
+loose_variable: Any = ck.variable_shape_tensor
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: fixed(ck.int8(), "ab"), "shape: expected a sequence of integers"),
-        (lambda: fixed(ck.int8(), [2.7]), "shape: expected a sequence"),
-        (lambda: fixed(ck.int8(), 2), "shape: expected a sequence"),
-        (lambda: fixed(ck.int8(), [1, 2], "ab"), "dim_names: expected a sequence"),
-        (lambda: fixed(ck.int8(), [1], [b"a"]), "dim_names: expected a sequence"),
-        (lambda: fixed(ck.int8(), [1], permutation=[0.0]), "permutation: expected"),
-        (lambda: variable(ck.int8(), 2.0), "ndim: expected an integer"),
-        (lambda: variable(ck.int8(), 2, "ab"), "dim_names: expected a sequence"),
-        (lambda: variable(ck.int8(), 1, uniform_shape=[1.5]), "uniform_shape: exp"),
-        (lambda: fixed(ck.int8(), object()), "shape: .*, got object$"),
-        (lambda: fixed(ck.int8(), [1], object()), "dim_names: .*, got object$"),
+        (lambda: loose_fixed(ck.int8(), "ab"), "shape: expected a sequence of integers"),
+        (lambda: loose_fixed(ck.int8(), [2.7]), "shape: expected a sequence"),
+        (lambda: loose_fixed(ck.int8(), 2), "shape: expected a sequence"),
+        (lambda: loose_fixed(ck.int8(), [1, 2], "ab"), "dim_names: expected a sequence"),
+        (lambda: loose_fixed(ck.int8(), [1], [b"a"]), "dim_names: expected a sequence"),
+        (lambda: loose_fixed(ck.int8(), [1], permutation=[0.0]), "permutation: expected"),
+        (lambda: loose_variable(ck.int8(), 2.0), "ndim: expected an integer"),
+        (lambda: loose_variable(ck.int8(), 2, "ab"), "dim_names: expected a sequence"),
+        (lambda: loose_variable(ck.int8(), 1, uniform_shape=[1.5]), "uniform_shape: exp"),
+        (lambda: loose_fixed(ck.int8(), object()), "shape: .*, got object$"),
+        (lambda: loose_fixed(ck.int8(), [1], object()), "dim_names: .*, got object$"),
         (
-            lambda: variable(ck.int8(), 1, uniform_shape=object()),
+            lambda: loose_variable(ck.int8(), 1, uniform_shape=object()),
             "uniform_shape: .*, got object$",
         ),
     ],

@@ -175,7 +175,7 @@ def test_a_message_begins_at_a_multiple_of_64_bytes_of_its_file(before: int) -> 
     ]
     theirs = pa.BufferReader(file.getvalue())
     theirs.seek(before + -before % 64)
-    assert pa.ipc.read_dense(theirs).to_numpy().tolist() == [0, 1, 2]
+    assert pa.ipc.read_tensor(theirs).to_numpy().tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("padding", [1, 3, 4, 7, 63])

@@ -206,7 +206,7 @@ def test_paths_and_pipes(tmp_path: Path) -> None:
     write_tensor(np.arange(5), path)
     assert read_dense(path).to_numpy().tolist() == list(range(5))
     assert read_dense(str(path)).to_numpy().tolist() == list(range(5))
-    assert pa.ipc.read_dense(pa.memory_map(str(path))).to_numpy().tolist() == list(range(5))
+    assert pa.ipc.read_tensor(pa.memory_map(str(path))).to_numpy().tolist() == list(range(5))
     reading, writing = os.pipe()
     with open(reading, "rb", 0) as source, open(writing, "wb", 0) as sink:
         write_tensor(np.arange(3), sink)

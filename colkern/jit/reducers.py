@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack, overload
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
@@ -21,7 +22,6 @@ from colkern.jit.column_function import (
     require_null_policy,
 )
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.rows.arguments import accepted_reader
 from colkern.jit.signatures import Signature, signature_of
 from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representatives
 from colkern.rows.encoded import decoded_type
@@ -71,7 +71,7 @@ class CompiledReducer(CompiledRows):
         return PythonReduction(self.report.name, self._functions, nullable, returns)
 
 
-class Reducer(ColumnFunction[s.DataType, "AnyReduction"]):
+class Reducer(ColumnFunction["AnyReduction"]):
     """A reduction of columns, made by `reducer` from functions of a state.
 
     Attributes:
@@ -200,12 +200,8 @@ class Reducer(ColumnFunction[s.DataType, "AnyReduction"]):
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> AnyReduction:
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            accepted_reader(parameter, column)
-        plan: AnyReduction | None = self.rows.plan(columns, self._nullable(), self.signature.result)
-        if plan is None:
-            reason = self.rows.reason()
-            assert reason is not None
-            raise reason
+            require_accepted(parameter, column)
+        plan: AnyReduction = self.rows.plan(columns, self._nullable(), self.signature.result)
         return plan
 
     def _result_types(self) -> Iterator[s.DataType]:

@@ -40,6 +40,8 @@ class RowOptions:
     fallback: bool = False
 
 
+ADVICE = "with fallback=True, it runs in Python"
+
 DEFAULT_OPTIONS = RowOptions()
 
 AnyPlan = Plan | PythonPlan
@@ -58,7 +60,6 @@ class CompiledRows:
         self._function = function
         self._options = options
         self._plans: dict[Any, Any] = {}
-        self._reasons: dict[Any, CompileError | UnsupportedError] = {}
         self._lock = threading.RLock()
         self.report = Report(function.__name__)
         if sources:
@@ -73,9 +74,9 @@ class CompiledRows:
         plans = [plan for plan in self._plans.values() if hasattr(plan, "text")]
         return plans[-1].text() if plans else ""
 
-    def reason(self) -> CompileError | UnsupportedError | None:
-        """Why there is no plan, for the last types that there was none for."""
-        return list(self._reasons.values())[-1] if self._reasons else None
+    def result_types(self) -> list[s.DataType]:
+        """The types of the results, for each set of column types so far."""
+        return [plan.returns for plan in self._plans.values()]
 
     def plan(
         self,
@@ -83,7 +84,12 @@ class CompiledRows:
         nullable: Sequence[bool],
         returns: s.DataType | type | None,
     ) -> Any:
-        """The plan for columns of those types; None if the function is not this compiler's."""
+        """The plan for columns of those types.
+
+        Raises:
+            CompileError, UnsupportedError: If the function has no compiled form for them, and is not to
+                run in Python.
+        """
         with self._lock:
             if columns not in self._plans:
                 self._plans[columns] = self._made(columns, nullable, returns)
@@ -118,9 +124,9 @@ class CompiledRows:
             if self._options.strict:
                 raise
             if not self._options.fallback:
-                advice = "with fallback=True, it runs in Python"
-                self._reasons[columns] = type(error)(f"{error}\n{advice}")
-                return None
+                name = self.report.name
+                text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+                raise type(error)(f"{text}\n{ADVICE}") from None
             self.report.reason = str(error).split("\n")[0]
             warnings.warn(f"{self.report.name} runs in Python: {self.report.reason}", stacklevel=4)
             return self._in_python(nullable, returns)

@@ -217,10 +217,19 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 
 def _says_little(hint: Any) -> bool:
-    """Whether a hint names a container, but not what is in it."""
-    if typing.get_origin(hint) is typing.Annotated:
+    """Whether a hint names a container, but not what is in it, or not all of that.
+
+    A datetime may have a time zone, and a decimal any scale.
+    """
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
         return False  # The data type beside it says all.
-    return hint in (dict, list, tuple, object, Any) or any(map(_says_little, typing.get_args(hint)))
+    if hint in (dict, list, tuple, object, Any):
+        return True
+    parts = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
+    is_either = origin in (typing.Union, types.UnionType)
+    is_open = not is_either and any(part in (datetime.datetime, decimal.Decimal) for part in parts)
+    return is_open or any(map(_says_little, parts))
 
 
 def _tuple_fields(hint: Any) -> dict[str, object] | None:

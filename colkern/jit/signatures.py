@@ -189,7 +189,7 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
             raise TypeError(f"{name}: expected one type, got {hint!r}")
         return parsed[0]
     nullable = False
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+    if _is_either(hint):
         members = [member for member in typing.get_args(hint) if member is not type(None)]
         nullable = len(members) < len(typing.get_args(hint))
         if len(members) != 1:
@@ -227,9 +227,16 @@ def _says_little(hint: Any) -> bool:
     if hint in (dict, list, tuple, object, Any):
         return True
     parts = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
-    is_either = origin in (typing.Union, types.UnionType)
-    is_open = not is_either and any(part in (datetime.datetime, decimal.Decimal) for part in parts)
+    inside = () if _is_either(hint) else parts
+    kinds = [
+        kind for part in inside for kind in (typing.get_args(part) if _is_either(part) else [part])
+    ]
+    is_open = any(kind in (datetime.datetime, decimal.Decimal) for kind in kinds)
     return is_open or any(map(_says_little, parts))
+
+
+def _is_either(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
 def _tuple_fields(hint: Any) -> dict[str, object] | None:

@@ -11,7 +11,7 @@ import pytest
 
 import colkern as ck
 from colkern import schema as s
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import udf
 from colkern.jit.signatures import Parameter, signature_of
 
@@ -251,5 +251,5 @@ def test_what_udf_takes() -> None:
         udf(lambda x: x, nulls="drop")
     with pytest.raises(UnsupportedError, match="interval as an argument"):
         udf(lambda x: x, signature=None, returns=None).result_type(s.day_time_interval())
-    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
-        udf(lambda x: x, returns=s.day_time_interval())
+    with pytest.raises(CompileError, match="day_time_interval"):
+        udf(lambda x: x, returns=s.day_time_interval()).result_type(s.int64())

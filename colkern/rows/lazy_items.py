@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
 from colkern.rows import kinds as k
 from colkern.rows.comprehensions import Accumulator, as_list, items
@@ -145,10 +146,9 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
     made = new_container(emitter, node, "list", 0)
     names = []
     for number, part in enumerate(_arguments(emitter, node, *range(1, 9))):
-        names.append(
-            derived(part, "factor", lambda n=number: ast.Name(f"<factor {n}>", ast.Load()))
-        )
-        emitter.env[names[-1].id] = as_list(emitter, part)
+        name = f"<factor {number}>"
+        names.append(derived(part, "factor", partial(ast.Name, name, ast.Load())))
+        emitter.env[name] = as_list(emitter, part)
 
     def go_over(rest: Sequence[ast.Name], chosen: list[Value]) -> None:
         if rest:

@@ -149,8 +149,8 @@ def udf(
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
 
-    What has no compiled form is refused with its line: columns of unions and intervals, results that are unions,
-    on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
+    What has no compiled form is refused with its line: columns of unions and intervals, results that are
+    unions, on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
 
     Args:
         function: A Python function with positional parameters, each of which stands for a column, also

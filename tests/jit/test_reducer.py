@@ -6,7 +6,9 @@ import datetime
 import math
 import pickle
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -357,6 +359,34 @@ def test_states_are_dates_named_tuples_and_none() -> None:
     rows = list(zip(days, times, strict=True))
     assert tuple(span(column(days), column(times)).values()) == reduced(span, rows)
     assert tuple(span(column(days)[:0], column(times)[:0]).values()) == reduced(span, [])
+
+
+def test_states_are_decimals_and_datetimes_of_a_zone() -> None:
+    @reducer
+    class spent:
+        def init():
+            return Decimal(0), None
+
+        def update(state, amount: Decimal, at: datetime.datetime):
+            total, last = state
+            return total + amount, at if last is None or at > last else last
+
+        def merge(left, right):
+            return left[0] + right[0], right[1]
+
+        def finish(state):
+            return state
+
+    zone = ZoneInfo("Europe/Berlin")
+    times = [datetime.datetime(2024, 10, 27, hour, tzinfo=zone) for hour in (1, 4, 2)]
+    # The last sum has more digits than compiled code has.
+    for amounts in (["1.25", "-0.5", "3"], ["1.25", "9999999999999999.99", "9999999999999999.99"]):
+        rows = list(zip(map(Decimal, amounts), times, strict=True))
+        columns = (
+            column([amount for amount, _ in rows], pa.decimal128(20, 2)),
+            column(times, pa.timestamp("us", "Europe/Berlin")),
+        )
+        assert tuple(spent(*columns).values()) == reduced(spent, rows)
 
 
 class Span(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +22,11 @@ _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     ),
     float: (lambda t: isinstance(t, s.FloatingPoint), "a floating-point type"),
     str: (lambda t: isinstance(t, _TEXT), "a utf8 type"),
-    bytes: (lambda t: isinstance(t, _BINARY), "a binary type"),
+    bytes: (lambda t: isinstance(t, _BINARY + _TEXT), "a binary or utf8 type"),
     datetime.date: (lambda t: isinstance(t, s.Date), "a date type"),
     datetime.datetime: (lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
     datetime.timedelta: (lambda t: isinstance(t, s.Duration), "a duration type"),
+    decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
     datetime.time: (lambda t: isinstance(t, s.Time), "a time type"),
 }
 """What a hint accepts, and that in words."""

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.signatures import Signature
+from colkern.jit.signatures import Parameter, Signature
 from colkern.memory import HOST, Device
-from colkern.operations import combine_validity
+from colkern.operations import cast, combine_validity
 from colkern.rows.compiled_rows import (
     DEFAULT_OPTIONS,
     AnyPlan,
     CompiledRows,
     Counted,
     RowOptions,
-    representative,
+    representatives,
 )
 from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
@@ -33,6 +33,13 @@ from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
+
+
+_BYTES_OF: dict[type[s.DataType], s.DataType] = {
+    s.Utf8: s.binary(),
+    s.LargeUtf8: s.large_binary(),
+    s.Utf8View: s.binary_view(),
+}
 
 
 class FunctionOfRow(ColumnFunction[Counted]):
@@ -94,22 +101,34 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def define(self) -> None:
         """Compile the function if its declaration says enough, so that mistakes show at once."""
-        types = [representative(parameter.type) for parameter in self.signature.parameters]
-        known = [type_ for type_ in types if type_ is not None]
-        if len(known) == len(types) and has_all_names(self.function):
-            self._default(self._row_plan(tuple(known)).returns)
+        columns = representatives([parameter.type for parameter in self.signature.parameters])
+        refusal = None
+        for types in columns if has_all_names(self.function) else ():
+            try:
+                self._default(self._row_plan(types).returns)
+                return
+            except (CompileError, UnsupportedError) as error:
+                refusal = error
+        if refusal is not None:
+            raise refusal
 
-    def _returns(self) -> s.DataType | None:
-        """The declared type of a row's result."""
-        return self.signature.returns
+    def _returns(self) -> s.DataType | type | None:
+        """What a row's result is declared as."""
+        return self.signature.result
 
     def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan:
         """The plan for columns of those types."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             require_accepted(parameter, decoded_type(column))
-        plain = tuple(map(decoded_type, columns))
+        plain = tuple(map(self._read_as, self.signature.parameters, map(decoded_type, columns)))
         plan: AnyPlan = self.rows.plan(plain, self._nullable(), self._returns())
         return plan
+
+    @staticmethod
+    def _read_as(parameter: Parameter, column: s.DataType) -> s.DataType:
+        """The type that a column is read as: text is bytes where these are asked for."""
+        asked = parameter.type is bytes
+        return _BYTES_OF.get(type(column.storage), column) if asked else column
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Counted:
         return self._counted(self._row_plan(columns))
@@ -142,8 +161,14 @@ class FunctionOfRow(ColumnFunction[Counted]):
         return results
 
     def _over_rows(self, arrays: list[Array]) -> Array:
-        plan, plain, length = self._planned(arrays)
+        plan, plain, length = self._planned(self._plain(arrays))
         return plan.run(plain, length)
+
+    def _plain(self, arrays: Sequence[Array]) -> list[Array]:
+        """Columns that are not encoded, as the function reads them."""
+        pairs = zip(self.signature.parameters, map(decoded, arrays), strict=True)
+        types = [(array, self._read_as(parameter, array.type)) for parameter, array in pairs]
+        return [array if array.type == type_ else cast(array, type_) for array, type_ in types]
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
@@ -158,7 +183,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 
-        plain = [decoded(array) for array in arrays]
+        plain = self._plain(arrays)
         columns = tuple([array.type for array in plain])
         if columns not in self._rows_on_device:
             plan = self._row_plan(columns)

@@ -134,15 +134,16 @@ def udf(
     utf8; also large, view                      `str`
     binary; also large, view, fixed size        `bytes`
     date, time, duration                        `datetime.date`, `datetime.time`, `datetime.timedelta`
-    timestamp without a time zone               `datetime.datetime`
+    timestamp                                   `datetime.datetime`, with the time zone of the type
+    decimals                                    `decimal.Decimal`
     lists of these                              `list`
     struct                                      returned alone: a tuple, a named tuple, a dataclass, or a
                                                 `dict` with constant keys
     dictionary, run-end encoded                 what the values are
     ==========================================  ===================================================
 
-    - Results are bool, int64, float64, utf8, binary, date32, and microseconds of the others, unless another
-      type is declared. The fields of a plain tuple are f0, f1 and so on.
+    - Results are bool, int64, float64, utf8, binary, date32, decimal128, and microseconds of the others,
+      unless another type is declared. The fields of a plain tuple are f0, f1 and so on.
     - Globals and variables of outer functions are taken as they are when it is compiled.
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.

@@ -62,6 +62,11 @@ class Signature:
     returns: s.DataType | None
     hint: type | None = None
 
+    @property
+    def result(self) -> s.DataType | type | None:
+        """What results are declared as; the hint `datetime.datetime` itself, as it says no zone."""
+        return self.hint if self.hint is datetime.datetime else self.returns
+
 
 RESULTS_OF_HINTS: dict[type, s.DataType] = {
     bool: s.bool_(),
@@ -196,18 +201,13 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         plain, *notes = typing.get_args(hint)
         arrow = [note for note in notes if isinstance(note, s.DataType)]
         hint = arrow[0] if arrow else plain
-    if hint is decimal.Decimal:
-        raise TypeError(
-            f"{name}: a decimal arrives as an integer, so its scale must be said: "
-            f"Annotated[int, ck.decimal128(12, 2)]"
-        )
     hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
     if (fields := _tuple_fields(hint)) is not None:
         hint = _struct(name, fields)
     elif typing.get_origin(hint) in _COLLECTIONS:
         parts = [_part(f"{name}: a part of {hint}", part) for part in typing.get_args(hint)]
         hint = _COLLECTIONS[typing.get_origin(hint)](*parts)
-    if not isinstance(hint, s.DataType) and hint not in RESULTS_OF_HINTS:
+    if not isinstance(hint, s.DataType) and hint not in (*RESULTS_OF_HINTS, decimal.Decimal):
         raise TypeError(
             f"{name}: no Arrow type is known for the hint {without_addresses(repr(hint))}"
         )
@@ -260,7 +260,8 @@ def _part(place: str, hint: object) -> s.DataType:
 def _result_type(declared: s.DataType | type | None) -> s.DataType | None:
     if declared is None or isinstance(declared, s.DataType):
         return declared
-    return RESULTS_OF_HINTS[declared]
+    # Of a decimal, the hint says no scale.
+    return RESULTS_OF_HINTS.get(declared)
 
 
 def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import os
 import threading
 import warnings
@@ -81,7 +82,7 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Any:
         """The plan for columns of those types.
 
@@ -98,14 +99,14 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Any:
         """The plan that is compiled."""
         options = self._options
         wraps = options.arithmetic == "machine"
         return Plan(self._function, columns, nullable, returns, options.strict, wraps)
 
-    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | None) -> Any:
+    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | type | None) -> Any:
         """The plan of Python alone."""
         return PythonPlan(self._function, nullable, returns)
 
@@ -113,7 +114,7 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Any:
         if os.environ.get("COLKERN_JIT") == "0":
             return self._in_python(nullable, returns)
@@ -172,9 +173,22 @@ _OF_HINTS: dict[type, s.DataType] = {
     datetime.datetime: s.timestamp("us"),
     datetime.time: s.time64("us"),
     datetime.timedelta: s.duration("us"),
+    decimal.Decimal: s.decimal128(18, 2),
 }
 
 
-def representative(declared: s.DataType | type | None) -> s.DataType | None:
-    """A type of columns that a declaration takes; None if it takes any."""
-    return _OF_HINTS.get(declared) if isinstance(declared, type) else declared
+def representatives(declared: Sequence[s.DataType | type | None]) -> list[tuple[s.DataType, ...]]:
+    """Types of columns that declarations take; none if one of them takes any.
+
+    The hint `datetime.datetime` takes columns with a time zone and without.
+    """
+    naive = [_OF_HINTS.get(each) if isinstance(each, type) else each for each in declared]
+    aware = [
+        s.timestamp("us", "UTC") if each is datetime.datetime else known
+        for each, known in zip(declared, naive, strict=True)
+    ]
+    return [
+        tuple([each for each in types if each is not None])
+        for types in ([naive] if naive == aware else [naive, aware])
+        if None not in types
+    ]

@@ -186,11 +186,14 @@ class Accumulator:
         emitter: Where it is written.
         node: What tells it apart.
         start: Its first value.
+        what: What tells it apart from others of the node.
     """
 
-    def __init__(self, emitter: Emitter, node: ast.AST, start: Value) -> None:
+    def __init__(
+        self, emitter: Emitter, node: ast.AST, start: Value, what: str = "accumulator"
+    ) -> None:
         self._emitter = emitter
-        self._key = (id(node), "accumulator")
+        self._key = (id(node), what)
         start = emitter.numbers(start)
         kind = k.joined(start.kind, emitter.widened.get(self._key, start.kind))
         assert kind is not None
@@ -225,11 +228,19 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
             return invoked(emitter, body, [made, first_value], k.FLOAT, "sum")
     result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
 
+    added = Accumulator(emitter, node, constant(False), "added")
+
     def take(value: Value) -> None:
+        added.set(constant(True))
         result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
 
     items(emitter, node.args[0], take, any_order=True)
-    return result.get()
+    made = result.get()
+    if isinstance(made.kind, k.Decimal) and made.kind.loose:
+        # Of no decimals, the sum is the integer that it began with.
+        emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
+        return Value(k.decimal_of(made.kind.scale), made.code)
+    return made
 
 
 def any_of(emitter: Emitter, node: ast.Call) -> Value:

@@ -279,7 +279,19 @@ def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
     return equal(emitter, a, b)
 
 
-_ALONE = ("str", "bytes", "date", "datetime", "time", "timedelta", "list", "dict", "set", "tuple")
+_ALONE = (
+    "str",
+    "bytes",
+    "date",
+    "datetime",
+    "aware",
+    "time",
+    "timedelta",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+)
 
 
 def _never_equal(left: k.Kind, right: k.Kind) -> bool:
@@ -397,7 +409,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         return Value(k.BOOL, f"({value.code} != 0)")
     if value.kind in (k.TEXT, k.BYTES):
         return Value(k.BOOL, f"({value.code}.size != 0)")
-    if value.kind in (k.DATE, k.TIME, k.DATETIME):
+    if value.kind in (k.DATE, k.TIME, k.DATETIME) or isinstance(value.kind, k.Aware):
         return constant(True)
     if isinstance(value.kind, k.Container):
         length = call(emitter, "len", [value])

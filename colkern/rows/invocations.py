@@ -6,10 +6,12 @@ import ast
 import collections
 import dataclasses
 import datetime
+import decimal
 import functools
 import inspect
 import re
 import types
+import zoneinfo
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -249,7 +251,24 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         arguments, named = _arguments(emitter, node)
         return call(emitter, f"{owner.__name__}.{function.__name__}", arguments, named)
     arguments, named = _arguments(emitter, node)
+    if function in _OF_CONSTANTS and all(v.is_constant for v in (*arguments, *named.values())):
+        made = _made(function, arguments, named)
+        if made is not None:
+            return made
     return call(emitter, table_name(function), arguments, named)
+
+
+_OF_CONSTANTS = (datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo, decimal.Decimal)
+"""Classes of which a value of constants is a constant."""
+
+
+def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
+    """A constant of constants; None if none can be made of them."""
+    try:
+        values = [value.constant for value in arguments]
+        return constant(function(*values, **{word: v.constant for word, v in named.items()}))
+    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
+        return None
 
 
 def _in_table(function: Any) -> bool:
@@ -313,8 +332,14 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
-    named = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
+    named = {
+        "date": datetime.date,
+        "datetime": datetime.datetime,
+        "aware": datetime.datetime,
+        "time": datetime.time,
+    }
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
+    named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
     if isinstance(kind, k.Tuple):
         return issubclass(kind.form, classes)

@@ -24,6 +24,9 @@ from colkern.rows.values import Value, of_parts, zeros
 NO_VALUE = "a value that Python does not have"
 """Why a row is left whose slot is outside of what a Python type holds."""
 
+MISFIT = "a result that its type does not have"
+"""Why a row is left whose result has no slot."""
+
 MOST_BODIES = 4
 """So many bodies may a function call whose loop is compiled in two forms."""
 
@@ -190,6 +193,10 @@ def loop_source(
     sinks = [part for part in memory if isinstance(part, Sink)]
     slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
     slot += call.lines
+    misfits = list(output.checks(call.result))
+    if misfits:
+        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        slot.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
     written = list(output.lines(call.result))
     if sinks:
         undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
@@ -201,7 +208,7 @@ def loop_source(
         if call.uses_arena:
             slot += [f"if status & 255 == {row_values.NO_ROOM}:", "    return i8(i)"]
         slot += written
-    leaves = call.leaves or bool(sinks)
+    leaves = call.leaves or bool(sinks or misfits)
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
     parameters = [part.name for part in memory]

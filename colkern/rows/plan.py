@@ -49,7 +49,8 @@ class Plan:
         function: The plain Python function.
         columns: The types of the columns, none of them encoded.
         nullable: Which parameters get None where a column is null.
-        returns: The declared type of the results; None for what the function returns.
+        returns: The declared type of the results; None for what the function returns. The hint
+            `datetime.datetime` stands for one with the time zone that the results have, or none.
         strict: Whether a row that compiled code does not cover is an error.
         wraps: Whether arithmetic is the machine's.
         inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
@@ -67,7 +68,7 @@ class Plan:
         function: Any,
         columns: Sequence[s.DataType],
         nullable: Sequence[bool],
-        returns: s.DataType | None = None,
+        returns: s.DataType | type | None = None,
         strict: bool = False,
         wraps: bool = False,
         inner_nulls: bool = False,
@@ -97,6 +98,9 @@ class Plan:
         if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
+        if isinstance(returns, type):
+            of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
+            returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)
         if returns is not None:
             try:
                 self.kind = declared_kind(self.kind, returns)

@@ -72,43 +72,6 @@ def test_items_of_lists_are_python_values(type_: pa.DataType, values: list[Any])
         assert function(column).to_pylist() == expected
 
 
-def test_structs_are_rows_and_a_null_field_is_none() -> None:
-    @ck.udf
-    def area(box: Any) -> float:
-        if box.height is None:
-            return None
-        return box.width * box.height
-
-    boxes = [{"width": 2.0, "height": 3.0}, None, {"width": 1.0, "height": None}]
-    assert area(from_pyarrow(pa.array(boxes))).to_pylist() == [6.0, None, None]
-
-
-def test_maps_are_searched_by_key() -> None:
-    @ck.udf
-    def price(prices: Any, key: str) -> int:
-        for entry in prices:
-            if entry.key == key:
-                return entry.value
-        return None
-
-    maps = pa.array([[("a", 1), ("b", 2)], [("b", 3)], None], pa.map_(pa.utf8(), pa.int64()))
-    assert price(maps, pa.array(["b", "a", "a"])).to_pylist() == [2, None, None]
-
-
-def test_a_slot_of_a_union_is_never_null_itself() -> None:
-    @ck.udf
-    def number(value: Any) -> float:
-        if value.type_id == 0:
-            return value.child(0)
-        text = value.child(1)
-        return None if text is None else float(len(text))
-
-    ids, offsets = pa.array([0, 1, 0, 1], pa.int8()), pa.array([0, 0, 1, 1], pa.int32())
-    children = [pa.array([1.5, None]), pa.array(["abc", None])]
-    union = pa.UnionArray.from_dense(ids, offsets, children)
-    assert number(from_pyarrow(union)).to_pylist() == [1.5, 3.0, None, None]
-
-
 def test_decimals_that_fit_no_integer_are_decimals() -> None:
     @ck.udf
     def is_large(amount: Any) -> bool:

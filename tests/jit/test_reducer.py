@@ -18,7 +18,7 @@ from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.cpu.compiler import compilations
 from colkern.cpu.threads import set_num_threads
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import Reducer, reducer
 from colkern.operations import dictionary_encode
@@ -622,7 +622,7 @@ def test_functions_that_are_missing_or_take_other_parameters() -> None:
         reducer(made_of(init=no_state, update=lambda state: state))
     with pytest.raises(TypeError, match="expected a plain function"):
         reducer(made_of(init=3, update=added))
-    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
+    with pytest.raises(CompileError, match="where day_time_interval is declared"):
         reducer(made_of(init=no_state, update=added), returns=s.day_time_interval())
 
 

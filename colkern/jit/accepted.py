@@ -28,6 +28,7 @@ _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     datetime.timedelta: (lambda t: isinstance(t, s.Duration), "a duration type"),
     decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
     datetime.time: (lambda t: isinstance(t, s.Time), "a time type"),
+    decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
 }
 """What a hint accepts, and that in words."""
 

@@ -106,9 +106,10 @@ class FunctionOfRow(ColumnFunction[Counted]):
         for types in columns if has_all_names(self.function) else ():
             try:
                 self._default(self._row_plan(types).returns)
-                return
             except (CompileError, UnsupportedError) as error:
                 refusal = error
+            else:
+                return
         if refusal is not None:
             raise refusal
 

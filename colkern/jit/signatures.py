@@ -182,8 +182,6 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
     """`(type, nullable)` of a hint; the type None if there is no hint."""
     if name not in hints or hints[name] is inspect.Parameter.empty or hints[name] is Any:
         return None, None
-    if name == "return" and _says_little(hints[name]):
-        return None, None
     hint: Any = hints[name]
     if isinstance(hint, str):
         parsed = parsed_types(hint)
@@ -197,11 +195,15 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         if len(members) != 1:
             raise TypeError(f"{name}: expected one type, or one and None, got {hint}")
         hint = members[0]
+    if _says_little(hint):
+        return None, nullable
     if typing.get_origin(hint) is typing.Annotated:
         plain, *notes = typing.get_args(hint)
         arrow = [note for note in notes if isinstance(note, s.DataType)]
         hint = arrow[0] if arrow else plain
     hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
+    if typing.get_origin(hint) is tuple and typing.get_args(hint)[1:] == (...,):
+        hint = list[typing.get_args(hint)[0]]  # type: ignore[misc]
     if (fields := _tuple_fields(hint)) is not None:
         hint = _struct(name, fields)
     elif typing.get_origin(hint) in _COLLECTIONS:
@@ -215,14 +217,19 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 
 def _says_little(hint: Any) -> bool:
-    """Whether a hint for results names a container, but not what is in it."""
+    """Whether a hint names a container, but not what is in it."""
     if typing.get_origin(hint) is typing.Annotated:
         return False  # The data type beside it says all.
-    return hint in (dict, list, tuple, object) or Any in typing.get_args(hint)
+    return hint in (dict, list, tuple, object, Any) or any(map(_says_little, typing.get_args(hint)))
 
 
 def _tuple_fields(hint: Any) -> dict[str, object] | None:
-    """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields."""
+    """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields.
+
+    Also those of a data class and of a `TypedDict`.
+    """
+    if typing.is_typeddict(hint):
+        return dict(typing.get_type_hints(hint, include_extras=True))
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         try:
             hints = typing.get_type_hints(hint, include_extras=True)

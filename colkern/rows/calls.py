@@ -7,6 +7,7 @@ import datetime
 import decimal
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from colkern.kernels import row_values
@@ -71,7 +72,22 @@ def call(
         _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
-    return _called(emitter, row, chosen, bindings)
+    made = _called(emitter, row, chosen, bindings)
+    if name in _SAME_FORM and k.is_tuple(arguments[0].kind):
+        if name == "+" and not k.is_tuple(arguments[1].kind):
+            emitter.refuse("a list added to a tuple has no compiled form")
+        made = as_tuple(made)
+    return made
+
+
+def as_tuple(made: Value) -> Value:
+    """A list as the tuple that it stands for, whose length depends on the row."""
+    assert isinstance(made.kind, k.Container)
+    return replace(made, kind=replace(made.kind, is_tuple=True))
+
+
+_SAME_FORM = ("+", "*", "[:]", "[::]")
+"""The methods that give a tuple for a tuple, and a list for a list."""
 
 
 def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> None:
@@ -98,6 +114,8 @@ CHANGING = {
 def require_changeable(emitter: Emitter, container: Value) -> None:
     """Refuse to change what may be a constant: all rows read it from the same memory."""
     kind = container.kind
+    if k.is_tuple(kind):
+        emitter.refuse("a tuple that changes has no compiled form")
     if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
         emitter.refuse("a constant that changes has no compiled form")
     if any(k.may_be_one(kind, read) for read in emitter.read_later):

@@ -265,13 +265,21 @@ def _duration(type_: s.Duration) -> Reader:
 # Parts
 
 
+def _item(type_: s.DataType) -> AnyReader:
+    """How the items of a list are read."""
+    item = type_.fields[0].type
+    if item == s.null():
+        # Lists that are empty are lists of anything; rows with others are left to Python.
+        return Reader(k.NEVER, (), "", lambda _: (), "True")
+    return reader_of(item, tuple if isinstance(type_, s.Map) else dict)
+
+
 def _offset_lists(type_: Any) -> Lists:
     field = type_.fields[0]
-    item = reader_of(field.type, tuple if isinstance(type_, s.Map) else dict)
     first = "i8({n}_offsets[i])"
     count = f"i8({{n}}_offsets[i + u8(1)]) - {first}"
     return Lists(
-        item,
+        _item(type_),
         field.nullable and not isinstance(type_, s.Map),
         ("{n}_offsets",),
         first,
@@ -283,7 +291,7 @@ def _offset_lists(type_: Any) -> Lists:
 def _list_views(type_: Any) -> Lists:
     field = type_.fields[0]
     return Lists(
-        reader_of(field.type),
+        _item(type_),
         field.nullable,
         ("{n}_offsets", "{n}_sizes"),
         "i8({n}_offsets[i])",
@@ -297,7 +305,7 @@ def _fixed_size_lists(type_: s.FixedSizeList) -> Lists:
     field, size = type_.fields[0], type_.list_size
     first = f"i8({{n}}_start + i) * {size}"
     return Lists(
-        reader_of(field.type),
+        _item(type_),
         field.nullable,
         ("{n}_start",),
         first,
@@ -316,6 +324,7 @@ def _rows(type_: s.Struct, form: type = dict) -> Rows:
 
 
 _READERS: dict[type[s.DataType], Callable[[Any], AnyReader]] = {
+    s.Null: lambda _: Reader(k.NONE, (), "", lambda _: ()),
     s.Bool: _bool,
     s.Int: _int,
     s.FloatingPoint: _float,

@@ -9,6 +9,7 @@ from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
+from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
 from colkern.rows.containers import add, counter, new_container
 from colkern.rows.emitter import Emitter, derived
@@ -435,6 +436,11 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`dict()`, and `dict(…)` of pairs."""
     from colkern.rows.containers import unpacked
 
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Name):
+        value = expression(emitter, node.args[0])
+        if k.is_row(value.kind):
+            # Compiled code does not change it.
+            return value
     made = new_container(emitter, node, "dict", 0)
     if node.args:
         items(
@@ -449,7 +455,7 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
-    """`tuple(…)` of a tuple; of others, whose length is not known, it is refused."""
+    """`tuple(…)`: of what is no tuple, a list that stands for one, as its length depends on the row."""
     if not node.args:
         return constant(())
     if not isinstance(node.args[0], ast.GeneratorExp | ast.Call):
@@ -458,8 +464,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
             return constant(tuple(value.constant))
         if isinstance(value.kind, k.Tuple):
             return value
-    # Of a length that depends on the row: compared, sorted and returned as a list is.
-    return _list_of(emitter, node.args[0])
+    return tuple_as_list(_list_of(emitter, node.args[0]))
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:

@@ -95,7 +95,7 @@ def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
     parts: list[str | Value] = []
     for each in specification.values:
         if isinstance(each, ast.Constant):
-            parts.append(each.value)
+            parts.append(str(each.value))
         elif isinstance(each, ast.FormattedValue):
             is_plain = each.conversion == -1 and each.format_spec is None
             size = expression(emitter, each.value) if is_plain else _field(emitter, each)
@@ -117,8 +117,7 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         name = "precision_" if text.endswith(".") else "width_"
         text += LATER[name]
         sizes[name] = emitter.plain(part)
-    is_known = kind is not None and not value.kind.loose
-    found = body_of_sizes(kind, text) if is_known else None
+    found = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
     if found is None or any(size.kind != k.INT for size in sizes.values()):
         emitter.refuse("a format that depends on the row like this has no compiled form")
     body, names = found

@@ -83,6 +83,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if isinstance(kind, k.Container):
         from colkern.rows.containers import add, most_common
 
+        if kind.is_tuple and name not in ("count", "index"):
+            emitter.refuse(f"tuple.{name}() has no compiled form")
         if kind.default == "count" and name == "most_common":
             most = needed(emitter, node.args[0]) if node.args else None
             return most_common(emitter, owner, most)
@@ -163,6 +165,9 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)
+        if name == "copy" and not arguments:
+            # Compiled code does not change it.
+            return owner
         if name == "get" and arguments and isinstance(arguments[0].constant, str):
             if arguments[0].constant in kind.names:
                 return owner.items[kind.names.index(arguments[0].constant)]
@@ -345,7 +350,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
         return issubclass(kind.form, classes)
     if kind.name not in named:
         emitter.refuse(f"isinstance() of {kind} has no compiled form")
-    return issubclass(named[kind.name], classes)
+    return issubclass(tuple if k.is_tuple(kind) else named[kind.name], classes)
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:

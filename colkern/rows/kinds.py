@@ -121,15 +121,24 @@ class Container(Kind):
             a new value of that type; "count" for 0, which is not kept; empty for a KeyError.
         sites: The displays that it may come from, whose items can still become wider.
         constant: Whether it may be a constant, or part of one, which must not change.
+        is_tuple: Whether it stands for a tuple, whose length depends on the row.
     """
 
     items: tuple[Kind, ...] = ()
     default: str = ""
     sites: frozenset[int] = field(default=frozenset(), compare=False)
     constant: bool = field(default=False, compare=False)
+    is_tuple: bool = False
 
     def __str__(self) -> str:
+        if self.is_tuple:
+            return f"tuple[{self.items[0]}, ...]"
         return f"{self.name}[{', '.join(map(str, self.items))}]"
+
+
+def is_tuple(kind: Kind) -> bool:
+    """Whether a kind is that of tuples whose length depends on the row."""
+    return isinstance(kind, Container) and kind.is_tuple
 
 
 def has_constant(kind: Kind) -> bool:
@@ -253,6 +262,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return replace(wider, loose=True)
     if isinstance(left, Tuple) and isinstance(right, Tuple):
         return _joined_tuple(left, right)
+    if is_tuple(left) != is_tuple(right):
+        return None
     if isinstance(left, Decimal) or isinstance(right, Decimal):
         return _joined_decimal(left, right)
     if isinstance(left, Container) and isinstance(right, Container) and left.name == right.name:

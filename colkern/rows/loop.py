@@ -49,8 +49,7 @@ def run(start, stop, valid, arena, pool, marks, {parameters}):
 
 _PLAIN = """\
         run = valid_until(valid, at, last)
-        for i in range(at, run):
-{slot}
+{rows}
         at = run
 """
 
@@ -148,6 +147,7 @@ def loop_text(
     before: Sequence[str] = (),
     after: Sequence[str] = (),
     one_by_one: bool = False,
+    plain: Sequence[str] = (),
 ) -> str:
     """The loop around a call.
 
@@ -158,16 +158,23 @@ def loop_text(
         before: The lines before the loop.
         after: Those behind it.
         one_by_one: Whether slots without nulls have no plain loop, whatever the call says.
+        plain: The lines for slots `at` to `run`, without nulls; none for those of the plain loop.
     """
     begin = ["arena_begin = get_word(arena)"] if call.uses_arena else []
     lines = indented(slot, 12)
+    rows = indented(plain or rows_of(slot, "run"), 8)
     return _SOURCE.format(
         parameters=", ".join([*call.parameters, *parameters]),
         before=indented([*begin, *before] or ["pass"], 4),
-        plain="" if one_by_one or call.one_by_one else _PLAIN.format(slot=lines),
+        plain="" if one_by_one or call.one_by_one else _PLAIN.format(rows=rows),
         slot=lines,
         after=indented(after or ["pass"], 4),
     )
+
+
+def rows_of(slot: Sequence[str], end: str) -> list[str]:
+    """The plain loop over rows from `at` on."""
+    return [f"for i in range(at, {end}):", *("    " + line for line in slot)]
 
 
 def loop_source(

@@ -301,7 +301,7 @@ class Plan:
                 try:
                     build_array([result], type=self.returns)
                 except (OverflowError, TypeError, ValueError):
-                    too_large = _is_number_of(result, self.returns)
+                    too_large = _overflows(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.title
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
@@ -363,12 +363,27 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
 
-def _is_number_of(result: Any, type_: s.DataType) -> bool:
-    """Whether a result, or each of its items, is an integer where the type has integers."""
-    if isinstance(result, list):
-        items = type_.fields[0].type if isinstance(type_.storage, LISTS) else s.null()
-        return all(item is None or _is_number_of(item, items) for item in result)
-    return isinstance(result, int) and isinstance(type_, s.Int)
+def _overflows(result: Any, type_: s.DataType) -> bool:
+    """Whether a result has an integer that is none of its type."""
+    storage = type_.storage
+    if isinstance(storage, s.Int):
+        bits = storage.bit_width - storage.signed
+        least = -(1 << bits) if storage.signed else 0
+        return isinstance(result, int) and not least <= result < 1 << bits
+    if isinstance(storage, s.Map):
+        pairs = result.items() if isinstance(result, dict) else result
+        return any(_overflows(pair, storage.entries_field.type) for pair in pairs or ())
+    if isinstance(storage, s.Struct) and isinstance(result, dict | tuple):
+        values = (
+            result
+            if isinstance(result, tuple)
+            else [result.get(field.name) for field in storage.fields]
+        )
+        fields = [field.type for field in storage.fields]
+        return any(map(_overflows, values, fields))
+    if isinstance(storage, LISTS) and isinstance(result, list):
+        return any(_overflows(item, storage.fields[0].type) for item in result)
+    return False
 
 
 def _as_column_value(result: Any) -> Any:

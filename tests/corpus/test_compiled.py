@@ -13,19 +13,13 @@ REFUSED = frozenset(
     (
         # Formats, patterns and functions that depend on the row, or that compiled code does not have.
         "calendar_days.any_format",
-        "codes.newer_than_ten",
-        "codes.peek",
         "containers.longest_run",
         "containers.numbered",
         "conversions.outcome",
         "flights.at_hub",
         "flow.composed",
-        "flow.in_pieces",
-        "flow.tree_depth",
-        "formats.padded",
         "json_like.loaded_id",
         "patterns.bold",
-        "patterns.doubled",
         "patterns.has_double",
         "records.fields",
     )

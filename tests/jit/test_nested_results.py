@@ -6,11 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
+from colkern.jit.results.result_types import result_type
 
 import colkern as ck
 from colkern import schema as s
-from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
-from colkern.jit.results.result_types import result_type
 
 
 def test_maps_are_lists_of_pairs_or_dictionaries() -> None:

@@ -1,0 +1,277 @@
+"""What Numba is taught of elements: each name of the table of methods, and the adapter it stands for.
+
+An adapter is made, and its body compiled, once a function that uses it is compiled.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload, overload_attribute, overload_method, register_jitable
+
+from colkern.cpu.compiler import compiled
+from colkern.generated import function_of_text
+from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
+from colkern.jit.elements.adapters import Operand, adapter, names_of
+from colkern.jit.elements.memory import is_element, keep, raw
+from colkern.jit.elements.types import (
+    ELEMENT_OF,
+    ElementType,
+    MomentType,
+    SequenceType,
+)
+from colkern.jit.values.optionals import unwrapped
+from colkern.kernels import row_values
+from colkern.rows.table import table
+
+# What is named in the table
+
+
+def _parameters(name: str) -> list[str]:
+    """The names of a method's parameters: of each place, that of the first row that gives it one."""
+    names: list[str] = []
+    for row in table()[name]:
+        for place, parameter in enumerate(row.parameters):
+            if place == len(names):
+                names.append("")
+            names[place] = names[place] or parameter.name
+    return [name or f"_{place}" for place, name in enumerate(names)]
+
+
+def _least(name: str) -> int:
+    """How many arguments a method needs at least."""
+    from colkern.rows.table import NO_DEFAULT
+
+    return min(
+        sum(parameter.default is NO_DEFAULT for parameter in row.parameters)
+        for row in table()[name]
+    )
+
+
+def overload_of(name: str) -> Callable[..., Any]:
+    """What Numba asks for the function that does a method of the table for operands of some types."""
+    names = _parameters(name)
+    least = _least(name)
+    shown = [word if place < least else f"{word}=None" for place, word in enumerate(names)]
+    parameters = ", ".join(shown)
+    source = f"def typed({parameters}):\n    return found(({', '.join(names)},))\n"
+
+    def found(operands: tuple[Any, ...]) -> Callable[..., Any] | None:
+        return _implementation(name, names, parameters, operands)
+
+    namespace = {"__name__": __name__, "found": found}
+    return function_of_text("typed", source, namespace, f"overload of {name}")
+
+
+def _implementation(
+    name: str, names: list[str], parameters: str, operands: tuple[Any, ...]
+) -> Callable[..., Any] | None:
+    if not any(map(is_element, operands)):
+        return None
+    given = [
+        Operand(word, kind)
+        for word, kind in zip(names, operands, strict=True)
+        if not (kind is None or isinstance(kind, types.Omitted))
+    ]
+    if any(isinstance(one.type, types.Optional) for one in given):
+        return _of_present(name, parameters, given)
+    positional = []
+    for word, one in zip(names, given, strict=False):
+        if one.code != word:
+            break
+        positional.append(one)
+    by_name = {one.code: one for one in given[len(positional) :]}
+    return adapter(name, parameters, positional, by_name)
+
+
+def _of_present(name: str, parameters: str, given: list[Operand]) -> Callable[..., Any]:
+    """The same of operands that may be None, which raise `TypeError` where one is."""
+    namespace: dict[str, Any] = {"__name__": __name__, "present": present, "call": _callable(name)}
+    codes = [
+        f"present({one.code})" if isinstance(one.type, types.Optional) else one.code
+        for one in given
+    ]
+    owner, _, attribute = name.rpartition(".")
+    is_method = owner in _OWNERS
+    call = f"{codes[0]}.{attribute}({', '.join(codes[1:])})" if is_method else f"call({', '.join(codes)})"
+    source = f"def adapter({parameters}):\n    return {call}\n"
+    return function_of_text("adapter", source, namespace, f"adapter of {name}")
+
+
+@register_jitable
+def present(value):
+    """The value of an optional; `TypeError` for None."""
+    if value is None:
+        raise TypeError("None has no such operation")
+    return unwrapped(value)
+
+
+_OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "len": len,
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "str": str,
+    "repr": repr,
+    "ord": ord,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "divmod": divmod,
+    "format": format,
+    "datetime.date.fromisoformat": datetime.date.fromisoformat,
+    "datetime.time.fromisoformat": datetime.time.fromisoformat,
+}
+"""The operators and functions of the table that elements are operands of."""
+
+
+def _callable(name: str) -> Any:
+    return FUNCTIONS.get(name)
+
+
+def _define() -> None:
+    for name, function in FUNCTIONS.items():
+        if name not in ("==", "!=", "<", "<=", ">", ">="):
+            overload(function, prefer_literal=True, strict=False)(overload_of(name))
+    for owner, kind in _OWNERS.items():
+        for method in names_of(owner):
+            name = f"{owner}.{method}"
+            define = overload_attribute if _is_attribute(owner, method) else overload_method
+            options = {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
+            define(kind, method, **options)(overload_of(name))
+
+
+def _is_attribute(owner: str, name: str) -> bool:
+    return not callable(getattr(getattr(datetime, owner, None), name, len))
+
+
+_define()
+
+
+# Comparisons: with None, too
+
+
+def _define_comparison(name: str) -> None:
+    operation = FUNCTIONS[name]
+    for_elements = overload_of(name)
+    is_equality = name in ("==", "!=")
+    differs = name == "!="
+
+    @overload(operation, prefer_literal=True, strict=False)
+    def _ol_comparison(_0, _1):
+        if not (is_element(_0) or is_element(_1)):
+            return None
+        if is_equality and isinstance(_0, types.Optional):
+
+            def compare_left(_0, _1):
+                if _0 is None:
+                    return (_1 is None) != differs
+                return operation(unwrapped(_0), _1)
+
+            return compare_left
+        if is_equality and isinstance(_1, types.Optional):
+
+            def compare_right(_0, _1):
+                if _1 is None:
+                    return differs
+                return operation(_0, unwrapped(_1))
+
+            return compare_right
+        return for_elements(_0, _1)
+
+
+for _name in ("==", "!=", "<", "<=", ">", ">="):
+    _define_comparison(_name)
+
+
+# Parts
+
+
+@overload(operator.contains, prefer_literal=True)
+def _ol_contains(s, item):
+    if not isinstance(s, SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes):
+        return None
+    if isinstance(item, types.Optional):
+        return lambda s, item: operator.contains(s, present(item))
+    if not (is_element(s) or is_element(item)):
+        return None
+    if isinstance(item, types.Integer):
+
+        def contains_byte(s, item):
+            if item < 0 or item > 255:
+                raise ValueError("byte must be in range(0, 256)")
+            found = False
+            for byte in s:
+                found |= byte == item
+            return found
+
+        return contains_byte
+    return adapter("in", "s, item", [Operand("item", item), Operand("s", s)], {})
+
+
+@overload(operator.getitem, prefer_literal=True)
+def _ol_getitem(s, key):
+    if not isinstance(s, SequenceType):
+        return None
+    if isinstance(key, types.Integer):
+        return adapter("[]", "s, key", [Operand("s", s), Operand("key", key)], {})
+    if isinstance(key, types.SliceType):
+        names = ("start", "stop", "step") if key.has_step else ("start", "stop")
+        parts = [Operand(f"key.{name}", types.int64) for name in names]
+        return adapter(
+            "[::]" if key.has_step else "[:]", "s, key", [Operand("s", s), *parts], {}
+        )
+    return None
+
+
+@overload(operator.not_)
+def _ol_not(s):
+    return (lambda s: not bool(s)) if is_element(s) else None
+
+
+# Hashes
+
+
+from colkern.cpu.primitives import get_byte as byte_at
+
+
+@overload_method(SequenceType, "__hash__")
+def _ol_hash(s):
+    from numpy import int64, uint64
+
+    def fowler_noll_vo(s):
+        found = uint64(0xCBF29CE484222325)
+        for k in range(s._ck_size):
+            found = (found ^ uint64(byte_at(s._ck_address + k))) * uint64(0x100000001B3)
+        keep(s)
+        # Hashes of dictionaries are signed, and -1 is none.
+        return int64(found >> uint64(1))
+
+    return fowler_noll_vo
+
+
+@overload_method(MomentType, "__hash__")
+def _ol_hash_of_moment(s):
+    return lambda s: hash(raw(s))

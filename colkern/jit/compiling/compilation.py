@@ -15,8 +15,8 @@ from colkern.jit.compiling.explanations import plain_types
 from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
 from colkern.jit.rows.arguments import Value
 from colkern.jit.rows.loop_names import numba_type
+from colkern.jit.elements.types import BytesType, TextType
 from colkern.jit.values.decimal_numbers import DecimalType
-from colkern.jit.values.strings import ByteStringType
 from colkern.jit.views.column_types import ColumnType, EntriesType, RowType, value_type
 
 
@@ -85,10 +85,10 @@ def _kind(returned: types.Type) -> Kind | None:
         plain = types.unliteral(plain.type)
     if isinstance(plain, types.UnicodeType):
         return "unicode"
-    if isinstance(plain, types.Bytes):
+    if isinstance(plain, TextType):
+        return "text"
+    if isinstance(plain, types.Bytes | BytesType):
         return "binary"
-    if isinstance(plain, ByteStringType):
-        return "text" if plain.kind == "utf8" else "binary"
     if isinstance(plain, types.Boolean):
         return "boolean"
     if isinstance(plain, types.NoneType | types.Integer | types.Float):

@@ -41,6 +41,9 @@ _KINDS: tuple[tuple[type[types.Type], Kind], ...] = (
 
 def kind_of(operand: Any) -> Kind | None:
     """The kind of an operand, from its Numba type; None if rows have none."""
+    if isinstance(operand, types.Optional):
+        # Which is raised for where it is None.
+        return kind_of(operand.type)
     if isinstance(operand, ElementType):
         return operand.kind
     if isinstance(operand, types.List):

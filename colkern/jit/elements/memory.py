@@ -52,7 +52,18 @@ def require_contiguous(kind: types.Bytes) -> None:
 
 @intrinsic(prefer_literal=True)
 def raw(typingctx, value):
-    """An operand as bodies take it."""
+    """An operand as bodies take it; `TypeError` for None."""
+    if isinstance(value, types.Optional):
+        known = typingctx.resolve_value_type(raw)
+        inner = known.get_call_type(typingctx, (value.type,), {})
+
+        def codegen(context, builder, signature, args):
+            made = context.make_helper(builder, value, value=args[0])
+            with builder.if_then(builder.not_(made.valid), likely=False):
+                context.call_conv.return_user_exc(builder, TypeError, ("None has no such operation",))
+            return context.get_function(known, inner)(builder, (made.data,))
+
+        return inner.return_type(value), codegen
     if isinstance(value, types.StringLiteral):
 
         def codegen(context, builder, signature, args):
@@ -131,6 +142,23 @@ def arena_in(typingctx, memory):
     return types.int64(OWNER), codegen
 
 
+@intrinsic
+def unowned_address(typingctx, value):
+    """Where the bytes of an operand stand, as a uint64, if nothing owns them: in a column, in code. Else 0."""
+
+    def codegen(context, builder, signature, args):
+        made = context.make_helper(builder, value, value=args[0])
+        if isinstance(value, types.Bytes):
+            address, owner = builder.ptrtoint(made.data, _WORD), made.meminfo
+        else:
+            address, owner = made.address, made.owner
+        return builder.select(cgutils.is_null(builder, owner), address, _WORD(0))
+
+    if not isinstance(value, SequenceType | types.Bytes):
+        return None
+    return types.uint64(value), codegen
+
+
 # Results
 
 
@@ -144,6 +172,8 @@ def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) 
     """What owns the bytes at an address: an arena, or what an operand holds."""
     found = context.get_constant_null(OWNER)
     for kind, operand in zip(kinds, operands, strict=True):
+        if isinstance(kind, types.Optional):
+            kind, operand = kind.type, context.make_helper(builder, kind, value=operand).data
         if isinstance(kind, SequenceType):
             made = context.make_helper(builder, kind, value=operand)
             start, size, owner = made.address, made.size, made.owner

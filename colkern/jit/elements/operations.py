@@ -12,20 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.core.errors import TypingError
-from numba.extending import overload, overload_attribute, overload_method, register_jitable
+from numba.extending import overload, overload_attribute, overload_method
 
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
 from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
 from colkern.jit.elements.adapters import Operand, adapter, names_of
 from colkern.jit.elements.memory import is_element, keep, raw
-from colkern.jit.elements.types import (
-    ELEMENT_OF,
-    ElementType,
-    MomentType,
-    SequenceType,
-)
+from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType
 from colkern.jit.values.optionals import unwrapped
 from colkern.kernels import row_values
 from colkern.rows.table import table
@@ -79,8 +73,6 @@ def _implementation(
         for word, kind in zip(names, operands, strict=True)
         if not (kind is None or isinstance(kind, types.Omitted))
     ]
-    if any(isinstance(one.type, types.Optional) for one in given):
-        return _of_present(name, parameters, given)
     positional = []
     for word, one in zip(names, given, strict=False):
         if one.code != word:
@@ -88,28 +80,6 @@ def _implementation(
         positional.append(one)
     by_name = {one.code: one for one in given[len(positional) :]}
     return adapter(name, parameters, positional, by_name)
-
-
-def _of_present(name: str, parameters: str, given: list[Operand]) -> Callable[..., Any]:
-    """The same of operands that may be None, which raise `TypeError` where one is."""
-    namespace: dict[str, Any] = {"__name__": __name__, "present": present, "call": _callable(name)}
-    codes = [
-        f"present({one.code})" if isinstance(one.type, types.Optional) else one.code
-        for one in given
-    ]
-    owner, _, attribute = name.rpartition(".")
-    is_method = owner in _OWNERS
-    call = f"{codes[0]}.{attribute}({', '.join(codes[1:])})" if is_method else f"call({', '.join(codes)})"
-    source = f"def adapter({parameters}):\n    return {call}\n"
-    return function_of_text("adapter", source, namespace, f"adapter of {name}")
-
-
-@register_jitable
-def present(value):
-    """The value of an optional; `TypeError` for None."""
-    if value is None:
-        raise TypeError("None has no such operation")
-    return unwrapped(value)
 
 
 _OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
@@ -145,10 +115,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "datetime.time.fromisoformat": datetime.time.fromisoformat,
 }
 """The operators and functions of the table that elements are operands of."""
-
-
-def _callable(name: str) -> Any:
-    return FUNCTIONS.get(name)
 
 
 def _define() -> None:
@@ -211,10 +177,8 @@ for _name in ("==", "!=", "<", "<=", ">", ">="):
 
 @overload(operator.contains, prefer_literal=True)
 def _ol_contains(s, item):
-    if not isinstance(s, SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes):
+    if not isinstance(_present(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes):
         return None
-    if isinstance(item, types.Optional):
-        return lambda s, item: operator.contains(s, present(item))
     if not (is_element(s) or is_element(item)):
         return None
     if isinstance(item, types.Integer):
@@ -233,7 +197,7 @@ def _ol_contains(s, item):
 
 @overload(operator.getitem, prefer_literal=True)
 def _ol_getitem(s, key):
-    if not isinstance(s, SequenceType):
+    if not isinstance(_present(s), SequenceType):
         return None
     if isinstance(key, types.Integer):
         return adapter("[]", "s, key", [Operand("s", s), Operand("key", key)], {})
@@ -249,6 +213,11 @@ def _ol_getitem(s, key):
 @overload(operator.not_)
 def _ol_not(s):
     return (lambda s: not bool(s)) if is_element(s) else None
+
+
+def _present(kind: Any) -> Any:
+    """The type of values that are not None."""
+    return kind.type if isinstance(kind, types.Optional) else kind
 
 
 # Hashes

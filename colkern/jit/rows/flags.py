@@ -4,7 +4,6 @@ from __future__ import annotations
 
 OUT_OF_RANGE = 1
 NEEDS_WRITING = 2
-CUT_CHARACTER = 4
 CHANGED = 8
 TOO_WIDE = 16
 """A decimal has more digits than its type says."""

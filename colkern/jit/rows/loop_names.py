@@ -7,13 +7,13 @@ from typing import Any
 import numba
 import numpy as np
 
-# Imported for what it teaches Numba: `int` and `float` of byte strings.
-import colkern.jit.values.parsing  # noqa: F401
+# Imported for what it teaches Numba.
+import colkern.jit.elements  # noqa: F401
 from colkern.cpu.primitives import trailing_zeros
+from colkern.jit.elements import types as elements
 from colkern.jit.results.decimal_results import put_decimal
 from colkern.jit.rows import support
 from colkern.jit.rows.arguments import Value
-from colkern.jit.values import strings
 from colkern.jit.values.tuples import field_of, is_none
 from colkern.jit.views.column_types import value_type
 from colkern.jit.views.elements import value_at
@@ -24,7 +24,6 @@ LOOP_NAMES: dict[str, Any] = {
     "uint64": np.uint64,
     "float32": np.float32,
     "float64": np.float64,
-    "binary_at": strings.binary_at,
     "field_of": field_of,
     "is_none": is_none,
     "put_decimal": put_decimal,
@@ -33,6 +32,7 @@ LOOP_NAMES: dict[str, Any] = {
     **{
         name: getattr(support, name)
         for name in (
+            "binary_at",
             "binary_between",
             "binary_viewed",
             "bit",
@@ -56,8 +56,8 @@ _NUMBA_TYPES = {
     "uint64": numba.types.uint64,
     "float32": numba.types.float32,
     "float64": numba.types.float64,
-    "text": strings.text,
-    "binary": strings.binary,
+    "text": elements.text,
+    "binary": elements.binary,
     "none": numba.types.none,
 }
 

@@ -16,14 +16,13 @@ from colkern.errors import InvalidArrowError
 from colkern.jit.compiling.attempt import compile_or_explain
 from colkern.jit.rows.flags import (
     CHANGED,
-    CUT_CHARACTER,
     NARROWED,
     NARROWED_MESSAGE,
     OUT_OF_RANGE,
     TOO_WIDE,
 )
 
-_ERRORS = TOO_WIDE | NARROWED | OUT_OF_RANGE | CUT_CHARACTER | CHANGED
+_ERRORS = TOO_WIDE | NARROWED | OUT_OF_RANGE | CHANGED
 
 
 @dataclass
@@ -92,11 +91,6 @@ class RowLoop:
             raise OverflowError(f"{self.name}: {NARROWED_MESSAGE}")
         if flags & OUT_OF_RANGE:
             raise OverflowError(f"{self.name}: a result does not fit {self.returns}")
-        if flags & CUT_CHARACTER:
-            raise ValueError(
-                f"{self.name}: a result starts or ends within a UTF-8 character; "
-                f"slice between characters, or declare returns=ck.binary()"
-            )
         raise ValueError(
             f"{self.name}: called twice for one row, it did not give the same again; "
             f"a function must depend on its arguments alone"

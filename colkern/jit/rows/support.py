@@ -11,26 +11,19 @@ from numba import types
 from numba.extending import overload, register_jitable
 from numpy import int64, uint8, uint64
 
+from colkern.cpu.compiler import compiled
 from colkern.cpu.primitives import copy_bytes, load_word
+from colkern.jit.elements.conversions import as_text
+from colkern.jit.elements.memory import element, keep, raw, unowned_address
+from colkern.jit.elements.types import SequenceType
 from colkern.jit.rows.flags import (
     CHANGED,
-    CUT_CHARACTER,
     NEEDS_WRITING,
     OUT_OF_RANGE,
 )
 from colkern.jit.values.optionals import unwrapped
-from colkern.jit.values.strings import (
-    ByteStringType,
-    address_of,
-    as_view,
-    binary_at,
-    cuts_a_character,
-    static_ascii,
-    static_bytes,
-    text_at,
-    utf8_length,
-    write_utf8,
-)
+from colkern.kernels import row_values
+from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES
 
 # Validity
@@ -92,6 +85,21 @@ def wide(words, i, count, flag):
     for k in range(uint64(1), count):
         differs |= words[first + k] ^ sign
     return flag if differs != 0 else 0
+
+
+_is_ascii = compiled(row_values.is_ascii)
+
+
+@register_jitable
+def text_at(address, size):
+    """The text of so many bytes at an address (uint64) in a column."""
+    return element(Text(int64(address), size, _is_ascii(int64(address), size)))
+
+
+@register_jitable
+def binary_at(address, size):
+    """The byte string of so many bytes at an address (uint64) in a column."""
+    return element(Bytes(int64(address), int64(size)))
 
 
 @register_jitable
@@ -208,7 +216,7 @@ def put_binary(
     raise NotImplementedError
 
 
-def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
+def _define_put_bytes(put_bytes: Any) -> None:
     @overload(put_bytes)
     def _ol_put_bytes(addresses, sizes, offsets, data, nulls, i, value):
         if isinstance(value, types.NoneType):
@@ -230,58 +238,27 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
         if isinstance(value, types.UnicodeType):
 
             def put_string(addresses, sizes, offsets, data, nulls, i, value):
-                static = static_ascii(value)
-                size = len(value) if static != 0 else utf8_length(value)
-                if len(data) == 0:
-                    addresses[i] = static
-                    sizes[i] = size
-                    return NEEDS_WRITING if static == 0 and size != 0 else 0
-                place = uint64(offsets[i])
-                if int64(uint64(offsets[i + uint64(1)]) - place) != size:
-                    return CHANGED
-                write_utf8(value, data, place)
-                return 0
+                return put_bytes(addresses, sizes, offsets, data, nulls, i, as_text(value))
 
             return put_string
-        if isinstance(value, types.Bytes):
+        if isinstance(value, SequenceType | types.Bytes):
 
-            def put_plain(addresses, sizes, offsets, data, nulls, i, value):
-                static = static_bytes(value)
-                view = as_view(value)
-                size = len(view)
+            def put_element(addresses, sizes, offsets, data, nulls, i, value):
+                plain = raw(value)
                 if len(data) == 0:
-                    addresses[i] = static
-                    sizes[i] = size
-                    return NEEDS_WRITING if static == 0 and size != 0 else 0
+                    addresses[i] = unowned_address(value)
+                    sizes[i] = plain.size
+                    return NEEDS_WRITING if addresses[i] == 0 and plain.size != 0 else 0
                 place = uint64(offsets[i])
-                if int64(uint64(offsets[i + uint64(1)]) - place) != size:
+                if int64(uint64(offsets[i + uint64(1)]) - place) != plain.size:
                     return CHANGED
-                copy_bytes(data, place, address_of(view), uint64(size))
+                copy_bytes(data, place, uint64(plain.address), uint64(plain.size))
+                keep(value)
                 return 0
 
-            return put_plain
-        if isinstance(value, ByteStringType):
-
-            def put_view(addresses, sizes, offsets, data, nulls, i, value):
-                size = len(value)
-                if len(data) == 0:
-                    addresses[i] = address_of(value)
-                    sizes[i] = size
-                    return CUT_CHARACTER if cuts(value) else 0
-                place = uint64(offsets[i])
-                if int64(uint64(offsets[i + uint64(1)]) - place) != size:
-                    return CHANGED
-                copy_bytes(data, place, address_of(value), uint64(size))
-                return 0
-
-            return put_view
+            return put_element
         return None
 
 
-@register_jitable
-def _never(view):
-    return False
-
-
-_define_put_bytes(put_text, cuts_a_character)
-_define_put_bytes(put_binary, _never)
+_define_put_bytes(put_text)
+_define_put_bytes(put_binary)

@@ -18,7 +18,8 @@ from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.jit.rows.support import bit
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
-from colkern.jit.values.strings import binary, binary_at, text, text_at
+from colkern.jit.elements.memory import element
+from colkern.jit.elements.types import binary, text
 from colkern.jit.views.column_types import (
     ELEMENTS,
     ColumnType,
@@ -35,7 +36,8 @@ from colkern.jit.views.columns import (
     row_of,
     valid_by_bitmap,
 )
-from colkern.kernels import runs, slot_values
+from colkern.kernels import row_values, runs, slot_values
+from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
 
 
@@ -216,38 +218,60 @@ def _intervals(column: ColumnType) -> Element:
     return _INTERVALS[column.data_type.unit]
 
 
-@ELEMENTS.of(s.Binary, s.LargeBinary, s.Utf8, s.LargeUtf8)
-def _byte_strings(column: ColumnType) -> Element:
-    value, view_at = _view_of_bytes(column)
+_is_ascii = compiled(row_values.is_ascii)
 
+
+@ELEMENTS.of(s.Utf8, s.LargeUtf8)
+def _texts(column: ColumnType) -> Element:
+    def text_of_column(column, slot):
+        at = column._ck_offset + slot
+        start = int64(column._ck_offsets[at])
+        size = int64(column._ck_offsets[at + uint64(1)]) - start
+        address = int64(address_in(column._ck_bytes)) + start
+        return element(Text(address, size, _is_ascii(address, size)))
+
+    return Element(text, text_of_column)
+
+
+@ELEMENTS.of(s.Binary, s.LargeBinary)
+def _byte_strings(column: ColumnType) -> Element:
     def byte_string(column, slot):
         at = column._ck_offset + slot
         start = int64(column._ck_offsets[at])
-        length = int64(column._ck_offsets[at + uint64(1)]) - start
-        return view_at(address_in(column._ck_bytes) + uint64(start), length)
+        size = int64(column._ck_offsets[at + uint64(1)]) - start
+        return element(Bytes(int64(address_in(column._ck_bytes)) + start, size))
 
-    return Element(value, byte_string)
+    return Element(binary, byte_string)
 
 
-@ELEMENTS.of(s.BinaryView, s.Utf8View)
-def _viewed_byte_strings(column: ColumnType) -> Element:
-    value, view_at = _view_of_bytes(column)
+@register_jitable
+def _viewed_address(column, word, size):
+    """Where the bytes of a view stand that begins at a word."""
+    if size <= VIEW_INLINE_BYTES:
+        return int64(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)))
+    base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
+    return int64(base + uint64(column._ck_views[word + uint64(3)]))
 
-    def viewed(column, slot):
+
+@ELEMENTS.of(s.Utf8View)
+def _viewed_texts(column: ColumnType) -> Element:
+    def viewed_text(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
-        length = int64(column._ck_views[word])
-        if length <= VIEW_INLINE_BYTES:
-            return view_at(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)), length)
-        base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-        return view_at(base + uint64(column._ck_views[word + uint64(3)]), length)
+        size = int64(column._ck_views[word])
+        address = _viewed_address(column, word, size)
+        return element(Text(address, size, _is_ascii(address, size)))
 
-    return Element(value, viewed)
+    return Element(text, viewed_text)
 
 
-def _view_of_bytes(column: ColumnType) -> tuple[types.Type, Callable[..., object]]:
-    """The type of a byte string of a column, and the function that makes it of address and length."""
-    is_text = isinstance(column.data_type, s.Utf8 | s.LargeUtf8 | s.Utf8View)
-    return (text, text_at) if is_text else (binary, binary_at)
+@ELEMENTS.of(s.BinaryView)
+def _viewed_byte_strings(column: ColumnType) -> Element:
+    def viewed_byte_string(column, slot):
+        word = (column._ck_offset + slot) << uint64(2)
+        size = int64(column._ck_views[word])
+        return element(Bytes(_viewed_address(column, word, size), size))
+
+    return Element(binary, viewed_byte_string)
 
 
 @ELEMENTS.of(s.FixedSizeBinary)
@@ -256,7 +280,7 @@ def _fixed_size_byte_strings(column: ColumnType) -> Element:
 
     def fixed_size_binary(column, slot):
         start = (column._ck_offset + slot) * uint64(width)
-        return binary_at(address_in(column._ck_data) + start, int64(width))
+        return element(Bytes(int64(address_in(column._ck_data) + start), int64(width)))
 
     return Element(binary, fixed_size_binary)
 

@@ -23,6 +23,7 @@ from colkern.jit.views.column_types import (
     ColumnType,
     EntriesType,
     RowType,
+    column_type,
     element_type,
     value_type,
 )
@@ -143,6 +144,32 @@ def _by_position(
     return Method(had_by, bound_function(key)(resolve))
 
 
+# Texts as bytes
+
+_AS_BYTES: dict[type[s.DataType], s.DataType] = {
+    s.Utf8: s.binary(),
+    s.LargeUtf8: s.large_binary(),
+    s.Utf8View: s.binary_view(),
+}
+
+
+def _as_bytes() -> Method:
+    """`column.as_bytes()`: the same memory, as a column of byte strings."""
+    key = "column.as_bytes"
+
+    def resolve(self, column, args, kws):
+        if args or kws:
+            raise TypingError("as_bytes takes no arguments")
+        return signature(column_type(_AS_BYTES[type(column.data_type)]))
+
+    @lower_builtin(key, ColumnType)
+    def lower(context, builder, sig, args):
+        # Both have the same buffers.
+        return args[0]
+
+    return Method(_columns_of(*_AS_BYTES), bound_function(key)(resolve))
+
+
 # Children of unions
 
 
@@ -259,6 +286,7 @@ COLUMN_METHODS = {
     "index": _by_position(
         "index", lambda _: types.int64, lambda _: index_at, _columns_of(s.Dictionary)
     ),
+    "as_bytes": _as_bytes(),
     "run": _by_position("run", lambda _: types.int64, lambda _: run_of, _are_runs),
     "child": _by_child(
         "column.child", ColumnType, ColumnType.part, emit_child, _columns_of(s.Union)

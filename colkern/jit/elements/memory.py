@@ -32,7 +32,7 @@ from colkern.kernels.row_values import Bytes, Text
 from colkern.rows.kinds import Kind
 
 RAW_TEXT = types.NamedTuple((types.int64, types.int64, types.boolean), Text)
-RAW_BYTES = types.NamedTuple((types.int64, types.int64), Bytes)
+RAW_BYTES = types.NamedUniTuple(types.int64, 2, Bytes)
 
 _WORD = ir.IntType(64)
 
@@ -274,10 +274,10 @@ def require_done(typingctx, code, name):
             for number, error in _EXCEPTIONS.items():
                 is_it = builder.icmp_signed("==", args[0], args[0].type(number))
                 with builder.if_then(is_it, likely=False):
-                    message = f"{said}: {error.__name__} in Python, too"
+                    message = f"{said} raises {error.__name__} for these values"
                     context.call_conv.return_user_exc(builder, error, (message,))
             message = (
-                f"{said} of such values has no compiled form: a row function leaves it to Python"
+                f"{said} of these values has no compiled form: only row functions leave them to Python"
             )
             context.call_conv.return_user_exc(builder, UnsupportedError, (message,))
         return context.get_dummy_value()

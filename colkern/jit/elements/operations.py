@@ -19,7 +19,7 @@ from colkern.generated import function_of_text
 from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
 from colkern.jit.elements.adapters import Operand, adapter, names_of
 from colkern.jit.elements.memory import is_element, keep, raw
-from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType
+from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType, TextType
 from colkern.jit.values.optionals import unwrapped
 from colkern.kernels import row_values
 from colkern.rows.table import table
@@ -73,6 +73,8 @@ def _implementation(
         for word, kind in zip(names, operands, strict=True)
         if not (kind is None or isinstance(kind, types.Omitted))
     ]
+    if name.endswith(("startswith", "endswith")) and isinstance(operands[1], types.BaseTuple):
+        return _any_of(name, names, parameters, given)
     positional = []
     for word, one in zip(names, given, strict=False):
         if one.code != word:
@@ -80,6 +82,19 @@ def _implementation(
         positional.append(one)
     by_name = {one.code: one for one in given[len(positional) :]}
     return adapter(name, parameters, positional, by_name)
+
+
+def _any_of(
+    name: str, names: list[str], parameters: str, given: list[Operand]
+) -> Callable[..., Any]:
+    """The function for a tuple of what a text may start or end with."""
+    method = name.rpartition(".")[2]
+    rest = "".join(f", {one.code}" for one in given[2:])
+    tests = [
+        f"{names[0]}.{method}({names[1]}[{k}]{rest})" for k in range(len(given[1].type))
+    ]
+    source = f"def adapter({parameters}):\n    return {' or '.join(tests) or 'False'}\n"
+    return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
 
 
 _OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
@@ -103,8 +118,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bool": bool,
     "int": int,
     "float": float,
-    "str": str,
-    "repr": repr,
     "ord": ord,
     "abs": abs,
     "min": min,
@@ -127,6 +140,12 @@ def _define() -> None:
             define = overload_attribute if _is_attribute(owner, method) else overload_method
             options = {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
             define(kind, method, **options)(overload_of(name))
+
+
+        for method in ("str", "repr"):
+            # Numba's own `str` asks for it.
+            define_it = overload_method(kind, f"__{method}__", strict=False)
+            define_it(overload_of(method))
 
 
 def _is_attribute(owner: str, name: str) -> bool:
@@ -179,9 +198,10 @@ for _name in ("==", "!=", "<", "<=", ">", ">="):
 def _ol_contains(s, item):
     if not isinstance(_present(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes):
         return None
-    if not (is_element(s) or is_element(item)):
+    is_byte = isinstance(item, types.Integer) and not isinstance(_present(s), TextType)
+    if not (is_element(s) or is_element(item) or (is_byte and isinstance(s, types.Bytes))):
         return None
-    if isinstance(item, types.Integer):
+    if is_byte:
 
         def contains_byte(s, item):
             if item < 0 or item > 255:

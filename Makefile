@@ -98,7 +98,7 @@ fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=6
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
 
 fuzz-rows: $(DEV)  ## random row functions, compiled and in plain Python: SECONDS=600 SEED=0
-	$(PY) -m tests.corpus.programs $(SEED) --seconds $(SECONDS) $(ARGS)
+	$(PY) -m tests.corpus.programs $(SEED) --batches 200 --seconds $(SECONDS) $(ARGS)
 
 deaths: $(DEV)  ## streams of which one side is killed at a random point: RUNS=200 SEED=0
 	PYTHONPATH=tests $(PY) -m deaths --runs $(RUNS) --seed $(SEED) $(ARGS)

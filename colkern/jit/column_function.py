@@ -1,11 +1,10 @@
-"""`ColumnFunction`: the base of `udf`, `reducer` and `generator`.
+"""`ColumnFunction`: the base of the functions that `udf`, `reducer` and `generator` make.
 
 Nothing here imports Numba.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
@@ -19,7 +18,6 @@ from colkern.jit.rows.arguments import (
     Reader,
     Value,
     accepted_reader,
-    decoded_type,
     reader_of,
     require_one_form_of_decimals,
     value_of,
@@ -27,6 +25,7 @@ from colkern.jit.rows.arguments import (
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
+from colkern.rows.encoded import decoded, decoded_type
 
 if TYPE_CHECKING:
     from colkern.jit.compiling.row_function import RowFunction
@@ -37,7 +36,7 @@ NullPolicy = Literal["propagate", "pass"]
 
 
 class Options(TypedDict, total=False):
-    """Options of `udf`, `reducer` and `generator`, as they describe them."""
+    """Options of `reducer`, as it describes them."""
 
     returns: object
     nulls: NullPolicy
@@ -85,7 +84,7 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         self._defaults = {each.name for each in signature.parameters if each.has_default}
         self._inferred: dict[tuple[Value, ...], Found] = {}
         self._plans: dict[tuple[s.DataType, ...], Planned] = {}
-        self._row_functions_made: dict[tuple[Callable[..., object], str], RowFunction] = {}
+        self._row_functions_made: dict[Callable[..., object], RowFunction] = {}
 
     @property
     def name(self) -> str:
@@ -129,8 +128,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
 
     def _planned(self, arrays: Sequence[Array]) -> tuple[Planned, list[Array], int]:
         """The plan for columns in host memory, the columns as it reads them, and their length."""
-        from colkern.jit.rows.encoded import decoded
-
         length = common_length(self._names, arrays, self.KIND)
         plain = [decoded(array) for array in arrays]
         return self._plan_for(tuple([array.type for array in plain])), plain, length
@@ -236,28 +233,22 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
             plan = self._plans[columns] = self._plan(columns)
         return plan
 
-    def _row_function(
-        self, plain: Callable[..., object], kind: str = "dispatcher_of"
-    ) -> RowFunction:
-        """One of the user's functions; `kind` as for `RowFunction`."""
+    def _row_function(self, plain: Callable[..., object]) -> RowFunction:
+        """One of the user's functions."""
         from colkern.jit.compiling.row_function import RowFunction
 
-        known = self._row_functions_made.get((plain, kind))
+        known = self._row_functions_made.get(plain)
         if known is not None:
             if known.is_as_before():
                 return known
             # Code that is compiled from now on must not be mixed with code that was compiled before the
             # change, nor stored as if it were that.
             self._forget()
-        function = self._row_functions_made[plain, kind] = RowFunction(plain, kind)
+        function = self._row_functions_made[plain] = RowFunction(plain)
         return function
 
     def _kinds(
-        self,
-        function: RowFunction,
-        values: tuple[Value, ...],
-        nullable: list[bool],
-        verb: str = "returns",
+        self, function: RowFunction, values: tuple[Value, ...], nullable: list[bool]
     ) -> frozenset[Kind]:
         """The kinds that a function returns for all combinations of nulls; compiled unless known."""
         from colkern.cpu.findings import remembered
@@ -265,7 +256,7 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         def find() -> frozenset[Kind]:
             from colkern.jit.compiling.compilation import returned_kinds
 
-            return returned_kinds(function.dispatcher, values, nullable, verb)
+            return returned_kinds(function.dispatcher, values, nullable)
 
         kinds: frozenset[Kind] = remembered(("kinds", function.content, values, nullable), find)
         return kinds
@@ -310,34 +301,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         if self.__module__ != "__main__":
             return self.__qualname__
         return _anchored, (self.anchor,)
-
-
-class FunctionOfRow(ColumnFunction["s.DataType", "Plan"]):
-    """A `ColumnFunction` of one plain function.
-
-    Attributes:
-        function: The plain function.
-    """
-
-    function: Callable[..., object]
-
-    def __init__(
-        self, function: Callable[..., object], signature: Signature, nulls: object
-    ) -> None:
-        super().__init__(signature, nulls)
-        functools.update_wrapper(self, function)  # type: ignore[arg-type]
-        self.function = function
-
-    @property
-    def row_function(self) -> Callable[..., object]:
-        """The plain function that is compiled where another compiled function calls this one."""
-        return self.function
-
-    def _functions(self) -> Iterable[Callable[..., object]]:
-        return (self.function,)
-
-    def _result_types(self) -> Iterable[s.DataType]:
-        return self._inferred.values()
 
 
 AnyFunction = ColumnFunction[Any, Any]

@@ -6,49 +6,28 @@ Nothing here imports Numba; the first definition with known types, or the first 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
-from colkern.jit.column_function import FunctionOfRow, common_device, require_one_length
-from colkern.jit.compiling.names import has_all_names
+from colkern.jit.column_function import ColumnFunction
+from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.results.result_types import result_type
-from colkern.jit.rows.arguments import Value, accepted_reader, decoded_type
+from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
-from colkern.memory import HOST, Device
-from colkern.operations import combine_validity
-from colkern.rows.compiled_rows import (
-    DEFAULT_OPTIONS,
-    AnyPlan,
-    CompiledRows,
-    Counted,
-    RowOptions,
-    representative,
-)
+from colkern.memory import Device
+from colkern.rows.compiled_rows import DEFAULT_OPTIONS, RowOptions
 from colkern.rows.front import Sources
-from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
     from colkern.jit.device.columns_of_rows import DevicePlan
     from colkern.jit.rows.execution import Plan
-    from colkern.rows.device import OnDevice
 
 
 class Udf(FunctionOfRow):
-    """A function of columns, made by `udf` from a function of one row.
-
-    Attributes:
-        function: The plain Python function.
-        signature: Its parameters and result, as declared.
-        nulls: "propagate", "pass", or the result for nulls.
-        pure: Whether its results follow from its arguments alone.
-        options: How it is compiled.
-    """
-
-    pure: bool
+    """A function of columns, made by `udf` from a function of one row."""
 
     KIND = "udf"
 
@@ -61,40 +40,8 @@ class Udf(FunctionOfRow):
         options: RowOptions = DEFAULT_OPTIONS,
         sources: Sources | None = None,
     ) -> None:
-        super().__init__(function, signature, nulls)
-        self.pure = pure
-        self.options = options
-        self.rows = CompiledRows(function, options, sources)
+        super().__init__(function, signature, nulls, pure, options, sources)
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
-        self._rows_on_device: dict[tuple[s.DataType, ...], Counted | None] = {}
-
-    @property
-    def python(self) -> Callable[..., object]:
-        """The plain Python function."""
-        return self.function
-
-    def report(self) -> Report:
-        """How many rows there were so far, and how many were left to Python, by line."""
-        return self.rows.report
-
-    def source(self) -> str:
-        """The source that is generated for the columns of the last call; empty before it."""
-        return self.rows.source()
-
-    def define(self) -> None:
-        """Compile the function if its declaration says enough, so that mistakes show at once."""
-        types = [representative(parameter.type) for parameter in self.signature.parameters]
-        known = [type_ for type_ in types if type_ is not None]
-        is_known = len(known) == len(types) and has_all_names(self.function)
-        if not is_known or self._row_plan(tuple(known)) is None:
-            super().define()
-
-    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
-        """The plan of the compiler of row functions; None if it does not take the function."""
-        for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            accepted_reader(parameter, decoded_type(column))
-        plain = tuple(map(decoded_type, columns))
-        return self.rows.plan(plain, self._nullable(), self.signature.returns)
 
     def __call__(self, *columns: object, **named: object) -> Array:
         """The function of each row of the columns, as an array.
@@ -120,61 +67,23 @@ class Udf(FunctionOfRow):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        arrays = self._arrays(columns, named)
-        require_one_length(self._names, arrays)
-        device = common_device(self._names, arrays)
-        results = self._over_values(arrays)
-        if results is None:
-            on_host = device == HOST
-            results = self._over_rows(arrays) if on_host else self._on_device(arrays, device)
-        return results
+        return self._called(self._arrays(columns, named))
 
-    def _over_values(self, arrays: list[Array]) -> Array | None:
-        """The results by the values of an only column that is encoded, if that is possible."""
-        from colkern.jit.rows.encoded import is_encoded, over_values
+    # What the compiler of row functions does not take
 
-        if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
-            return None
-        # Null indices lead to no value that could have the default as its result.
-        if self._has_default() and arrays[0].null_count:
-            return None
-        return over_values(arrays[0], self)
-
-    def _over_rows(self, arrays: list[Array]) -> Array:
-        plan, plain, length = self._planned(arrays)
-        return plan.run(plain, length)
+    def _define_otherwise(self, is_known: bool) -> None:
+        ColumnFunction.define(self)
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
-        from colkern.jit.rows.encoded import decoded
-
-        plain = [decoded(array) for array in arrays]
-        columns = tuple([array.type for array in plain])
-        if columns not in self._rows_on_device:
-            self._rows_on_device[columns] = self._row_plan_on_device(columns)
-        rows = self._rows_on_device[columns]
-        if rows is not None:
-            try:
-                return rows.run(plain, plain[0].length)
-            except UnsupportedError:
-                self._rows_on_device[columns] = None
         types = tuple([array.type for array in arrays])
-        plan = self._device_plans.get(types)
-        if plan is None:
-            plan = self._device_plans[types] = self._device_plan(types)
-        return plan.run(arrays, device)
-
-    def _row_plan_on_device(self, columns: tuple[s.DataType, ...]) -> Counted | None:
-        """The plan of the compiler of row functions; None if that does not take it for a device."""
-        from colkern.rows.device import OnDevice
-        from colkern.rows.plan import Plan
-
-        plan = self._row_plan(columns)
-        if not isinstance(plan, Plan):
-            return None
-        try:
-            return self._counted(OnDevice(plan))
-        except UnsupportedError:
-            return None
+        if types not in self._device_plans:
+            try:
+                return super()._on_device(arrays, device)
+            except UnsupportedError:
+                if self.options.strict:
+                    raise
+            self._device_plans[types] = self._device_plan(types)
+        return self._device_plans[types].run(arrays, device)
 
     def _device_plan(self, columns: tuple[s.DataType, ...]) -> DevicePlan:
         """A plan for columns of those types on a device."""
@@ -187,22 +96,10 @@ class Udf(FunctionOfRow):
         default = self._default(returns)
         return DevicePlan(self.name, self.function, arguments, returns, default, self._over_rows)
 
-    def result_type(self, *columns: s.DataType) -> s.DataType:
-        """The type of the results for columns of those types; compiles the function if it has to.
-
-        Raises:
-            TypeError, CompileError: As a call with such columns would.
-        """
-        self._check_count(len(columns))
-        plan = self._row_plan(columns)
-        if plan is not None:
-            return plan.returns
+    def _type_otherwise(self, columns: tuple[s.DataType, ...]) -> s.DataType:
         return self._infer(tuple(reader.value for reader in self._readers(columns)))
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:  # type: ignore[override]
-        row_plan = self._row_plan(columns)
-        if row_plan is not None:
-            return self._counted(row_plan)
+    def _plan_otherwise(self, columns: tuple[s.DataType, ...]) -> Plan:
         from colkern.jit.rows.execution import Plan
         from colkern.jit.rows.inputs import Inputs
 
@@ -211,30 +108,6 @@ class Udf(FunctionOfRow):
         returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
         return Plan(self.name, inputs, function, returns, default=self._default(returns))
-
-    def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
-        """A plan that counts its rows, and has a default for nulls."""
-        default = self._default(plan.returns)
-        fill = None if default is None else partial(self._filled, default)
-        return Counted(plan, self.rows.report, fill)
-
-    def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
-        """Results with a default value where the function was not called."""
-        from colkern.jit.rows.default_values import filled
-
-        may = self._nullable()
-        required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
-        called = combine_validity(required)[0]
-        return results if called is None else filled(results, called, default)
-
-    def _has_default(self) -> bool:
-        return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
-
-    def _default(self, returns: s.DataType) -> Array | None:
-        """The result for nulls as an array of one slot; None if they are passed or propagated."""
-        from colkern.jit.rows.default_values import default_array
-
-        return default_array(self.name, self.nulls, returns) if self._has_default() else None
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""

@@ -481,6 +481,32 @@ def math_pow(base: float64, exponent: float64) -> tuple[float, Code]:
 
 
 @helper
+def rint(value: float64) -> float64:
+    """`np.rint(value)`: with 2**52 added, a float has no other places than whole ones."""
+    most = math.copysign(_WHOLE, value)
+    return math.copysign((value + most) - most, value) if abs(value) < _WHOLE else value
+
+
+@helper
+def floor(value: float64) -> float64:
+    """`np.floor(value)`."""
+    whole = rint(value)
+    return whole - 1.0 if whole > value else whole
+
+
+@helper
+def ceil(value: float64) -> float64:
+    """`np.ceil(value)`."""
+    return -floor(-value)
+
+
+@helper
+def trunc(value: float64) -> float64:
+    """`np.trunc(value)`."""
+    return math.copysign(floor(abs(value)), value)
+
+
+@helper
 def modf(value: float64) -> tuple[tuple[float, float], Code]:
     """`math.modf(value)`; infinities are left to Python."""
     if abs(value) > _LARGEST:
@@ -504,3 +530,104 @@ def is_close(
     apart = abs(right - left)
     near = apart <= abs(rel_tol * right) or apart <= abs(rel_tol * left)
     return near or apart <= abs_tol, DONE
+
+
+# The machine's arithmetic: nothing raises, and no row is left to Python
+
+
+@helper
+def floor_divide_wrapping(left: int64, right: int64) -> int64:
+    """`left // right` as NumPy has it: 0 of a division by zero."""
+    if right == 0:
+        return int64(0)
+    return wrapped(-left) if right == -1 else left // right
+
+
+@helper
+def modulo_wrapping(left: int64, right: int64) -> int64:
+    """`left % right` as NumPy has it: 0 of a division by zero."""
+    return int64(0) if right == 0 or right == -1 else left % right
+
+
+@helper
+def divmod_wrapping(left: int64, right: int64) -> tuple[int64, int64]:
+    """`divmod(left, right)` as NumPy has it."""
+    return floor_divide_wrapping(left, right), modulo_wrapping(left, right)
+
+
+@helper
+def power_wrapping(base: int64, exponent: int64) -> tuple[int64, Code]:
+    """`base ** exponent` that wraps around; a negative exponent is left to Python."""
+    if exponent < 0:
+        return int64(0), LEFT
+    result = int64(1)
+    while exponent > 0:
+        if exponent & 1:
+            result = wrapped(result * base)
+        exponent = exponent >> 1
+        base = wrapped(base * base)
+    return result, DONE
+
+
+@helper
+def shift_left_wrapping(value: int64, places: int64) -> int64:
+    """`value << places` as NumPy has it: nothing is left after 64 places."""
+    return wrapped(value << places) if 0 <= places < 64 else int64(0)
+
+
+@helper
+def shift_right_wrapping(value: int64, places: int64) -> int64:
+    """`value >> places` as NumPy has it: the sign alone is left after 64 places."""
+    return value >> (places if 0 <= places < 63 else int64(63))
+
+
+@helper
+def quotient(left: float64, right: float64) -> float64:
+    """`left / right` of IEEE 754."""
+    return left / right
+
+
+@helper
+def floor_divide_loosely(left: float64, right: float64) -> float64:
+    """`left // right` as NumPy has it: by zero, it is the quotient."""
+    return quotient(left, right) if right == 0.0 else floor_divide_floats(left, right)[0]
+
+
+@helper
+def modulo_loosely(left: float64, right: float64) -> float64:
+    """`left % right` as NumPy has it: NaN of a division by zero."""
+    return float64(math.nan) if right == 0.0 else modulo_floats(left, right)[0]
+
+
+@helper
+def divmod_loosely(left: float64, right: float64) -> tuple[float64, float64]:
+    """`divmod(left, right)` as NumPy has it."""
+    return floor_divide_loosely(left, right), modulo_loosely(left, right)
+
+
+@helper
+def as_integer(value: float64) -> int64:
+    """A float as an integer; the least one for what is none of 64 bits, as x86 processors have it."""
+    return (
+        int64(value) if -9223372036854775808.0 <= value < 9223372036854775808.0 else int64(_LEAST)
+    )
+
+
+@helper
+def floor_as_integer(value: float64) -> int64:
+    """`math.floor(value)`, as `as_integer`."""
+    return as_integer(floor(value))
+
+
+@helper
+def ceil_as_integer(value: float64) -> int64:
+    """`math.ceil(value)`, as `as_integer`."""
+    return as_integer(ceil(value))
+
+
+@helper
+def fmod_loosely(left: float64, right: float64) -> float64:
+    """C's `fmod`: NaN of a division by zero, and of an infinite `left`."""
+    if right == 0.0 or abs(left) > _LARGEST:
+        return float64(math.nan)
+    return float64(float_modulus(left, right))

@@ -1,4 +1,4 @@
-"""Slots of columns as the loops of row functions read them: bits, views, lists.
+"""Slots of columns as the loops of row functions read them: bits, views.
 
 Slot numbers are unsigned, as indices of arrays; all else is an int64.
 """
@@ -9,9 +9,8 @@ from numpy import int32, int64, uint8, uint64
 
 from colkern.kernels.arguments import In, Truth
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_word, load_word, set_word
-from colkern.kernels.row_lists import new_list
-from colkern.kernels.row_values import Arena, Bytes, Text, is_ascii
+from colkern.kernels.primitives import load_word
+from colkern.kernels.row_values import Bytes, Text, is_ascii
 from colkern.layouts import VIEW_INLINE_BYTES
 
 
@@ -88,70 +87,3 @@ def viewed_bytes(views: In[int32], base: int64, table: In[int64], i: uint64) -> 
     """The bytes of view `i`; `views` stand at `base`, data buffers at the addresses in `table`."""
     address = viewed_address(views, base, table, i)
     return Bytes(address, int64(views[i << uint64(2)]))
-
-
-@helper
-def has_null(bitmap: In[uint8], offset: uint64, first: int64, count: int64) -> bool:
-    """Whether an item of a list is null."""
-    if len(bitmap) == 0:
-        return False
-    for item in range(uint64(first), uint64(first + count)):
-        if not bit_at(bitmap, offset + uint64(item)):
-            return True
-    return False
-
-
-@helper
-def list_of_words(arena: Arena, words: In[int64], first: int64, count: int64) -> int64:
-    """A list of items of one word; 0 if the arena has no room."""
-    header = new_list(arena, int64(1), count)
-    if header != 0:
-        place = get_word(header)
-        for number in range(count):
-            set_word(place + number * 8, words[uint64(first + number)])
-        set_word(header + 8, count)
-    return header
-
-
-@helper
-def list_of_texts(
-    arena: Arena,
-    positions: In[int64],
-    sizes: In[int64],
-    all_ascii: int64,
-    first: int64,
-    count: int64,
-) -> int64:
-    """A list of texts; 0 if the arena has no room."""
-    header = new_list(arena, int64(2), count)
-    if header != 0:
-        place = get_word(header)
-        for number in range(count):
-            item = uint64(first + number)
-            address, size = positions[item], sizes[item]
-            set_word(place + number * 16, address)
-            plain = all_ascii != 0 or is_ascii(address, size)
-            set_word(place + number * 16 + 8, size * 2 + int64(plain))
-        set_word(header + 8, count)
-    return header
-
-
-@helper
-def list_of_byte_strings(
-    arena: Arena,
-    positions: In[int64],
-    sizes: In[int64],
-    all_ascii: int64,
-    first: int64,
-    count: int64,
-) -> int64:
-    """A list of byte strings; 0 if the arena has no room."""
-    header = new_list(arena, int64(2), count)
-    if header != 0:
-        place = get_word(header)
-        for number in range(count):
-            item = uint64(first + number)
-            set_word(place + number * 16, positions[item])
-            set_word(place + number * 16 + 8, sizes[item])
-        set_word(header + 8, count)
-    return header

@@ -69,9 +69,15 @@ class Bytes(NamedTuple):
 
 
 @helper
+def free_place(arena: Arena) -> int64:
+    """Where the next allocation begins, a multiple of 8."""
+    return (get_word(arena) + int64(7)) & int64(-8)
+
+
+@helper
 def allocate(arena: Arena, size: int64) -> int64:
     """The address of `size` bytes in the arena, a multiple of 8; 0 if there is no room."""
-    address = get_word(arena)
+    address = free_place(arena)
     end = address + ((size + int64(7)) & int64(-8))
     if size < 0 or end > get_word(arena + int64(8)) or end < address:
         return int64(0)

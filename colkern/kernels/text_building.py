@@ -13,6 +13,7 @@ from colkern.kernels.primitives import (
     get_word,
     set_byte,
     set_unaligned,
+    set_word,
     wrapped,
 )
 from colkern.kernels.row_lists import item_place, list_size
@@ -25,6 +26,7 @@ from colkern.kernels.row_values import (
     Code,
     Text,
     allocate,
+    free_place,
     get_text,
 )
 from colkern.kernels.text_characters import length, next_position
@@ -43,18 +45,34 @@ from colkern.kernels.text_words import (
 
 @helper
 def allocate_text(arena: Arena, size: int64) -> int64:
-    """The address of a text to be written by words; 0 if there is no room."""
-    return allocate(arena, size + SPILL)
+    """The address of a text to be written by words; 0 if there is no room.
+
+    The arena ends exactly `SPILL` bytes behind it, by which `concat` knows the last text.
+    """
+    target = allocate(arena, size + SPILL)
+    if target != 0:
+        set_word(arena, target + size + SPILL)
+    return target
 
 
 @helper
 def concat(arena: Arena, left: Text, right: Text) -> tuple[Text, Code]:
-    """`left + right`."""
+    """`left + right`. What is added to the last text of the arena is written behind it.
+
+    Texts that begin as that one does keep their bytes.
+    """
     size = left.size + right.size
-    target = allocate_text(arena, size)
-    if target == 0:
-        return Text(arena, int64(0), True), NO_ROOM
-    write_part(target, left.address, left.size)
+    target = left.address
+    if target > arena and target + left.size + SPILL == get_word(arena):
+        end = get_word(arena) + right.size
+        if end > get_word(arena + 8):
+            return Text(arena, int64(0), True), NO_ROOM
+        set_word(arena, end)
+    else:
+        target = allocate_text(arena, size)
+        if target == 0:
+            return Text(arena, int64(0), True), NO_ROOM
+        write_part(target, left.address, left.size)
     write_part(target + left.size, right.address, right.size)
     return Text(target, size, left.ascii and right.ascii), DONE
 
@@ -121,7 +139,7 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     if old.size == 0:
         return text, LEFT
     # Written where the next allocation begins: how long it will be is not known before.
-    target = get_word(arena)
+    target = free_place(arena)
     room = get_word(arena + 8) - SPILL
     place = target
     limit = text.size - old.size + 1
@@ -279,7 +297,7 @@ def expandtabs(arena: Arena, text: Text, tabsize: int64) -> tuple[Text, Code]:
     """`text.expandtabs(tabsize)`."""
     if abs(tabsize >> 20) > 1:
         return text, LEFT
-    target = get_word(arena)
+    target = free_place(arena)
     room = get_word(arena + 8)
     column = int64(0)
     place = target

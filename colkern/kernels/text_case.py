@@ -8,9 +8,16 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, set_byte, set_word, shifted_right
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
-from colkern.kernels.text_words import HIGH_BITS, bytes_between, near_word
+from colkern.kernels.primitives import (
+    get_byte,
+    get_unaligned,
+    set_byte,
+    set_word,
+    shifted_right,
+)
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate, is_ascii
+from colkern.kernels.text_building import allocate_text
+from colkern.kernels.text_words import HIGH_BITS, PAGE, SPILL, bytes_between, near_word
 
 EITHER = 0x2020202020202020
 """The bits that make all ASCII letters lower-case."""
@@ -19,19 +26,22 @@ EITHER = 0x2020202020202020
 @helper
 def turned(arena: Arena, text: Text, first: int64, either: int64) -> tuple[Text, Code]:
     """A text whose letters from `first` on have the other case; `either` says that all have."""
-    target = allocate(arena, text.size)
+    target = allocate_text(arena, text.size)
     if target == 0:
         return Text(arena, int64(0), True), NO_ROOM
-    seen = int64(0)
-    k = int64(0)
-    while k < text.size:
+    if not text.ascii and not is_ascii(text.address, text.size):
+        return Text(arena, int64(0), True), LEFT
+    if text.size <= SPILL and (text.address & (PAGE - 1)) <= PAGE - SPILL:
+        # The same words however many bytes there are: no branch is guessed wrong.
+        for k in range(int64(0), int64(SPILL), int64(8)):
+            word = get_unaligned(text.address + k)
+            letters = bytes_between(word | either, first, first + 25)
+            set_word(target + k, word ^ shifted_right(letters, int64(2)))
+        return Text(target, text.size, True), DONE
+    for k in range(int64(0), text.size, int64(8)):
         word = near_word(text.address + k, text.size - k)
-        seen |= word
         letters = bytes_between(word | either, first, first + 25)
         set_word(target + k, word ^ shifted_right(letters, int64(2)))
-        k += 8
-    if not text.ascii and seen & HIGH_BITS != 0:
-        return Text(arena, int64(0), True), LEFT
     return Text(target, text.size, True), DONE
 
 

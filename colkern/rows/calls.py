@@ -11,7 +11,7 @@ from typing import Any
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import layout_of
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, MeetsNumPy
 from colkern.rows.kinds import Kind
 from colkern.rows.table import (
     NO_DEFAULT,
@@ -44,6 +44,11 @@ def call(
         # Of an item of an empty list: no row comes here, or the function is written again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     found = find(name, arguments, named)
+    if found is not None and found[0].method.body is None and not emitter.program.wraps:
+        emitter.refuse(
+            f"{name} has a compiled form with arithmetic='machine' alone: its last digit depends on the "
+            f"processor; math has the same function"
+        )
     if found is None:
         owner, _, attribute = name.partition(".")
         type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
@@ -52,9 +57,25 @@ def call(
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = found
+    if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
+        raise MeetsNumPy
+    if emitter.program.has_numpy and not emitter.program.wraps:
+        _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
     return _called(emitter, row, chosen, bindings)
+
+
+def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> None:
+    """Refuse what NumPy's numbers do in another way than Python's."""
+    are_bools = all(value.kind == k.BOOL for value in arguments)
+    rounds = name == "round" and len(arguments) > 1
+    if (name in ("+", "-", "*", "neg", "~") and are_bools) or rounds or name in NOT_NUMPYS:
+        emitter.refuse(f"{name} of what may be a number of NumPy's has no compiled form")
+
+
+NOT_NUMPYS = ("repr", "int.bit_length")
+"""What numbers of NumPy's do not have, or do in another way."""
 
 
 CHANGING = {
@@ -155,7 +176,8 @@ _OF_CONSTANTS: dict[type, Kind] = {
 
 def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
-    body: Any = method.body
+    wraps = emitter.program.wraps and method.machine is not None
+    body: Any = method.machine if wraps else method.body
     if method.made:
         constants = [
             value.constant
@@ -171,7 +193,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     result = row.result(bindings)
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
-        if method.check:
+        if method.check and not wraps:
             emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
         return emitter.bind_value(result, [body.format(*bound)])
     return invoked(emitter, body, given, result, method.name, bindings)
@@ -242,7 +264,10 @@ def invoked(
     if form.fails:
         text, code = emitter.fresh(), emitter.fresh("code")
         emitter.write(f"{text}, {code} = {emitter.use(body)}({', '.join(codes)})")
-        emitter.fail_if(f"{code} != 0", code, name)
+        # What raises with Python's numbers may raise nothing with NumPy's.
+        raised = f"({row_values.LEFT} if {code} > {row_values.NO_ROOM} else {code})"
+        given = raised if emitter.program.has_numpy else code
+        emitter.fail_if(f"{code} != 0", given, name)
     if form.result == "value":
         return _unpacked(emitter, text, result)
     place = emitter.bind(text)

@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import VIEW_BYTES, Role
-from colkern.memory import EMPTY, HOST, Buffer
-from colkern.operations import unpack_bits
+from colkern.memory import EMPTY, HOST
 from colkern.rows import kinds as k
+from colkern.rows.encoded import decoded_type
 from colkern.rows.kinds import Kind
 from colkern.targets import target_of
 
@@ -25,16 +24,14 @@ US_IN_DAY = 86_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How the slots of a column are read in the generated loop.
+    """How the slots of a column without parts are read in generated code.
 
     Args:
         kind: What a slot is.
-        parameters: The loop's parameters for it; `{n}` is the column's name.
+        parameters: The parameters for it; `{n}` is the column's name.
         code: Code for the value of slot `i`.
-        prepare: From an array to what is passed for the parameters. Nothing is copied, but items of
-            lists that are no words of eight bytes.
+        prepare: From an array to what is passed for the parameters. Nothing is copied.
         check: A test that is true where the slot has no value in compiled code.
-        makes: Whether the value is made in the arena: 0 if that has no room.
         loose: Whether a null slot may lead outside of the column's memory: only valid ones are read.
     """
 
@@ -43,8 +40,50 @@ class Reader:
     code: str
     prepare: Callable[[Array], tuple[Any, ...]]
     check: str = ""
-    makes: bool = False
     loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """How the slots of a column of lists are read: copied into the arena, as the function may change them.
+
+    Args:
+        item: How an item is read.
+        nullable: Whether one may be null.
+        parameters: As those of a `Reader`.
+        first: Code for the number of the first item of slot `i` among those of all lists.
+        count: Code for how many there are.
+        prepare: As that of a `Reader`.
+        loose: As that of a `Reader`.
+    """
+
+    item: AnyReader
+    nullable: bool
+    parameters: tuple[str, ...]
+    first: str
+    count: str
+    prepare: Callable[[Array], tuple[Any, ...]]
+    loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How the slots of a column of structs are read: a value of each field.
+
+    Args:
+        fields: How each field is read.
+        nullable: Which of them may be null.
+        names: Their names.
+        form: `dict`, or `tuple` for the entries of a map.
+    """
+
+    fields: tuple[AnyReader, ...]
+    nullable: tuple[bool, ...]
+    names: tuple[str, ...]
+    form: type
+
+
+AnyReader = Reader | Lists | Rows
 
 
 def _items(array: Array) -> tuple[Any, ...]:
@@ -191,102 +230,60 @@ def _duration(type_: s.Duration) -> Reader:
     return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
 
 
-# Lists: copied into the arena, as the function may change them.
+# Parts
 
 
-def _list(type_: s.DataType) -> Reader:
-    item = reader_of(type_.fields[0].type)
-    if item.makes or isinstance(item.kind, k.Tuple):
-        raise UnsupportedError(f"{type_} as an argument of a row function")
-    is_text = item.kind in (k.TEXT, k.BYTES)
-    if is_text and not isinstance(type_.fields[0].type.storage, _OF_OFFSETS):
-        raise UnsupportedError(f"{type_} as an argument of a row function")
-
-    def prepare(array: Array) -> tuple[Any, ...]:
-        first, counts, child = _spans(array)
-        missing = child.null_count if child.layout.has_validity else 0
-        valid = (child.buffer(Role.VALIDITY) if missing else None) or EMPTY
-        bits, place = valid.array, child.offset
-        if is_text:
-            return first, counts, bits, np.uint64(place), *_texts(child, item.kind)
-        words, exist = _words(child)
-        if not exist.all():
-            # As of nulls: Python sees to the rows that have one.
-            if missing:
-                exist &= unpack_bits(valid, place, child.length)
-            bits, place = Buffer.of_items(np.packbits(exist, bitorder="little")).array, 0
-        return first, counts, bits, np.uint64(place), words
-
-    names: tuple[str, ...] = ("{n}_first", "{n}_counts", "{n}_item_valid", "{n}_item_place")
-    span = "{n}_first[i], {n}_counts[i]"
-    if is_text:
-        names += ("{n}_positions", "{n}_sizes", "{n}_ascii")
-        body = "list_of_texts" if item.kind == k.TEXT else "list_of_byte_strings"
-        code = f"{body}(arena, {{n}}_positions, {{n}}_sizes, {{n}}_ascii, {span})"
-    else:
-        names += ("{n}_words",)
-        code = f"list_of_words(arena, {{n}}_words, {span})"
-    check = f"has_null({{n}}_item_valid, {{n}}_item_place, {span})"
-    return Reader(k.list_of(item.kind), names, code, prepare, check, makes=True)
+def _offset_lists(type_: Any) -> Lists:
+    field = type_.fields[0]
+    item = reader_of(field.type, tuple if isinstance(type_, s.Map) else dict)
+    first = "i8({n}_offsets[i])"
+    count = f"i8({{n}}_offsets[i + u8(1)]) - {first}"
+    return Lists(
+        item,
+        field.nullable and not isinstance(type_, s.Map),
+        ("{n}_offsets",),
+        first,
+        count,
+        lambda array: (array.items(Role.OFFSETS),),
+    )
 
 
-def _spans(array: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """The first item of each list, how many there are, and the items of all lists."""
-    storage = array.type.storage
-    (child,) = array.children
-    if isinstance(storage, s.FixedSizeList):
-        first = (np.arange(array.length, dtype=np.int64) + array.offset) * storage.list_size
-        return first, np.full(array.length, storage.list_size, np.int64), child
-    offsets = array.items(Role.OFFSETS).astype(np.int64)
-    if isinstance(storage, s.ListView | s.LargeListView):
-        sizes = array.items(Role.SIZES).astype(np.int64)
-        if array.null_count:
-            # A null slot may lead anywhere.
-            bits = np.unpackbits((array.buffer(Role.VALIDITY) or EMPTY).array, bitorder="little")
-            sizes *= bits[array.offset : array.offset + array.length]
-        return offsets, sizes, child
-    return offsets[:-1], np.diff(offsets), child
+def _list_views(type_: Any) -> Lists:
+    field = type_.fields[0]
+    return Lists(
+        reader_of(field.type),
+        field.nullable,
+        ("{n}_offsets", "{n}_sizes"),
+        "i8({n}_offsets[i])",
+        "i8({n}_sizes[i])",
+        lambda array: (array.items(Role.OFFSETS), array.items(Role.SIZES)),
+        loose=True,
+    )
 
 
-def _words(child: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The items of lists as words, and which of them are values that compiled code has."""
-    storage = child.type.storage
-    if isinstance(storage, s.Bool):
-        bits = unpack_bits(child.buffer(Role.DATA) or EMPTY, child.offset, child.length)
-        return bits.astype(np.int64), np.ones(child.length, np.bool_)
-    items = child.items(Role.DATA)
-    if isinstance(storage, s.FloatingPoint):
-        words = np.ascontiguousarray(items, np.float64).view(np.int64)
-        return words, np.ones(child.length, np.bool_)
-    words = items.astype(np.int64)
-    if isinstance(storage, s.Int):
-        return words, words >= 0 if storage == s.uint64() else np.ones(child.length, np.bool_)
-    times, by, first, end = 1, 1, 0, 1 << 63
-    if isinstance(storage, s.Date):
-        by = 1 if storage == s.date32() else 86_400_000
-        first, end = _calendar(by)
-    else:
-        assert isinstance(storage, s.Time | s.Timestamp | s.Duration)
-        times, by = _MICROSECONDS[storage.unit]
-        if isinstance(storage, s.Timestamp):
-            first, end = _calendar(_units_in_day(storage.unit))
-        elif isinstance(storage, s.Duration):
-            first, end = -_most(storage.unit), _most(storage.unit) + 1
-    whole = isinstance(storage, s.Date) or words % by == 0
-    return words * times // by, (words >= first) & (words <= end - 1) & whole
+def _fixed_size_lists(type_: s.FixedSizeList) -> Lists:
+    field, size = type_.fields[0], type_.list_size
+    first = f"i8({{n}}_start + i) * {size}"
+    return Lists(
+        reader_of(field.type),
+        field.nullable,
+        ("{n}_start",),
+        first,
+        f"i8({size})",
+        lambda array: (np.uint64(array.offset),),
+    )
 
 
-def _texts(child: Array, kind: Kind) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """The address and the size of each text, and whether all are ASCII."""
-    offsets = child.items(Role.OFFSETS).astype(np.int64)
-    base = (child.buffer(Role.BYTES) or EMPTY).address
-    is_ascii = _is_ascii(child) if kind == k.TEXT else 0
-    return offsets[:-1] + base, np.diff(offsets), is_ascii
+def _rows(type_: s.Struct, form: type = dict) -> Rows:
+    names = tuple(field.name for field in type_.fields)
+    if len(set(names)) < len(names):
+        raise UnsupportedError(f"{type_} as an argument of a row function: two fields of one name")
+    fields = tuple(reader_of(field.type) for field in type_.fields)
+    nullable = tuple(field.nullable for field in type_.fields)
+    return Rows(fields, nullable, () if form is tuple else names, form)
 
 
-_OF_OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
-
-_READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
+_READERS: dict[type[s.DataType], Callable[[Any], AnyReader]] = {
     s.Bool: _bool,
     s.Int: _int,
     s.FloatingPoint: _float,
@@ -301,21 +298,34 @@ _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.LargeBinary: _offsets(k.BYTES),
     s.BinaryView: _views(k.BYTES),
     s.FixedSizeBinary: _fixed_size_binary,
-    s.List: _list,
-    s.LargeList: _list,
-    s.ListView: _list,
-    s.LargeListView: _list,
-    s.FixedSizeList: _list,
+    s.List: _offset_lists,
+    s.LargeList: _offset_lists,
+    s.ListView: _list_views,
+    s.LargeListView: _list_views,
+    s.FixedSizeList: _fixed_size_lists,
+    s.Map: _offset_lists,
+    s.Struct: _rows,
 }
 
 
-def reader_of(data_type: s.DataType) -> Reader:
-    """How slots of a type are read; an extension type is read as its storage.
+def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:
+    """How slots of a type are read; an extension type as its storage, an encoded one as its values.
+
+    Args:
+        data_type: The type.
+        form: What a struct is to the function.
 
     Raises:
         UnsupportedError: If they cannot be.
     """
-    storage = data_type.storage
+    storage = decoded_type(data_type).storage
+    if form is tuple and isinstance(storage, s.Struct):
+        return _rows(storage, form)
+    if isinstance(storage, s.Union):
+        raise UnsupportedError(
+            f"{data_type} as an argument of a row function: its values are of several types; "
+            f"fallback=True runs the function in Python"
+        )
     if type(storage) not in _READERS:
         raise UnsupportedError(f"{data_type} as an argument of a row function")
     return _READERS[type(storage)](storage)

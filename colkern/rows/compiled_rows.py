@@ -28,8 +28,8 @@ class RowOptions:
     """How a row function is compiled.
 
     Args:
-        arithmetic: "python" for Python's meaning of all operations; "machine" for integers that wrap
-            around and division by zero as IEEE 754 has it.
+        arithmetic: "python" for Python's meaning of all operations; "machine" for numbers as NumPy has
+            them: integers wrap around, and division by zero and functions of `math` raise nothing.
         strict: Whether what compiled code does not cover is an error: a row, a column, the function.
         fallback: Whether a function that does not compile runs in Python, with a warning.
     """
@@ -83,8 +83,6 @@ class CompiledRows:
         returns: s.DataType | None,
     ) -> AnyPlan | None:
         """The plan for columns of those types; None if the function is not this compiler's."""
-        if self._options.arithmetic == "machine":
-            return None
         with self._lock:
             if columns not in self._plans:
                 self._plans[columns] = self._made(columns, nullable, returns)
@@ -99,7 +97,9 @@ class CompiledRows:
         if os.environ.get("COLKERN_JIT") == "0":
             return PythonPlan(self._function, nullable, returns)
         try:
-            return Plan(self._function, columns, nullable, returns, strict=self._options.strict)
+            options = self._options
+            wraps = options.arithmetic == "machine"
+            return Plan(self._function, columns, nullable, returns, options.strict, wraps)
         except (CompileError, UnsupportedError) as error:
             self._reasons[columns] = error
             if self._options.strict:

@@ -12,7 +12,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
-from colkern.kernels import primitives, row_results, row_slots, row_values
+from colkern.kernels import primitives, row_lists, row_results, row_slots, row_values
 from colkern.rows.emitter import Program
 
 _OPTIONS: dict[str, Any] = {
@@ -41,16 +41,13 @@ BODIES = (
     row_slots.viewed_bytes,
     row_slots.valid_until,
     row_slots.valid_bits,
-    row_slots.list_of_words,
-    row_slots.list_of_texts,
-    row_slots.list_of_byte_strings,
     row_slots.is_valid,
-    row_slots.has_null,
     row_slots.bit_at,
     row_results.put,
     row_results.put_items,
     row_results.row_bytes,
     row_results.row_text,
+    row_lists.new_list,
     row_values.allocate,
     row_values.get_bytes,
     row_values.get_text,
@@ -61,9 +58,13 @@ BODIES = (
 
 NAMES: dict[str, Any] = {
     "math": math,
+    "i1": np.int8,
+    "i2": np.int16,
+    "i4": np.int32,
     "u1": np.uint8,
     "u8": np.uint64,
     "i8": np.int64,
+    "f4": np.float32,
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,

@@ -16,6 +16,7 @@ from colkern.rows.expressions import (
     condition,
     constant,
     expression,
+    iterated,
     looked_into,
     needed,
     operated,
@@ -98,7 +99,7 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
     """The items of a generator expression over a tuple; None for other expressions."""
     if not isinstance(node, ast.GeneratorExp) or len(node.generators) > 1 or node.generators[0].ifs:
         return None
-    source = looked_into(emitter, node.generators[0].iter)
+    source = iterated(looked_into(emitter, node.generators[0].iter))
     if not isinstance(source.kind, k.Tuple):
         return None
     target = node.generators[0].target
@@ -376,7 +377,7 @@ def mapped(emitter: Emitter, node: ast.Call) -> Value:
     """What `map(…)` gives: a tuple of what it makes of a tuple, else a list."""
     from colkern.rows.functions import applied
 
-    parts = [looked_into(emitter, part) for part in node.args[1:]]
+    parts = [iterated(looked_into(emitter, part)) for part in node.args[1:]]
     if any(not isinstance(part.kind, k.Tuple) for part in parts):
         return _list_of(emitter, node)
     rows = zip(*(part.items for part in parts), strict=False)
@@ -440,7 +441,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
     if not node.args:
         return constant(())
     if not isinstance(node.args[0], ast.GeneratorExp | ast.Call):
-        value = needed(emitter, node.args[0])
+        value = iterated(needed(emitter, node.args[0]))
         if value.is_constant:
             return constant(tuple(value.constant))
         if isinstance(value.kind, k.Tuple):

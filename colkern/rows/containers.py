@@ -11,7 +11,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.expressions import constant, equal, evaluated, expression
+from colkern.rows.expressions import constant, equal, evaluated, expression, iterated
 from colkern.rows.iteration import Source
 from colkern.rows.kinds import Container
 from colkern.rows.matches import Match, group
@@ -81,7 +81,9 @@ def readable(emitter: Emitter, container: Value) -> Value:
 def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
     assert isinstance(container.kind, k.Tuple)
     key = place.constant
-    if isinstance(key, str) and key in container.kind.names and container.kind.form is dict:
+    if k.is_row(container.kind):
+        if not isinstance(key, str) or key not in container.kind.names:
+            emitter.refuse(f"a dictionary with the keys {', '.join(container.kind.names)}")
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
@@ -90,6 +92,7 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
 
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
+    container = iterated(container)
     if value.is_constant and container.is_constant:
         return evaluated(emitter, operator.contains, container.constant, value.constant)
     if container.is_constant and isinstance(container.constant, range):
@@ -139,7 +142,7 @@ def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
 
 def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
     """The items of a value that is assigned to so many targets."""
-    value = emitter.plain(value)
+    value = iterated(emitter.plain(value))
     if isinstance(value.constant, tuple | list | str):
         if len(value.constant) != count:
             emitter.refuse(f"{len(value.constant)} values for {count} targets")

@@ -22,15 +22,7 @@ from colkern.memory import Buffer, Items
 from colkern.rows import kinds as k
 from colkern.rows.columns import type_of
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
-from colkern.rows.loop import (
-    NO_VALUE,
-    argument,
-    calls_with_arena,
-    checks_of,
-    indented,
-    parameters_of,
-    zeros_of,
-)
+from colkern.rows.loop import before_call, calls_with_arena, indented, zeros_of
 from colkern.rows.plan import Plan
 from colkern.rows.results import Memory, Output, Slots, require_reach
 from colkern.rows.values import Value, inner, of_parts, zeros
@@ -167,34 +159,29 @@ def device_source(plan: Plan) -> DeviceSource:
     Raises:
         UnsupportedError: If it has a column or results that kernels do not cover.
     """
-    readers, nullable = plan.readers, plan.nullable
-    if any(reader.makes for reader in readers):
-        raise UnsupportedError("lists as arguments of a row function on a device")
     output = DeviceOutput(plan.kind)
     slots = output.slots()
     program = plan.source.program
     uses_arena = calls_with_arena(program)
-    names = [f"a{position}" for position in range(len(readers))]
-    values = [argument(*each) for each in zip(readers, names, nullable, strict=True)]
-    codes = [part for value in values for part in value.parts]
+    codes = [part for argument in plan.arguments for part in argument.value.parts]
     result = of_parts(plan.kind, tuple(f"x_{n}" for n in range(len(zeros(plan.kind)))))
     slot = []
     if uses_arena:
         slot += ["set_word(arena, arena + 16)", "set_word(arena + 8, arena + room)"]
     call = f"{plan.name}({', '.join(['arena', 'pool', *codes])})"
     line = f"{', '.join(('status', *result.parts))} = {call}"
-    checks = checks_of(readers, names, nullable)
-    if checks:
+    slot += [each for argument in plan.arguments for each in argument.lines]
+    left, status = before_call(program, plan.arguments, plan.site)
+    if left:
         # A loop of the user's may never end for a value that is none.
-        left = program.site(plan.site(NO_VALUE)) << 8 | row_values.LEFT
-        slot.append(f"status = {left} if {' or '.join(checks)} else 0")
+        slot.append(f"status = {status}")
         slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
     else:
         slot.append(line)
     slot += ["if status == 0:", *("    " + line for line in output.lines(result))]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
-    parameters = parameters_of(readers, names, nullable)
+    parameters = [name for argument in plan.arguments for name in argument.parameters]
     parameters += [each.name for each in slots]
     text = _SOURCE.format(parameters=", ".join(parameters), slot=indented(slot, 12))
     return DeviceSource(text, output, uses_arena)

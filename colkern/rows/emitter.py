@@ -65,6 +65,8 @@ class Program:
     """What the functions of one row function share.
 
     Args:
+        wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
+        has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
         pool: The constants that compiled code reads from memory.
         sites: Where a row may be left to Python.
         bodies: The functions that the source calls, by name.
@@ -75,6 +77,8 @@ class Program:
         stack: The functions that are being written.
     """
 
+    wraps: bool = False
+    has_numpy: bool = False
     pool: bytearray = field(default_factory=bytearray)
     sites: list[Site] = field(default_factory=list)
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
@@ -122,6 +126,10 @@ class Program:
     def site_of(self, number: int) -> Site | None:
         """The site that a number stands for; None for all beyond the most that are counted."""
         return self.sites[255 - number] if 255 - number < len(self.sites) else None
+
+
+class MeetsNumPy(Exception):
+    """The function uses NumPy: all of it is to be written again, for numbers that may be NumPy's."""
 
 
 class Wider(Exception):
@@ -174,6 +182,11 @@ class Emitter:
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.rows = returned_rows(definition.body)
+        self.yielded: Value | None = None
+        self.gone_over: ast.AST | None = None
+        self.assigned: set[str] = set()
+        self.read_later: list[Value] = []
+        self.rounds = ""
         self._names = 0
 
     # Going back
@@ -301,7 +314,11 @@ class Emitter:
         self.dead = True
 
     def leave(self, value: Value) -> None:
-        """Return a value."""
+        """Return a value: of a generator, the list of what it has yielded."""
+        if self.yielded is not None:
+            # Always the one list, of whose items all is known once the function is written.
+            value = self.yielded
+            self.widened[RETURN] = value.kind
         has = self.widened.get(RETURN, Kind("never", 0))
         self.require_kind(RETURN, has, value.kind)
         parts = self.converted(value, has).parts
@@ -381,7 +398,7 @@ class Emitter:
 
     def exact_float(self, value: Value) -> str:
         """An integer as a float; the row is left to Python if it has no float of its own."""
-        if value.kind.name == "int" and not _is_number(value.code):
+        if value.kind.name == "int" and not _is_number(value.code) and not self.program.wraps:
             self.leave_if(
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
                 "an integer of more than 53 bits beside floats",
@@ -429,9 +446,10 @@ class Emitter:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
         if joined is None:
-            if key == RETURN:
-                self.refuse(f"it returns {has} in one place and {gets} in another")
-            self.refuse(f"one variable is {has} in one place and {gets} in another")
+            what = "it returns" if key == RETURN else "one variable is"
+            if self.yielded is not None and key == (*self.yielded.kind.sites, 0):
+                what = "it yields"
+            self.refuse(f"{what} {has} in one place and {gets} in another")
         if joined != has or k.has_constant(joined) != k.has_constant(has):
             self.widened[key] = joined
             raise Wider
@@ -609,12 +627,12 @@ class _Return(str):
 
 
 def returned_rows(body: Iterable[ast.stmt]) -> set[int]:
-    """The dictionary displays that are results: rows of a struct."""
+    """The dictionary displays that are results, or are yielded: rows of a struct."""
     return {
         id(node.value)
         for statement in body
         for node in ast.walk(statement)
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict)
+        if isinstance(node, ast.Return | ast.Yield) and isinstance(node.value, ast.Dict)
     }
 
 

@@ -113,9 +113,11 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     name, function = _OPERATORS[type(operation)]
     folded = _folded(function, left, right)
     if folded is not None:
-        return folded
+        return constant(_wrapped(folded.constant)) if emitter.program.wraps else folded
     if any(isinstance(side.kind, k.Container) and side.kind.default for side in (left, right)):
         emitter.refuse("an operator of dictionaries with defaults has no compiled form")
+    if name != "%" and any(k.is_row(side.kind) for side in (left, right)):
+        emitter.refuse(f"`{name}` of a dictionary with constant keys has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
         items = (*left.items, *right.items)
         return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
@@ -144,6 +146,8 @@ def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
     """The result of arithmetic; one with floats of which all may be integers is no plain float."""
     kinds = [side.kind for side in sides]
     if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
+        if emitter.program.wraps:
+            return value
         emitter.leave_if(
             f"abs({value.code}) > {float(1 << 53)}",
             "an integer of more than 53 bits beside floats",
@@ -163,6 +167,13 @@ def _folded(function: Callable[..., Any], *sides: Value) -> Value | None:
     if isinstance(value, str | bytes | tuple | list) and len(value) > LARGEST_CONSTANT:
         return None
     return constant(value)
+
+
+def _wrapped(value: Any) -> Any:
+    """An integer of more than 64 bits wrapped around; other values as they are."""
+    if not isinstance(value, int) or -(1 << 63) <= value < 1 << 63:
+        return value
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
@@ -197,6 +208,8 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     folded = _folded(function, left, right)
     if folded is not None:
         return folded
+    if any(k.is_row(side.kind) for side in (left, right)):
+        emitter.refuse("dictionaries have no order")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         return _ordered(emitter, operation, left, right)
     return call(emitter, name, [left, right])
@@ -221,7 +234,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
     kinds = [
         side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
     ]
-    if k.BOOL in kinds:
+    if k.BOOL in kinds and not emitter.program.has_numpy:
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
     return emitter.refuse("`is` compares with None, True and False; use `==` for values")
@@ -236,6 +249,10 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return _equal_optional(emitter, left, right)
     if k.NONE in (left.kind, right.kind):
         return constant(left.kind == right.kind)
+    if k.is_row(left.kind) or k.is_row(right.kind):
+        if "dict" in (left.kind.name, right.kind.name):
+            emitter.refuse("a dictionary beside one with constant keys has no compiled form")
+        return _equal_rows(emitter, left, right)
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         if len(left.items) != len(right.items):
             return constant(False)
@@ -247,6 +264,19 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if _never_equal(left.kind, right.kind):
         return constant(False)
     return call(emitter, "==", [left, right])
+
+
+def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two dictionaries with constant keys are equal, in whatever order their keys are."""
+    if not isinstance(left.kind, k.Tuple) or not isinstance(right.kind, k.Tuple):
+        return constant(False)
+    if left.kind.form != right.kind.form or set(left.kind.names) != set(right.kind.names):
+        return constant(False)
+    sides = [dict(zip(side.kind.names, side.items, strict=True)) for side in (left, right)]  # type: ignore[attr-defined]
+    items = [tuple(side[name] for name in left.kind.names) for side in sides]
+    kinds = [k.tuple_of(tuple(item.kind for item in side)) for side in items]
+    a, b = (Value(kind, items=side) for kind, side in zip(kinds, items, strict=True))
+    return equal(emitter, a, b)
 
 
 _ALONE = ("str", "bytes", "date", "datetime", "time", "timedelta", "list", "dict", "set", "tuple")
@@ -553,6 +583,8 @@ def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
         if not hasattr(value.constant, node.attr):
             emitter.refuse(f"{shown(value.constant)} has no {node.attr!r}")
         return constant(getattr(value.constant, node.attr))
+    if k.is_row(value.kind):
+        emitter.refuse(f"dict has no {node.attr!r}")
     if isinstance(value.kind, k.Tuple) and node.attr in value.kind.names:
         return value.items[value.kind.names.index(node.attr)]
     if isinstance(value.kind, k.Tuple) and isinstance(
@@ -585,7 +617,7 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
             cut = slice(*(bound.constant for bound in bounds))
             if value.is_constant and value.kind.name != "object":
                 return evaluated(emitter, operator.getitem, value.constant, cut)
-            if isinstance(value.kind, k.Tuple):
+            if isinstance(value.kind, k.Tuple) and not k.is_row(value.kind):
                 items = value.items[cut]
                 return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
         bounds = [emitter.plain(bound) for bound in bounds]
@@ -616,6 +648,13 @@ def _comprehension(
     from colkern.rows.comprehensions import comprehension
 
     return comprehension(emitter, node)
+
+
+def iterated(value: Value) -> Value:
+    """A value for those who go over it: of a row, the names."""
+    if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
+        return constant(value.kind.names)
+    return value
 
 
 def looked_into(emitter: Emitter, node: ast.expr) -> Value:

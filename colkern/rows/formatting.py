@@ -118,6 +118,8 @@ _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\d*)(\.\d+)?([sdifFeEgGxXor%])
 def percent(emitter: Emitter, text: str, right: Value) -> Value:
     """`text % right`."""
     values = list(right.items) if isinstance(right.kind, k.Tuple) else [right]
+    if k.is_row(right.kind):
+        values = []
     if isinstance(right.constant, tuple):
         values = [constant(item) for item in right.constant]
     pieces: list[Value] = []
@@ -127,6 +129,10 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
         at = match.end()
         if match[5] == "%":
             pieces.append(constant("%"))
+            continue
+        if match[1] and isinstance(right.kind, k.Tuple) and match[1] in right.kind.names:
+            item = right.items[right.kind.names.index(match[1])]
+            pieces.append(_percent_field(emitter, match, item))
             continue
         if not values or match[1]:
             emitter.refuse(f"the format {text!r} has no compiled form")

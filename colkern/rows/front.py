@@ -6,6 +6,7 @@ import __future__
 import ast
 import builtins
 import hashlib
+import inspect
 import linecache
 import textwrap
 import types
@@ -33,6 +34,26 @@ class Definition:
     body: list[ast.stmt]
     names: dict[str, Any]
     path: str
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether it yields: compiled, it returns the list of what it yields."""
+        return any(map(_yields, self.body))
+
+
+def _yields(node: ast.AST) -> bool:
+    """Whether a part of a function yields, other than in functions of its own."""
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        return False
+    is_yield = isinstance(node, ast.Yield | ast.YieldFrom)
+    return is_yield or any(map(_yields, ast.iter_child_nodes(node)))
+
+
+def is_generator(function: object) -> bool:
+    """Whether a function, as an object or as the syntax tree of one within a row function, yields."""
+    if isinstance(function, ast.FunctionDef):
+        return any(map(_yields, function.body))
+    return inspect.isgeneratorfunction(function)
 
 
 def definition_of(function: types.FunctionType) -> Definition:

@@ -10,6 +10,7 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.rows import kinds as k
+from colkern.rows.containers import new_container
 from colkern.rows.emitter import RETURN, Emitter, Program, Wider, derived
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.front import Definition, definition_of
@@ -48,6 +49,9 @@ def write_function(
                 emitter.env[name] = of_parts(value.kind, tuple(parts))
                 names += parts
         try:
+            if definition.is_generator:
+                first = definition.body[0]
+                emitter.yielded = new_container(emitter, first, "list", 0)
             statements(emitter, definition.body)
             if not emitter.dead:
                 emitter.leave(NONE)

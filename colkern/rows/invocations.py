@@ -29,6 +29,7 @@ from colkern.rows.expressions import (
     needed,
     truth,
 )
+from colkern.rows.iteration import VIEWS, view_of_row
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value, inner
 
@@ -152,10 +153,18 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
 
 
 def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
-    """A method of a named tuple or data class."""
+    """A method of a named tuple, a data class, or a dictionary with constant keys."""
     kind = owner.kind
     assert isinstance(kind, k.Tuple)
     arguments, named = _arguments_as_they_are(emitter, node)
+    if k.is_row(kind):
+        if name in VIEWS and not arguments:
+            return view_of_row(owner, name)
+        if name == "get" and arguments and isinstance(arguments[0].constant, str):
+            if arguments[0].constant in kind.names:
+                return owner.items[kind.names.index(arguments[0].constant)]
+            return arguments[1] if len(arguments) > 1 else NONE
+        emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
     if name == "_replace" and set(named) <= set(kind.names):
         pairs = zip(kind.names, owner.items, strict=True)
         items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
@@ -246,6 +255,8 @@ def _in_table(function: Any) -> bool:
 
 def table_name(function: Any) -> str:
     """The name that the table has for a function of Python's."""
+    if getattr(function, "__module__", "") == "numpy":
+        return f"numpy.{function.__name__}"
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__qualname__", type(function).__name__)
     module = getattr(function, "__module__", None) or ""
@@ -295,7 +306,7 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
-    if kind.loose:
+    if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
     named = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}

@@ -11,7 +11,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.expressions import constant, expression, looked_into, needed
+from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
 from colkern.rows.statements import repeated
 from colkern.rows.values import Value, of_parts
 
@@ -85,7 +85,7 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     if not isinstance(node, ast.Call):
         return ""
     if isinstance(node.func, ast.Attribute):
-        is_view = node.func.attr in _VIEWS and not node.args
+        is_view = node.func.attr in VIEWS and not node.args
         return node.func.attr if is_view or node.func.attr == "finditer" else ""
     if not isinstance(node.func, ast.Name):
         return ""
@@ -107,6 +107,7 @@ _MEANINGS = {
 
 def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> Source:
     """The items of a value."""
+    value = iterated(value)
     if isinstance(value.constant, range):
         bounds = value.constant
         return _counted(emitter, *(str(n) for n in (bounds.start, bounds.stop, bounds.step)))
@@ -256,7 +257,7 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
             lambda: Value(k.INT, emitter.copy(f"{start} + ({left} - 1) * {step}")),
             [f"{left} -= 1"],
         )
-    value = emitter.plain(expression(emitter, node.args[0]))
+    value = iterated(emitter.plain(expression(emitter, node.args[0])))
     if isinstance(value.constant, str | tuple | list):
         return source_of_value(emitter, constant(value.constant[::-1]))
     if isinstance(value.kind, k.Tuple):
@@ -274,9 +275,23 @@ def _view(emitter: Emitter, node: ast.Call) -> Source:
     value = needed(emitter, node.func.value)
     if isinstance(value.constant, dict):
         return source_of_value(emitter, constant(list(getattr(value.constant, node.func.attr)())))
+    if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
+        return source_of_value(emitter, view_of_row(value, node.func.attr))
     if not isinstance(value.kind, k.Container) or value.kind.name != "dict":
         emitter.refuse(f"{node.func.attr}() of {value.kind} has no compiled form")
     return entries_of(emitter, value, node.func.attr)
+
+
+def view_of_row(value: Value, what: str) -> Value:
+    """`items()`, `keys()` or `values()` of a dictionary with constant keys, as a tuple."""
+    assert isinstance(value.kind, k.Tuple)
+    if what == "keys":
+        return constant(value.kind.names)
+    items = value.items
+    if what == "items":
+        pairs = zip(map(constant, value.kind.names), value.items, strict=True)
+        items = tuple(Value(k.tuple_of((a.kind, b.kind)), items=(a, b)) for a, b in pairs)
+    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
 
 
 def _filter(emitter: Emitter, node: ast.Call) -> Source:
@@ -305,7 +320,7 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
     return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
 
 
-_VIEWS = ("items", "keys", "values")
+VIEWS = ("items", "keys", "values")
 
 _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "range": _range,

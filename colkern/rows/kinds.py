@@ -114,6 +114,11 @@ def has_constant(kind: Kind) -> bool:
     return isinstance(kind, Tuple | Container) and any(map(has_constant, kind.items))
 
 
+def is_row(kind: Kind) -> bool:
+    """Whether a value is a dictionary with constant keys: what a struct is."""
+    return isinstance(kind, Tuple) and kind.form is dict
+
+
 def optional(of: Kind) -> Kind:
     """The kind of a value that may be None."""
     if isinstance(of, Optional) or of == NONE:

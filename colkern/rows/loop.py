@@ -8,14 +8,14 @@ unsigned: a signed index makes Numba wrap negative ones around.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
 from colkern.generated import function_of_text
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.columns import Reader
+from colkern.rows.arguments import Argument
 from colkern.rows.emitter import Program, Site
 from colkern.rows.kinds import Kind
 from colkern.rows.results import Output, Sink
@@ -76,8 +76,7 @@ def loop_source(
     program: Program,
     name: str,
     returns: Kind,
-    readers: Sequence[Reader],
-    nullable: Sequence[bool],
+    arguments: Sequence[Argument],
     site: Callable[[str], Site],
 ) -> Source:
     """The loop over a generated function.
@@ -86,24 +85,15 @@ def loop_source(
         program: What the function is part of.
         name: The function.
         returns: The kind of its result.
-        readers: How each column is read.
-        nullable: Which of them the function gets as None where they are null.
+        arguments: How each column is read.
         site: The place in the user's source that a row is left at for a reason.
     """
     functions = "".join(program.sources.values())
     output = Output(returns)
     sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
-    names = [f"a{position}" for position in range(len(readers))]
-    values = []
-    made: list[str] = []
-    for reader, n, may in zip(readers, names, nullable, strict=True):
-        value = argument(reader, n, may)
-        if reader.makes:
-            made.append(f"{n}_made = {value.code}")
-            value = replace(value, code=f"{n}_made")
-        values.append(value)
-    codes = [part for value in values for part in value.parts]
-    checks = checks_of(readers, names, nullable)
+    codes = [part for argument in arguments for part in argument.value.parts]
+    checks = [f"({test})" for argument in arguments for test in argument.checks]
+    made = [line for argument in arguments for line in argument.lines]
     uses_arena = bool(made) or calls_with_arena(program)
     makes = bool(sinks) or uses_arena
     leaves = bool(program.sites) or bool(checks) or makes
@@ -115,13 +105,7 @@ def loop_source(
     slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
     line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
-    status = "0"
-    if made:
-        test = " or ".join(f"{line.split()[0]} == 0" for line in made)
-        status = f"{row_values.NO_ROOM} if {test} else 0"
-    if checks:
-        left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
-        status = f"{left} if {' or '.join(checks)} else {status}"
+    left, status = before_call(program, arguments, site)
     if made or (checks and "while " in functions):
         # A loop of the user's may never end for a value that is none.
         slot += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
@@ -141,11 +125,11 @@ def loop_source(
         slot += written
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
-    parameters = parameters_of(readers, names, nullable)
+    parameters = [name for argument in arguments for name in argument.parameters]
     parameters += [memory.name for memory in output.all_memory()]
     # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
     one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
-    one_by_one = one_by_one or any(reader.kind in (k.TEXT, k.BYTES) for reader in readers)
+    one_by_one = one_by_one or any(argument.kind in (k.TEXT, k.BYTES) for argument in arguments)
     one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
     before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
     source = _SOURCE.format(
@@ -162,48 +146,27 @@ def zeros_of(result: Value) -> list[str]:
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
+def before_call(
+    program: Program, arguments: Sequence[Argument], site: Callable[[str], Site]
+) -> tuple[int, str]:
+    """The status of a row without a value in compiled code, and code for that of row `i`."""
+    checks = [test for argument in arguments for test in argument.checks]
+    made = [name for argument in arguments for name in argument.made]
+    status, left = "0", 0
+    if checks or made:
+        left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
+    if made:
+        full, none = (" or ".join(f"{name} {test} 0" for name in made) for test in ("==", "<"))
+        status = f"{row_values.NO_ROOM} if {full} else {left} if {none} else 0"
+    if checks:
+        status = f"{left} if {' or '.join(checks)} else {status}"
+    return left, status
+
+
 def calls_with_arena(program: Program) -> bool:
     """Whether a function calls a body with the arena; users' functions are called with it anyway."""
     lines = [line for text in program.sources.values() for line in text.splitlines()]
     return any("arena" in line for line in lines if not line.startswith("def "))
-
-
-def parameters_of(
-    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
-) -> list[str]:
-    """The loop's parameters for columns."""
-    parameters: list[str] = []
-    for reader, n, may in zip(readers, names, nullable, strict=True):
-        parameters += [f"{n}_valid", f"{n}_place"] if may else []
-        parameters += [parameter.format(n=n) for parameter in reader.parameters]
-    return parameters
-
-
-def checks_of(
-    readers: Sequence[Reader], names: Sequence[str], nullable: Sequence[bool]
-) -> list[str]:
-    """Tests for slots of row `i` that have no value in compiled code."""
-    return [
-        f"({_unless_null(n, may)}({reader.check.format(n=n)}))"
-        for reader, n, may in zip(readers, names, nullable, strict=True)
-        if reader.check
-    ]
-
-
-def _unless_null(name: str, nullable: bool) -> str:
-    return f"is_valid({name}_valid, {name}_place, i) and " if nullable else ""
-
-
-def argument(reader: Reader, name: str, nullable: bool) -> Value:
-    """What the function gets of row `i`."""
-    value = Value(reader.kind, reader.code.format(n=name))
-    if not nullable:
-        return value
-    is_valid = f"is_valid({name}_valid, {name}_place, i)"
-    code = value.code
-    if reader.loose:
-        code = f"({code} if {is_valid} else {zeros(reader.kind)[0]})"
-    return Value(k.optional(reader.kind), code, f"(not {is_valid})")
 
 
 def indented(lines: Sequence[str], spaces: int) -> str:

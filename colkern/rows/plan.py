@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 from collections import Counter
@@ -16,15 +17,17 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
 from colkern.dispatch import TEXT
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items
 from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
 from colkern.operations.moving import to_device, to_host
 from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
-from colkern.rows.columns import declared_kind, has_large, reader_of, type_of
-from colkern.rows.emitter import Program, Site
+from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
+from colkern.rows.columns import LISTS, declared_kind, has_large, reader_of, type_of
+from colkern.rows.emitter import MeetsNumPy, Program, Site
+from colkern.rows.encoded import decoded
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_function
 from colkern.rows.loop import Source, compiled_loop, loop_source
@@ -52,6 +55,9 @@ class Plan:
         nullable: Which parameters get None where a column is null.
         returns: The declared type of the results; None for what the function returns.
         strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
+        inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
+            such nulls are left to Python.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -65,19 +71,33 @@ class Plan:
         nullable: Sequence[bool],
         returns: s.DataType | None = None,
         strict: bool = False,
+        wraps: bool = False,
+        inner_nulls: bool = False,
     ) -> None:
         self.function = function
         self._columns = tuple(columns)
+        self._declared = returns
+        self._inner_nulls = inner_nulls
+        self._with_nulls: Plan | None = None
         self._strict = strict
-        self.readers = [reader_of(column) for column in columns]
+        self._wraps = wraps
         self.nullable = list(nullable)
-        program = Program()
+        inside = Nulls.NONE if inner_nulls else Nulls.LEFT
+        self.arguments = [
+            Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
+            for n, (column, may) in enumerate(zip(columns, nullable, strict=True))
+        ]
         definition = definition_of(function)
-        arguments = {}
-        for name, reader, may in zip(definition.parameters, self.readers, nullable, strict=True):
-            kind = k.optional(reader.kind) if may else reader.kind
-            arguments[name] = of_parts(kind, tuple("_" for _ in zeros(kind)))
-        self.name, self.kind, _ = write_function(program, definition, arguments)
+        arguments = {
+            name: of_parts(argument.kind, tuple("_" for _ in zeros(argument.kind)))
+            for name, argument in zip(definition.parameters, self.arguments, strict=True)
+        }
+        program = Program(wraps)
+        try:
+            self.name, self.kind, _ = write_function(program, definition, arguments)
+        except MeetsNumPy:
+            program = Program(wraps, has_numpy=True)
+            self.name, self.kind, _ = write_function(program, definition, arguments)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
             raise CompileError(
@@ -90,9 +110,9 @@ class Plan:
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
-        self.source: Source = loop_source(
-            program, self.name, self.kind, self.readers, nullable, self.site
-        )
+        for argument in self.arguments:
+            program.sources |= argument.functions
+        self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
         self.large = returns is not None and has_large(returns)
         self.natural = type_of(self.kind, self.large)
         self.returns = returns or self.natural
@@ -112,8 +132,31 @@ class Plan:
         """The generated source."""
         return "\n".join([*self.source.program.sources.values(), self.source.text])
 
+    def for_arrays(self, arrays: Sequence[Array]) -> Plan:
+        """This plan, or that which knows of None in lists and structs, if there may be one."""
+        if self._inner_nulls or not any(map(has_inner_nulls, arrays)):
+            return self
+        if self._with_nulls is None:
+            self._with_nulls = self
+            given = (
+                self.function,
+                self._columns,
+                self.nullable,
+                self._declared,
+                self._strict,
+                self._wraps,
+            )
+            with contextlib.suppress(CompileError, UnsupportedError):
+                made = Plan(*given, inner_nulls=True)
+                self._with_nulls = made if made.returns == self.returns else self
+        return self._with_nulls
+
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
+        plan = self.for_arrays(arrays)
+        return plan._run(arrays, length)
+
+    def _run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         validity, null_count = self.called(arrays)
         passed = self.passed(arrays)
         # What each row writes need not be cleared before.
@@ -155,14 +198,8 @@ class Plan:
 
     def passed(self, arrays: Sequence[Array]) -> list[Any]:
         """What is passed for the parameters of the columns."""
-        passed: list[Any] = []
-        for array, reader, may in zip(arrays, self.readers, self.nullable, strict=True):
-            if may:
-                has_nulls = array.layout.has_validity and array.null_count != 0
-                bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
-                passed += [bitmap.array, np.uint64(array.offset)]
-            passed.extend(reader.prepare(array))
-        return passed
+        pairs = zip(self.arguments, arrays, strict=True)
+        return [value for argument, array in pairs for value in argument.passed(array)]
 
     def completed(
         self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
@@ -268,7 +305,7 @@ class Plan:
                 try:
                     build_array([result], type=self.returns)
                 except (OverflowError, TypeError, ValueError):
-                    too_large = isinstance(result, int) and isinstance(self.returns, s.Int)
+                    too_large = _is_number_of(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.function.__name__
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
@@ -333,15 +370,25 @@ def _require_text(array: Array, place: str) -> None:
     if isinstance(array.type.storage, TEXT):
         require_utf8(array, place)
     for child in array.children:
-        _require_text(child, place)
+        _require_text(decoded(child), place)
 
 
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
 
+def _is_number_of(result: Any, type_: s.DataType) -> bool:
+    """Whether a result, or each of its items, is an integer where the type has integers."""
+    if isinstance(result, list):
+        items = type_.fields[0].type if isinstance(type_.storage, LISTS) else s.null()
+        return all(item is None or _is_number_of(item, items) for item in result)
+    return isinstance(result, int) and isinstance(type_, s.Int)
+
+
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
+    if isinstance(result, list):
+        return [_as_column_value(item) for item in result]
     if not dataclasses.is_dataclass(result):
         return result
     return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}

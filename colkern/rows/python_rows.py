@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -58,6 +59,9 @@ class PythonPlan:
 def _as_rows(results: list[Any]) -> list[Any]:
     """Tuples, all of one length, as rows of a struct with the names of compiled functions' results."""
     there = [result for result in results if result is not None]
+    if there and all(isinstance(result, list) for result in there):
+        flat = iter(_as_rows([item for result in there for item in result]))
+        return [result and [next(flat) for _ in result] for result in results]
     if not there or not all(isinstance(result, tuple) for result in there):
         return results
     if len(set(map(len, there))) > 1:
@@ -69,11 +73,15 @@ def _as_rows(results: list[Any]) -> list[Any]:
 def called_in_python(
     function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]]
 ) -> list[Any]:
-    """What a function gives for rows, each with its number; an exception gets a note with it."""
+    """What a function gives for rows, each with its number; an exception gets a note with it.
+
+    A generator function gives the list of what it yields.
+    """
     results = []
+    yields = inspect.isgeneratorfunction(function)
     for place, row in rows:
         try:
-            results.append(function(*row))
+            results.append(list(function(*row)) if yields else function(*row))
         except Exception as error:
             error.add_note(f"{function.__name__}: row {place}")
             raise

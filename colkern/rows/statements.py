@@ -478,8 +478,24 @@ def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:
 
 
 def _expression(emitter: Emitter, node: ast.Expr) -> None:
-    if not isinstance(node.value, ast.Constant):
+    if isinstance(node.value, ast.Yield | ast.YieldFrom):
+        _yield(emitter, node.value)
+    elif not isinstance(node.value, ast.Constant):
         expression(emitter, node.value)
+
+
+def _yield(emitter: Emitter, node: ast.Yield | ast.YieldFrom) -> None:
+    """`yield` and `yield from`, of which nobody asks what was sent: an item is kept."""
+    from colkern.rows.comprehensions import items
+    from colkern.rows.containers import add
+
+    yielded = emitter.yielded
+    assert yielded is not None
+    if isinstance(node, ast.YieldFrom):
+        items(emitter, node.value, lambda value: add(emitter, yielded, (value,)))
+    else:
+        value = NONE if node.value is None else expression(emitter, node.value)
+        add(emitter, yielded, (value,))
 
 
 def _pass(emitter: Emitter, node: ast.stmt) -> None:

@@ -7,7 +7,7 @@
 
 `python -m tests.corpus.programs 0 300` compares colkern with Python on 300 of them, and prints what
 differs, after making it smaller; `--show` prints them all. `make fuzz-rows SECONDS=600 SEED=0` does so
-for as long, and prints the seeds and the programs as they are.
+for as long, each over 200 batches, and prints the seeds and the programs as they are.
 
 Loops are short, and what they add up is made of what stays the same in them: nothing grows without end.
 """
@@ -93,11 +93,12 @@ INDENT = "    "
 
 @dataclass(frozen=True)
 class Program:
-    """A row function's source, its name, and a column for each parameter."""
+    """A row function's source, its name and seed, and what makes a column for each parameter."""
 
     source: str
     name: str
-    columns: tuple[Column, ...]
+    seed: int
+    makers: tuple[Callable[[int], Column], ...]
 
     def function(self) -> Callable[..., Any]:
         """The function; `inspect.getsource` finds its source."""
@@ -111,9 +112,11 @@ class Program:
             return False
         return results <= _kinds(self.case()) and results.isdisjoint(WRONG)
 
-    def case(self) -> Case:
-        """It as a case of the corpus."""
-        return Case(self.function(), self.columns, "", True, self.name)
+    def case(self, batch: int = 0) -> Case:
+        """It as a case of the corpus, with the columns of one of many batches."""
+        first = self.seed * 10 + batch * 10**9
+        columns = tuple(make(first + place) for place, make in enumerate(self.makers))
+        return Case(self.function(), columns, "", True, self.name)
 
 
 def _kinds(case: Case) -> set[Any]:
@@ -127,6 +130,7 @@ def _kind(result: Any) -> Any:
     return tuple(map(type, result)) if isinstance(result, tuple) else type(result)
 
 
+@cache
 def function_of(source: str, name: str) -> Callable[..., Any]:
     """The function of a name in a source text, whose lines tracebacks and `inspect` find."""
     filename = f"<{name} {crc32(source.encode()):x}>"
@@ -169,11 +173,11 @@ class _Writer:
         """The whole program."""
         kinds = [self.kind(*WEIGHTED) for _ in range(self.random.randint(1, 3))]
         hinted = self.random.random() < 0.9
-        columns, heads = [], []
+        makers, heads = [], []
         for place, kind in enumerate(kinds):
             name = "abc"[place]
             optional = hinted and "optional" not in self.without and self.random.random() < 0.3
-            columns.append(self.random.choice(PARAMETERS[kind])(self.seed * 10 + place))
+            makers.append(self.random.choice(PARAMETERS[kind]))
             hint = f"{kind} | None" if optional else kind
             heads.append(f"{name}: {hint}" if hinted else name)
             self.scope.append(Variable(name, kind, optional))
@@ -185,7 +189,7 @@ class _Writer:
         hint = f"tuple[{hint}]" if len(self.results) > 1 else hint
         arrow = f" -> {hint}{' | None' if self.optional_result else ''}" if hinted else ""
         head = f"def {name}({', '.join(heads)}){arrow}:"
-        return Program("\n".join([head, *self.lines]) + "\n", name, tuple(columns))
+        return Program("\n".join([head, *self.lines]) + "\n", name, self.seed, tuple(makers))
 
     def line(self, text: str) -> None:
         self.lines.append(INDENT * self.indent + text)
@@ -496,6 +500,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("start", type=int, nargs="?", default=0)
     parser.add_argument("stop", type=int, nargs="?", default=100)
     parser.add_argument("--seconds", type=float, help="how long, whatever `stop` says")
+    parser.add_argument("--batches", type=int, default=1, help="how many for each program")
     parser.add_argument("--engine", choices=[*ENGINES, "rows"], default="rows")
     parser.add_argument("--size", type=int, default=6)
     parser.add_argument("--without", default="Decimal", help="what not to use, with commas between")
@@ -512,12 +517,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.show:
             print(program.source)
             continue
-        comparison = compare(program.case(), run)
-        comparisons.append(comparison)
+        for batch in range(chosen.batches):
+            comparison = compare(program.case(batch), run)
+            comparisons.append(comparison)
+            if _differs(comparison) or not comparison.compiled:
+                break
         if _differs(comparison):
             if not end:
-                program = _smaller(program, run)
-                comparison = compare(program.case(), run)
+                program = _smaller(program, run, batch)
+                comparison = compare(program.case(batch), run)
             print(f"seed {seed}:\n{program.source}{comparison.why}\n", flush=True)
         elif not comparison.compiled and not end:
             print(f"{program.name}: {comparison.why}", flush=True)
@@ -526,9 +534,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(map(_differs, comparisons)))
 
 
-def _smaller(program: Program, run: Run) -> Program:
+def _smaller(program: Program, run: Run, batch: int) -> Program:
     def differs(source: str) -> bool:
-        return _differs(compare(replace(program, source=source).case(), run))
+        return _differs(compare(replace(program, source=source).case(batch), run))
 
     return replace(program, source=smaller(program.source, program.runs, differs))
 

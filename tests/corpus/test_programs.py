@@ -65,7 +65,7 @@ def test_a_program_is_made_smaller() -> None:
         "        pass\n    if a > 5:\n        for i in range(3):\n            b += i\n        b -= 1\n"
         "    return max(abs(a) + 1, b // 0)\n"
     )
-    program = Program(source, "f", (integers(1),))
+    program = Program(source, "f", 0, (integers,))
 
     def divides(source: str) -> bool:
         results = expected(replace(program, source=source).case())

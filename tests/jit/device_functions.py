@@ -565,11 +565,6 @@ class Total:
         return state + x
 
 
-@ck.generator
-def counted(x):
-    yield x
-
-
 def positions_are_checked_in_the_simulator() -> None:
     lists = column([[0] * 10, [1]])
     raised(IndexError, "items[9]", "tenth: row 1", lambda: tenth(lists))
@@ -580,7 +575,6 @@ def what_cannot_be_done_on_a_device_is_said() -> None:
     raised(ck.CompileError, "try statements", "to_host", lambda: guarded(numbers))
     raised(ck.UnsupportedError, "to_host first", "", lambda: listed(numbers))
     raised(ck.UnsupportedError, "a reducer runs over columns in host", "", lambda: Total(numbers))
-    raised(ck.UnsupportedError, "a generator runs over columns", "", lambda: counted(numbers))
     raised(ck.UnsupportedError, "y is on cpu", "", lambda: summed(numbers, host))
     raised(ValueError, "y: 1 values, but x has 2", "", lambda: summed(numbers, column([1])))
 

@@ -215,21 +215,6 @@ def test_a_list_of_another_length_than_declared_has_a_row() -> None:
     assert caught.value.__notes__ == ["halves: row 2"]
 
 
-def test_a_generator_of_tuples_gives_lists_of_structs() -> None:
-    @ck.generator
-    def parts(text: str):
-        for k in range(len(text)):
-            yield text[k : k + 1], [k, k * k]
-
-    found = parts(pa.array(["ab", None, ""]))
-    found.validate(full=True)
-    assert found.to_pylist() == [
-        [{"f0": "a", "f1": [0, 0]}, {"f0": "b", "f1": [1, 1]}],
-        None,
-        [],
-    ]
-
-
 def test_the_result_of_a_reducer_may_be_a_list() -> None:
     @ck.reducer
     class Range:

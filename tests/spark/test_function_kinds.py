@@ -196,7 +196,7 @@ def test_aggregates_over_windows(rows: DataFrame) -> None:
 def words(text: str) -> tuple[str, int]:
     start = 0
     for i in range(len(text) + 1):
-        if i == len(text) or text[i] == ord(" "):
+        if i == len(text) or text[i] == " ":
             if start < i:
                 yield text[start:i], start
             start = i + 1

@@ -9,15 +9,12 @@ from numba.core.registry import CPUDispatcher
 from colkern.errors import CompileError
 
 
-def compile_or_explain(
-    dispatcher: CPUDispatcher, signature: tuple[types.Type, ...], verb: str = "returns"
-) -> None:
+def compile_or_explain(dispatcher: CPUDispatcher, signature: tuple[types.Type, ...]) -> None:
     """Compile a function for argument types, or load what another process has compiled.
 
     Args:
         dispatcher: The function.
         signature: The Numba types.
-        verb: The word of messages: it "returns" its results, or "yields" them.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -27,12 +24,12 @@ def compile_or_explain(
     except CompileError:
         raise
     except NumbaError as error:
-        raise _explained(dispatcher, error, verb) from None
+        raise _explained(dispatcher, error) from None
     except Exception as error:  # Code of any kind may lead Numba into exceptions of any kind.
-        raise _explained(dispatcher, error, verb) from error
+        raise _explained(dispatcher, error) from error
 
 
-def _explained(dispatcher: CPUDispatcher, error: Exception, verb: str) -> CompileError:
+def _explained(dispatcher: CPUDispatcher, error: Exception) -> CompileError:
     from colkern.jit.compiling.explanations import explained
 
-    return explained(dispatcher, error, verb)
+    return explained(dispatcher, error)

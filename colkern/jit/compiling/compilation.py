@@ -24,7 +24,6 @@ def returned_kinds(
     dispatcher: CPUDispatcher,
     values: Sequence[Value],
     nullable: Sequence[bool],
-    verb: str = "returns",
 ) -> frozenset[Kind]:
     """The kinds that a function returns, compiling it if it must be.
 
@@ -32,7 +31,6 @@ def returned_kinds(
         dispatcher: The function.
         values: Its arguments: names as in `Reader.value`.
         nullable: Which of them it also gets as None.
-        verb: The word of messages: it "returns" its results, or "yields" them.
 
     Returns:
         The kinds of results for all combinations of nulls.
@@ -41,7 +39,7 @@ def returned_kinds(
         CompileError: If it does not compile, or returns something that no column holds.
     """
     return frozenset(
-        returned_kind(dispatcher, signature, verb) for signature in signatures(values, nullable)
+        returned_kind(dispatcher, signature) for signature in signatures(values, nullable)
     )
 
 
@@ -54,28 +52,24 @@ def signatures(values: Sequence[Value], nullable: Sequence[bool]) -> list[tuple[
     return list(itertools.product(*choices))
 
 
-def returned_kind(
-    dispatcher: CPUDispatcher, signature: tuple[types.Type, ...], verb: str = "returns"
-) -> Kind:
+def returned_kind(dispatcher: CPUDispatcher, signature: tuple[types.Type, ...]) -> Kind:
     """As `returned_kinds`, for arguments of given Numba types."""
-    returned = returned_type(dispatcher, signature, verb)
+    returned = returned_type(dispatcher, signature)
     kind = _kind(returned)
     if kind is None:
         inner = returned.type if isinstance(returned, types.Optional) else returned
         words = plain_types(str(inner))
-        raise CompileError(f"{dispatcher.py_func.__name__} {verb} {words}, which no column holds")
+        raise CompileError(f"{dispatcher.py_func.__name__} returns {words}, which no column holds")
     return kind
 
 
-def returned_type(
-    dispatcher: CPUDispatcher, signature: tuple[types.Type, ...], verb: str = "returns"
-) -> types.Type:
+def returned_type(dispatcher: CPUDispatcher, signature: tuple[types.Type, ...]) -> types.Type:
     """The Numba type that a function returns for arguments of given Numba types.
 
     Raises:
         CompileError: If it does not compile.
     """
-    compile_or_explain(dispatcher, signature, verb)
+    compile_or_explain(dispatcher, signature)
     return dispatcher.overloads[signature].signature.return_type
 
 

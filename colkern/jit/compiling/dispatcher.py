@@ -72,7 +72,7 @@ class FunctionDispatcher(UsersDispatcher):
                 raise
             from colkern.jit.compiling.explanations import explained
 
-            raise TypingError(str(explained(self, error, "returns"))) from None
+            raise TypingError(str(explained(self, error))) from None
 
     def _compiled_copy(self, sig: InputTypes, cache: ContentCache) -> CachedDispatcher:
         copy = dispatcher_of(self.py_func, jit_options(self))

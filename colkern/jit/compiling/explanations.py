@@ -63,7 +63,7 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"NameError: (name '\w+' is not defined)"), "{0}"),
     (
         re.compile(r"Can't unify return type from the following types: (.+)"),
-        "it {verb} values of different types: {0}",
+        "it returns values of different types: {0}",
     ),
     (
         re.compile(r"Cannot unify (.+?) and (.+?) for '"),
@@ -86,17 +86,16 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
 _NOISE = re.compile(r"Failed in nopython mode|During:|- Resolution failure|\s*$|Cannot determine")
 
 
-def explained(dispatcher: CPUDispatcher, error: Exception, verb: str) -> CompileError:
+def explained(dispatcher: CPUDispatcher, error: Exception) -> CompileError:
     """The error for a function that does not compile: the line, and the construct.
 
     Args:
         dispatcher: The function.
         error: Numba's error.
-        verb: The word of the message: it "returns" its results, or "yields" them.
     """
     text = str(error) or _reason(error)
     name = dispatcher.py_func.__name__
-    words = _value_from_outside(dispatcher.py_func, text) or _construct(text, verb)
+    words = _value_from_outside(dispatcher.py_func, text) or _construct(text)
     lines = [f"{name} does not compile: {without_addresses(words)}"]
     place = _place(dispatcher, error, text)
     if place is not None:
@@ -147,15 +146,13 @@ def _values_from_outside(
             yield from _values_from_outside(plain, seen)
 
 
-def _construct(text: str, verb: str) -> str:
+def _construct(text: str) -> str:
     for pattern, sentence in _EXPLANATIONS:
         if match := pattern.search(text):
             parts = [plain_types(part) for part in match.groups()]
             if "different types" in sentence and "(" not in parts[0]:
-                # The None that a generator function ends with is no item.
-                kinds = set(parts[0].split(", ")) - ({"None"} if verb == "yields" else set())
-                parts = [", ".join(sorted(kinds))]
-            words = sentence.format(*parts, verb=verb)
+                parts = [", ".join(sorted(set(parts[0].split(", "))))]
+            words = sentence.format(*parts)
             break
     else:
         meaningful = [line for line in text.splitlines() if not _NOISE.match(line)]

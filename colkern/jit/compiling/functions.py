@@ -64,34 +64,6 @@ _ROW_OPTIONS: Options = {"boundscheck": True, "pipeline_class": RowCompiler}
 _OWN_OPTIONS = ("inline", "forceinline", "locals")
 
 
-def items_dispatcher_of(function: types.FunctionType) -> CachedDispatcher:
-    """A dispatcher for a generator function, which takes a builder as its last argument, and appends
-    each item to it; see `colkern.jit.compiling.yields`."""
-    from colkern.jit.compiling.yields import ItemsCompiler
-
-    return _rewritten(function, ItemsCompiler)
-
-
-def kinds_dispatcher_of(function: types.FunctionType) -> CachedDispatcher:
-    """A dispatcher for a generator function, which takes a bool as its last argument, and returns an item
-    of the generator; to be asked for its types."""
-    from colkern.jit.compiling.yields import KindsCompiler
-
-    return _rewritten(function, KindsCompiler)
-
-
-def _rewritten(function: types.FunctionType, compiler: type[RowCompiler]) -> CachedDispatcher:
-    from colkern.jit.compiling.yields import with_sink
-
-    copies = _Copies()
-    copy = copies.copy(function, _ROW_OPTIONS)
-    with_sink(copy)
-    copies.close_cycles()
-    options = _ROW_OPTIONS | {"pipeline_class": compiler}
-    dispatcher: CachedDispatcher = jit(copy, library_key(), **options)
-    return dispatcher
-
-
 class _Copies:
     """The functions that one function reaches, each copied and compiled once for its options."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from colkern.cpu.content import content_hash
@@ -20,16 +21,14 @@ class RowFunction:
 
     Args:
         plain: The plain function.
-        kind: The name in `colkern.jit.compiling.functions` of the function that makes its dispatcher.
 
     Attributes:
         name: The function's name.
         content: A hash of all that its compiled code follows from, as it was when this was made.
     """
 
-    def __init__(self, plain: Callable[..., object], kind: str = "dispatcher_of") -> None:
+    def __init__(self, plain: Callable[..., object]) -> None:
         self._plain = plain
-        self._kind = kind
         self.name = plain.__name__
         self.content = self._hash()
 
@@ -40,10 +39,10 @@ class RowFunction:
     @cached_property
     def dispatcher(self) -> CPUDispatcher:
         """A Numba dispatcher of it."""
-        from colkern.jit.compiling import functions
+        from colkern.jit.compiling.functions import dispatcher_of
 
-        dispatcher: CPUDispatcher = getattr(functions, self._kind)(self._plain)
-        return dispatcher
+        assert isinstance(self._plain, FunctionType)
+        return dispatcher_of(self._plain)
 
     def _hash(self) -> str:
-        return content_hash(self._plain, self._kind, library_key())
+        return content_hash(self._plain, library_key())

@@ -21,9 +21,10 @@ from colkern.jit.device.kernels import CudaKernel
 from colkern.jit.device.kinds import NOTHING, PLAIN, Decimal
 from colkern.jit.device.result_columns import Output
 from colkern.jit.device.statements import Statements
-from colkern.jit.rows.arguments import Reader, decoded_type
+from colkern.jit.rows.arguments import Reader
 from colkern.jit.rows.flags import NARROWED_MESSAGE
 from colkern.kernels import decimal_words
+from colkern.rows.encoded import decoded_type
 
 PLACE_BITS = 16
 """An error is its row, shifted by so many bits, and the number of what was noted there."""

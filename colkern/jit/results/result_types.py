@@ -14,22 +14,19 @@ from colkern.jit.results.written_types import require_result_type, written_type
 _LISTS = (s.List, s.LargeList, s.FixedSizeList)
 
 
-def result_type(
-    name: str, kinds: Set[Kind], declared: s.DataType | None, verb: str = "returns"
-) -> s.DataType:
+def result_type(name: str, kinds: Set[Kind], declared: s.DataType | None) -> s.DataType:
     """The type of results of those kinds.
 
     Args:
         name: The function's name, for messages.
         kinds: What it returns for each combination of nulls.
         declared: What it is declared to return, if it is.
-        verb: What messages say that it does with them.
 
     Raises:
         CompileError: If there is no such type, or it is not what was declared.
     """
     found = frozenset(kinds - {"none"})
-    results = _Results(name, found, verb)
+    results = _Results(name, found, "returns")
     if declared is not None:
         _require(results, written_type(declared))
         return declared
@@ -221,8 +218,7 @@ def _field(results: _Results, k: int, name: str) -> _Results:
 def _common_type(results: _Results) -> s.DataType:
     kinds = results.kinds
     if not kinds:
-        each = "item" if results.verb == "yields" else "row"
-        raise results.error(f"None for every {each}")
+        raise results.error("None for every row")
     if len(kinds) == 1:
         (kind,) = kinds
         return kind if isinstance(kind, s.DataType) else INFERRED[str(kind)]

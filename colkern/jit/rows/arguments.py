@@ -21,6 +21,7 @@ from colkern.jit.signatures import Parameter
 from colkern.jit.views.records import record_of
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY
+from colkern.rows.encoded import decoded_type
 
 Value = str | s.DataType
 """What a function gets for a column; see `Reader.value`."""
@@ -186,13 +187,6 @@ _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.Struct: _element,
     s.Union: _element,
 }
-
-
-def decoded_type(data_type: s.DataType) -> s.DataType:
-    """The type of the values of dictionary and run-end encoded columns; other types as they are."""
-    while isinstance(data_type.storage, s.Dictionary | s.RunEndEncoded):
-        data_type = data_type.storage.value_type
-    return data_type
 
 
 def reader_of(data_type: s.DataType) -> Reader:

@@ -18,23 +18,13 @@ from colkern.operations.selection.concatenation import join_arrays
 _SAMPLE = 4096
 """As many rows say how much room the others are likely to need."""
 
-_RESERVE = "out.reserve(stop - start)"
-
-RESULTS = Body(
+_RESULTS = Body(
     ("out",),
     slot=("out.append(function({arguments}))",),
     absent=("out.append_null()",),
-    before=(_RESERVE,),
+    before=("out.reserve(stop - start)",),
 )
 """What the function returns is a slot."""
-
-ITEMS = Body(
-    ("out",),
-    slot=("function({arguments}, items)", "out.end_list()"),
-    absent=("out.append_null()",),
-    before=(_RESERVE, "items = out.values"),
-)
-"""What the function appends to the builder of the values is a list."""
 
 
 def _taught() -> dict[str, Any]:
@@ -56,7 +46,6 @@ class BuilderLoop:
         function: The function.
         returns: The type of the results.
         place: What messages call a slot.
-        body: `RESULTS` or `ITEMS`.
     """
 
     def __init__(
@@ -66,9 +55,8 @@ class BuilderLoop:
         function: RowFunction,
         returns: s.DataType,
         place: str,
-        body: Body = RESULTS,
     ) -> None:
-        loop = compile_loop(function, inputs.readers, inputs.nullable, body, _METHODS)
+        loop = compile_loop(function, inputs.readers, inputs.nullable, _RESULTS, _METHODS)
         self._loop = RowLoop(name, loop, returns, place)
         self._type = BuilderType(returns)
 

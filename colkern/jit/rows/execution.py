@@ -30,7 +30,6 @@ class Plan:
         place: What messages call a slot.
         default: The result where an argument is null that the function does not take as None: one
             slot of the type; None to make it null.
-        yields: Whether a result is the list of what the function appends to its last argument.
     """
 
     def __init__(
@@ -41,14 +40,13 @@ class Plan:
         returns: s.DataType,
         place: str = "row",
         default: Array | None = None,
-        yields: bool = False,
     ) -> None:
         self._default = default
         self._inputs = inputs
         self._returns = returns
         written = written_type(returns)
         self._is_cast = written != returns
-        self._loop = _loop(name, inputs, function, written, place, yields)
+        self._loop = _loop(name, inputs, function, written, place)
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
         """The results for arrays of one length, in host memory and of the plan's types."""
@@ -92,13 +90,12 @@ def _loop(
     function: RowFunction,
     written: s.DataType,
     place: str,
-    yields: bool,
 ) -> ColumnLoop | BuilderLoop:
     """What runs the function; what the other kind needs is not imported."""
-    if has_columns(written) and not yields:
+    if has_columns(written):
         from colkern.jit.rows.column_loop import ColumnLoop
 
         return ColumnLoop(name, inputs, function, written, place)
-    from colkern.jit.rows.builder_loop import ITEMS, RESULTS, BuilderLoop
+    from colkern.jit.rows.builder_loop import BuilderLoop
 
-    return BuilderLoop(name, inputs, function, written, place, ITEMS if yields else RESULTS)
+    return BuilderLoop(name, inputs, function, written, place)

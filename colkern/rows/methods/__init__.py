@@ -20,7 +20,8 @@ How a body is called follows from its own declaration:
   `V` takes.
 
 A body as text is an expression of its arguments `{0}`, `{1}`, …, each of which is a name or a number;
-`check` is one that is true where the row is left to Python. Where a row is `made`, `body` is called with
+`check` is one that is true where the row is left to Python. `machine` is the body of functions with
+`arithmetic="machine"`, if theirs is another; it has no check. Where a row is `made`, `body` is called with
 the values of the `const` parameters when the function is compiled. It returns the body, which gets the
 other arguments.
 """
@@ -39,13 +40,15 @@ class Method:
     Args:
         name: What the function says.
         signature: Its parameters and result.
-        body: A body, or an expression as text.
+        body: A body, or an expression as text; None if there is one for `machine` alone.
         check: An expression that is true where the row is left to Python.
         made: Whether `body` makes the body, from the values of its `const` parameters.
+        machine: The body with the machine's arithmetic; None if that is `body`, with its check.
     """
 
     name: str
     signature: str
-    body: Callable[..., Any] | str
+    body: Callable[..., Any] | str | None
     check: str = ""
     made: bool = False
+    machine: Callable[..., Any] | str | None = None

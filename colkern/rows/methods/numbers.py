@@ -1,5 +1,7 @@
 """Arithmetic and comparisons of numbers, functions of `math`, and conversions between numbers and text.
 
+With the machine's arithmetic, nothing here raises or leaves a row to Python, but what parses text.
+
 Rows of text leave a row to Python where their check holds: where an integer leaves 64 bits, a function of
 `math` raises, or an integer is compared with a float that an int64 is not exactly converted for.
 """
@@ -14,10 +16,15 @@ _INFINITE = "abs({0}) > 1.7976931348623157e308"
 _NO_INTEGER = "not abs({0}) < 9.2e18"
 
 
+def _unchecked(name: str, signature: str, body: str, check: str) -> Method:
+    """A row whose body is right for the machine's arithmetic where its check holds, too."""
+    return Method(name, signature, body, check=check, machine=body)
+
+
 def _arithmetic() -> list[Method]:
     overflows = {"+": "sum_overflows", "-": "difference_overflows", "*": "product_overflows"}
     rows = [
-        Method(sign, "(int, int) -> int", f"{{0}} {sign} {{1}}", check=f"{name}({{0}}, {{1}})")
+        _unchecked(sign, "(int, int) -> int", f"{{0}} {sign} {{1}}", f"{name}({{0}}, {{1}})")
         for sign, name in overflows.items()
     ]
     rows += [Method(sign, "(float, float) -> float", f"{{0}} {sign} {{1}}") for sign in overflows]
@@ -40,7 +47,7 @@ def _comparisons() -> list[Method]:
             check = (
                 f"(abs({float_}) >= 9007199254740992.0) & (abs({float_}) <= 9223372036854775808.0)"
             )
-            rows.append(Method(sign, f"{kinds} -> bool", f"{left} {sign} {right}", check=check))
+            rows.append(_unchecked(sign, f"{kinds} -> bool", f"{left} {sign} {right}", check))
     return rows
 
 
@@ -70,44 +77,93 @@ def _functions() -> list[Method]:
         "erfc": "",
     }
     rows = [
-        Method(f"math.{name}", "(float) -> float", f"math.{name}({{0}})", check=check)
+        _unchecked(f"math.{name}", "(float) -> float", f"math.{name}({{0}})", check)
         for name, check in checks.items()
     ]
-    for name in ("floor", "ceil", "trunc"):
+    for name, machine in (
+        ("floor", row_numbers.floor_as_integer),
+        ("ceil", row_numbers.ceil_as_integer),
+        ("trunc", row_numbers.as_integer),
+    ):
         rows.append(Method(f"math.{name}", "(int) -> int", "{0}"))
         body = "int({0})" if name == "trunc" else f"int(math.{name}({{0}}))"
-        rows.append(Method(f"math.{name}", "(float) -> int", body, check=_NO_INTEGER))
+        rows.append(
+            Method(f"math.{name}", "(float) -> int", body, check=_NO_INTEGER, machine=machine)
+        )
     return rows
 
 
 METHODS = [
     *_arithmetic(),
     *_comparisons(),
-    Method("/", "(int, int) -> float", row_numbers.divide_integers),
-    Method("/", "(float, float) -> float", row_numbers.divide_floats),
-    Method("//", "(int, int) -> int", row_numbers.floor_divide_integers),
-    Method("//", "(float, float) -> float", row_numbers.floor_divide_floats),
-    Method("%", "(int, int) -> int", row_numbers.modulo_integers),
-    Method("%", "(float, float) -> float", row_numbers.modulo_floats),
-    Method("divmod", "(int, int) -> tuple[int, int]", row_numbers.divmod_integers),
-    Method("divmod", "(float, float) -> tuple[float, float]", row_numbers.divmod_floats),
+    Method(
+        "/", "(int, int) -> float", row_numbers.divide_integers, machine="float({0}) / float({1})"
+    ),
+    Method("/", "(float, float) -> float", row_numbers.divide_floats, machine=row_numbers.quotient),
+    Method(
+        "//",
+        "(int, int) -> int",
+        row_numbers.floor_divide_integers,
+        machine=row_numbers.floor_divide_wrapping,
+    ),
+    Method(
+        "//",
+        "(float, float) -> float",
+        row_numbers.floor_divide_floats,
+        machine=row_numbers.floor_divide_loosely,
+    ),
+    Method(
+        "%", "(int, int) -> int", row_numbers.modulo_integers, machine=row_numbers.modulo_wrapping
+    ),
+    Method(
+        "%",
+        "(float, float) -> float",
+        row_numbers.modulo_floats,
+        machine=row_numbers.modulo_loosely,
+    ),
+    Method(
+        "divmod",
+        "(int, int) -> tuple[int, int]",
+        row_numbers.divmod_integers,
+        machine=row_numbers.divmod_wrapping,
+    ),
+    Method(
+        "divmod",
+        "(float, float) -> tuple[float, float]",
+        row_numbers.divmod_floats,
+        machine=row_numbers.divmod_loosely,
+    ),
     *(
         row
         for name in ("**", "pow")
         for row in (
-            Method(name, "(int, int) -> int", row_numbers.power_of_integers),
-            Method(name, "(float, float) -> float", row_numbers.power_of_floats),
+            Method(
+                name,
+                "(int, int) -> int",
+                row_numbers.power_of_integers,
+                machine=row_numbers.power_wrapping,
+            ),
+            Method(
+                name,
+                "(float, float) -> float",
+                row_numbers.power_of_floats,
+                machine="{0} ** {1}",
+            ),
         )
     ),
     Method("pow", "(int, int, int) -> int", row_numbers.power_modulo),
-    Method("<<", "(int, int) -> int", row_numbers.shift_left),
-    Method(">>", "(int, int) -> int", row_numbers.shift_right),
-    Method("neg", "(int) -> int", "-{0}", check=_LEAST),
+    Method(
+        "<<", "(int, int) -> int", row_numbers.shift_left, machine=row_numbers.shift_left_wrapping
+    ),
+    Method(
+        ">>", "(int, int) -> int", row_numbers.shift_right, machine=row_numbers.shift_right_wrapping
+    ),
+    _unchecked("neg", "(int) -> int", "-{0}", _LEAST),
     Method("neg", "(float) -> float", "-{0}"),
     Method("pos", "(int) -> int", "{0}"),
     Method("pos", "(float) -> float", "{0}"),
     Method("~", "(int) -> int", "~{0}"),
-    Method("abs", "(int) -> int", "abs({0})", check=_LEAST),
+    _unchecked("abs", "(int) -> int", "abs({0})", _LEAST),
     Method("abs", "(float) -> float", "abs({0})"),
     Method("min", "(int, int) -> int", "{1} if {1} < {0} else {0}"),
     Method("min", "(float, float) -> float", "{1} if {1} < {0} else {0}"),
@@ -126,7 +182,13 @@ METHODS = [
     Method("bool", "(int) -> bool", "{0} != 0"),
     Method("bool", "(float) -> bool", "{0} != 0.0"),
     Method("int", "(int) -> int", "{0}"),
-    Method("int", "(float) -> int", "int({0})", check=_NO_INTEGER),
+    Method(
+        "int",
+        "(float) -> int",
+        "int({0})",
+        check=_NO_INTEGER,
+        machine=row_numbers.as_integer,
+    ),
     Method("int", "(str) -> int", number_parsing.parse_integer),
     Method("int", "(str, base: int) -> int", number_parsing.parse_integer_of_base),
     Method("float", "(float) -> float", "{0}"),
@@ -135,14 +197,16 @@ METHODS = [
     Method("int.bit_length", "(int) -> int", row_numbers.bit_length),
     Method("float.is_integer", "(float) -> bool", row_numbers.is_whole),
     *_functions(),
-    Method(
+    _unchecked(
         "math.log",
         "(float, float) -> float",
         "math.log({0}) / math.log({1})",
-        check="({0} <= 0.0) | ({1} <= 0.0) | ({1} == 1.0)",
+        "({0} <= 0.0) | ({1} <= 0.0) | ({1} == 1.0)",
     ),
-    Method("math.pow", "(float, float) -> float", row_numbers.math_pow),
-    Method("math.fmod", "(float, float) -> float", row_numbers.fmod),
+    Method("math.pow", "(float, float) -> float", row_numbers.math_pow, machine="{0} ** {1}"),
+    Method(
+        "math.fmod", "(float, float) -> float", row_numbers.fmod, machine=row_numbers.fmod_loosely
+    ),
     Method("math.hypot", "(float, float) -> float", row_numbers.hypot),
     Method("math.atan2", "(float, float) -> float", "math.atan2({0}, {1})"),
     Method("math.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),

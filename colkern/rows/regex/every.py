@@ -38,6 +38,7 @@ _NAMESPACE: dict[str, object] = {
     "put_part": text_scanning.put_part,
     "set_text": row_values.set_text,
     "allocate": row_values.allocate,
+    "free_place": row_values.free_place,
 }
 
 _LOOP = """\
@@ -225,7 +226,7 @@ return Text(place, target - begin, {"text.ascii" if ascii else "False"}), DONE""
         "Text",
         "Text(text.address, int64(0), True)",
         (
-            "begin = get_word(arena)\nlimit = get_word(arena + 8)\ntarget = begin\nlast = int64(0)",
+            "begin = free_place(arena)\nlimit = get_word(arena + 8)\ntarget = begin\nlast = int64(0)",
             each + "\nlast = spans[2]",
             after,
         ),

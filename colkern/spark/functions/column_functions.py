@@ -13,7 +13,6 @@ from pyspark.sql.types import DataType
 from colkern.jit import Generator, Reducer, Udf, generator, reducer
 from colkern.jit import udf as row_function
 from colkern.spark.functions.declarations import (
-    Options,
     RowOptions,
     column_types,
     function_name,
@@ -88,14 +87,14 @@ def udf(
     A function of a row means what it means in Python. Rows that its compiled form does not cover, such as
     those that divide by zero, are computed by the function itself; a line in the executor's log says how
     many a task had, and for which line of the source. Functions over the last rows of the table, from
-    `timestamp` on, aggregates and generators have the arithmetic and the byte strings of machines.
+    `timestamp` on, and aggregates, have the arithmetic and the byte strings of machines.
 
     Args:
         function: A plain function or class, or what `colkern.udf`, `reducer` and `generator` make.
             All parameters must have types, by hints or by a signature, unless the type of the
             results is declared. Or a signature, as text.
         **options: `returns`, `nulls`, `signature`, as for those three; for functions of a row also
-            `arithmetic`, `strict` and `fallback`, as for `colkern.udf`.
+            `arithmetic`, `strict` and `fallback`, as for `colkern.udf`, for generators the last two.
 
     Returns:
         Spark's own user-defined function: call it with columns, in order or by the names of the
@@ -140,8 +139,8 @@ def column_function_of(
         make = generator
     elif inspect.isclass(plain):
         make = reducer
-    others = [name for name in options if name not in Options.__annotations__]
-    if others and make is not row_function:
+    taken = inspect.signature(make).parameters
+    if others := [name for name in options if name not in taken]:
         raise TypeError(
             f"{', '.join(others)}: for functions of a row; {function_name(plain)} is a {make.__name__}"
         )

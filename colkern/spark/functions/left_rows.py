@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from colkern.jit import Udf
+from colkern.jit import Generator, Udf
 from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class LeftRows:
     """
 
     def __init__(self, function: ColumnFunction) -> None:
-        self._report = function.report() if isinstance(function, Udf) else None
+        self._report = function.report() if isinstance(function, Udf | Generator) else None
         # A function of a module is the same for all tasks of a worker.
         self._before = self._report.copy() if self._report is not None else Report("")
 

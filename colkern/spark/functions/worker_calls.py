@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
-from colkern.jit import Udf
+from colkern.jit import Generator, Udf
 from colkern.jit.signatures import Parameter
 from colkern.memory import HOST
 from colkern.operations import nulls
@@ -29,7 +29,7 @@ from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
-    from colkern.jit import Generator, Reducer
+    from colkern.jit import Reducer
 
 Columns: TypeAlias = Sequence[pa.Array | Array]
 
@@ -89,7 +89,7 @@ class ArrowFunction:
 
     def _called(self, columns: Columns) -> Array:
         device = HOST
-        if isinstance(self.function, Udf) and not self._stays_on_cpu:
+        if isinstance(self.function, Udf | Generator) and not self._stays_on_cpu:
             device = task_device()
         if device != HOST:
             try:

@@ -11,6 +11,13 @@ from colkern.layouts import Role
 from colkern.operations import dictionary_decode, run_end_decode, take
 
 
+def decoded_type(data_type: s.DataType) -> s.DataType:
+    """The type of the values of dictionary and run-end encoded columns; other types as they are."""
+    while isinstance(data_type.storage, s.Dictionary | s.RunEndEncoded):
+        data_type = data_type.storage.value_type
+    return data_type
+
+
 def is_encoded(array: Array) -> bool:
     """Whether a column is dictionary or run-end encoded."""
     return isinstance(array.type.storage, s.Dictionary | s.RunEndEncoded)

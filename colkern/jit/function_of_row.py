@@ -1,0 +1,211 @@
+"""`FunctionOfRow`: the base of `udf` and `generator`, whose functions the compiler of row functions takes.
+
+Nothing here imports Numba.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
+from colkern.jit.compiling.names import has_all_names
+from colkern.jit.rows.arguments import accepted_reader
+from colkern.jit.signatures import Signature
+from colkern.memory import HOST, Device
+from colkern.operations import combine_validity
+from colkern.rows.compiled_rows import (
+    DEFAULT_OPTIONS,
+    AnyPlan,
+    CompiledRows,
+    Counted,
+    RowOptions,
+    representative,
+)
+from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
+from colkern.rows.front import Sources
+from colkern.rows.reports import Report
+
+if TYPE_CHECKING:
+    from colkern.jit.rows.execution import Plan
+    from colkern.rows.device import OnDevice
+
+
+class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
+    """A `ColumnFunction` of one plain function.
+
+    Attributes:
+        function: The plain function.
+        signature: Its parameters and result, as declared.
+        nulls: "propagate", "pass", or the result for nulls.
+        pure: Whether its results follow from its arguments alone.
+        options: How it is compiled.
+    """
+
+    function: Callable[..., object]
+    pure: bool
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        signature: Signature,
+        nulls: object,
+        pure: bool = True,
+        options: RowOptions = DEFAULT_OPTIONS,
+        sources: Sources | None = None,
+    ) -> None:
+        super().__init__(signature, nulls)
+        functools.update_wrapper(self, function)  # type: ignore[arg-type]
+        self.function = function
+        self.pure = pure
+        self.options = options
+        self.rows = CompiledRows(function, options, sources)
+        self._rows_on_device: dict[tuple[s.DataType, ...], Counted] = {}
+
+    @property
+    def row_function(self) -> Callable[..., object]:
+        """The plain function that is compiled where another compiled function calls this one."""
+        return self.function
+
+    @property
+    def python(self) -> Callable[..., object]:
+        """The plain Python function."""
+        return self.function
+
+    def report(self) -> Report:
+        """How many rows there were so far, and how many were left to Python, by line."""
+        return self.rows.report
+
+    def source(self) -> str:
+        """The source that is generated for the columns of the last call; empty before it."""
+        return self.rows.source()
+
+    def _functions(self) -> Iterable[Callable[..., object]]:
+        return (self.function,)
+
+    def _result_types(self) -> Iterable[s.DataType]:
+        return self._inferred.values()
+
+    # Plans
+
+    def define(self) -> None:
+        """Compile the function if its declaration says enough, so that mistakes show at once."""
+        types = [representative(parameter.type) for parameter in self.signature.parameters]
+        known = [type_ for type_ in types if type_ is not None]
+        is_known = len(known) == len(types) and has_all_names(self.function)
+        if not is_known or self._row_plan(tuple(known)) is None:
+            self._define_otherwise(is_known)
+
+    def _define_otherwise(self, is_known: bool) -> None:
+        """Define a function that has no plan: its types are not known, or it is not compiled."""
+        if is_known:
+            raise self._reason()
+
+    def _reason(self) -> CompileError | UnsupportedError:
+        """Why there is no plan."""
+        reason = self.rows.reason()
+        assert reason is not None
+        return reason
+
+    def _returns(self) -> s.DataType | None:
+        """The declared type of a row's result."""
+        return self.signature.returns
+
+    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
+        """The plan of the compiler of row functions; None if it does not take the function."""
+        for parameter, column in zip(self.signature.parameters, columns, strict=True):
+            accepted_reader(parameter, decoded_type(column))
+        plain = tuple(map(decoded_type, columns))
+        return self.rows.plan(plain, self._nullable(), self._returns())
+
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:
+        row_plan = self._row_plan(columns)
+        return self._plan_otherwise(columns) if row_plan is None else self._counted(row_plan)
+
+    def _plan_otherwise(self, columns: tuple[s.DataType, ...]) -> Plan:
+        """A plan for a function that the compiler of row functions does not take."""
+        raise self._reason()
+
+    def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
+        """A plan that counts its rows, and has a default for nulls."""
+        default = self._default(plan.returns)
+        fill = None if default is None else partial(self._filled, default)
+        return Counted(plan, self.rows.report, fill)
+
+    def result_type(self, *columns: s.DataType) -> s.DataType:
+        """The type of the results for columns of those types; compiles the function if it has to.
+
+        Raises:
+            TypeError, CompileError: As a call with such columns would.
+        """
+        self._check_count(len(columns))
+        plan = self._row_plan(columns)
+        return self._type_otherwise(columns) if plan is None else plan.returns
+
+    def _type_otherwise(self, columns: tuple[s.DataType, ...]) -> s.DataType:
+        """The type of the results of a function that the compiler of row functions does not take."""
+        raise self._reason()
+
+    # Calls
+
+    def _called(self, arrays: list[Array]) -> Array:
+        """The function of each row of columns, where these are."""
+        require_one_length(self._names, arrays)
+        device = common_device(self._names, arrays)
+        results = self._over_values(arrays)
+        if results is None:
+            on_host = device == HOST
+            results = self._over_rows(arrays) if on_host else self._on_device(arrays, device)
+        return results
+
+    def _over_rows(self, arrays: list[Array]) -> Array:
+        plan, plain, length = self._planned(arrays)
+        return plan.run(plain, length)
+
+    def _over_values(self, arrays: list[Array]) -> Array | None:
+        """The results by the values of an only column that is encoded, if that is possible."""
+        if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
+            return None
+        # Null indices lead to no value that could have the default as its result.
+        if self._has_default() and arrays[0].null_count:
+            return None
+        return over_values(arrays[0], lambda values: self._called([values]))
+
+    def _on_device(self, arrays: list[Array], device: Device) -> Array:
+        from colkern.rows.device import OnDevice
+        from colkern.rows.plan import Plan
+
+        plain = [decoded(array) for array in arrays]
+        columns = tuple([array.type for array in plain])
+        if columns not in self._rows_on_device:
+            plan = self._row_plan(columns)
+            if not isinstance(plan, Plan):
+                why = self._reason() if plan is None else "it runs in Python"
+                raise UnsupportedError(f"{self.name} on a device: {why}")
+            self._rows_on_device[columns] = self._counted(OnDevice(plan))
+        return self._rows_on_device[columns].run(plain, plain[0].length)
+
+    # Defaults
+
+    def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
+        """Results with a default value where the function was not called."""
+        from colkern.jit.rows.default_values import filled
+
+        may = self._nullable()
+        required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
+        called = combine_validity(required)[0]
+        return results if called is None else filled(results, called, default)
+
+    def _has_default(self) -> bool:
+        return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
+
+    def _default(self, returns: s.DataType) -> Array | None:
+        """The result for nulls as an array of one slot; None if they are passed or propagated."""
+        from colkern.jit.rows.default_values import default_array
+
+        return default_array(self.name, self.nulls, returns) if self._has_default() else None

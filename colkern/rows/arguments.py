@@ -1,0 +1,191 @@
+"""Arguments of row functions: the generated code that reads a slot of a column, whatever its parts are.
+
+A leaf is read where it is used. A list is copied into the arena by a function of its own, whose loop reads
+its items as the loop over rows reads slots; so lists may lie in lists, and structs in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.layouts import Role
+from colkern.memory import EMPTY
+from colkern.rows import kinds as k
+from colkern.rows.columns import AnyReader, Lists, Reader, Rows
+from colkern.rows.encoded import decoded
+from colkern.rows.kinds import Kind
+from colkern.rows.values import Value, stored, zeros
+
+
+class Nulls(Enum):
+    """What is done with a null.
+
+    There is none, or the function is not called for it; the function gets None; the row is left to Python.
+    """
+
+    ABSENT = 0
+    NONE = 1
+    LEFT = 2
+
+
+class Argument:
+    """How one column is read, or one of the parts of its slots.
+
+    Args:
+        reader: How its slots are read.
+        name: What its names in the source begin with.
+        nulls: What is done with its nulls.
+        inside: What is done with those of its parts.
+
+    Attributes:
+        value: What the function gets of slot `i`.
+        parameters: The names of what is passed for it.
+        lines: Lines that make the lists of the slot, in front of all else.
+        made: The names of those lists: 0 where the arena has no room, -1 where an item has no value.
+        checks: Tests that are true where the slot has no value in compiled code.
+        functions: The functions that it needs, by name.
+    """
+
+    def __init__(self, reader: AnyReader, name: str, nulls: Nulls, inside: Nulls) -> None:
+        self.reader = reader
+        self.name = name
+        self.nulls = nulls
+        self._inside = inside
+        self.parameters: list[str] = []
+        self.lines: list[str] = []
+        self.made: list[str] = []
+        self.checks: list[str] = []
+        self.functions: dict[str, str] = {}
+        self.parts: list[Argument] = []
+        self._is_valid = ""
+        if nulls != Nulls.ABSENT:
+            self.parameters += [f"{name}_valid", f"{name}_place"]
+            self._is_valid = f"is_valid({name}_valid, {name}_place, i)"
+        if isinstance(reader, Rows):
+            value = self._row(reader)
+        else:
+            self.parameters += [parameter.format(n=name) for parameter in reader.parameters]
+            value = self._list(reader) if isinstance(reader, Lists) else self._leaf(reader)
+        if nulls == Nulls.LEFT:
+            self.checks.insert(0, f"not {self._is_valid}")
+        elif nulls == Nulls.NONE:
+            self.checks = [f"({self._is_valid} and ({test}))" for test in self.checks]
+            none = f"(not {self._is_valid})"
+            value = Value(k.optional(value.kind), value.code, none, value.items)
+        self.value = value
+
+    def _where_valid(self, code: str, otherwise: str) -> str:
+        return f"({code} if {self._is_valid} else {otherwise})" if self._is_valid else code
+
+    def _leaf(self, reader: Reader) -> Value:
+        if reader.check:
+            self.checks.append(f"({reader.check.format(n=self.name)})")
+        code = reader.code.format(n=self.name)
+        if reader.loose:
+            code = self._where_valid(code, zeros(reader.kind)[0])
+        return Value(reader.kind, code)
+
+    def _part(self, reader: AnyReader, name: str, nullable: bool) -> Argument:
+        part = Argument(reader, name, self._inside if nullable else Nulls.ABSENT, self._inside)
+        self.parts.append(part)
+        self.functions |= part.functions
+        return part
+
+    def _row(self, reader: Rows) -> Value:
+        for number, (field, nullable) in enumerate(
+            zip(reader.fields, reader.nullable, strict=True)
+        ):
+            part = self._part(field, f"{self.name}_{number}", nullable)
+            self.parameters += part.parameters
+            self.lines += part.lines
+            self.made += part.made
+            self.checks += part.checks
+        items = tuple(part.value for part in self.parts)
+        kinds = tuple(item.kind for item in items)
+        return Value(k.tuple_of(kinds, reader.names, reader.form), items=items)
+
+    def _list(self, reader: Lists) -> Value:
+        item = self._part(reader.item, f"{self.name}_item", reader.nullable)
+        own = [parameter.format(n=self.name) for parameter in reader.parameters]
+        self.parameters += item.parameters
+        function, made = f"list_of_{self.name}", f"{self.name}_made"
+        self.functions[function] = _maker(function, [*own, *item.parameters], reader, item)
+        call = f"{function}({', '.join(('arena', *own, *item.parameters, 'i'))})"
+        self.lines.append(f"{made} = {self._where_valid(call, '1')}")
+        self.made.append(made)
+        return Value(k.list_of(item.value.kind), made)
+
+    @property
+    def kind(self) -> Kind:
+        """What the function gets."""
+        return self.value.kind
+
+    def passed(self, array: Array) -> Iterator[Any]:
+        """What is passed for the parameters."""
+        if self.nulls != Nulls.ABSENT:
+            has_nulls = array.layout.has_validity and array.null_count != 0
+            bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
+            yield bitmap.array
+            yield np.uint64(array.offset)
+        if not isinstance(self.reader, Rows):
+            yield from self.reader.prepare(array)
+        for part, child in zip(self.parts, _children(array), strict=False):
+            yield from part.passed(decoded(child))
+
+
+def _children(array: Array) -> Sequence[Array]:
+    """The parts of an array: of structs, those of its own slots."""
+    if isinstance(array.type.storage, s.Struct):
+        return [child.slice(array.offset, array.length) for child in array.children]
+    return array.children
+
+
+_MAKER = """\
+def {name}(arena, {parameters}, i):
+    first = {first}
+    count = {count}
+    header = new_list(arena, {words}, count)
+    if header == 0:
+        return header
+    place = get_word(header)
+    for i in range(u8(first), u8(first + count)):
+{item}
+        place += {size}
+    set_word(header + 8, count)
+    return header
+"""
+
+
+def _maker(name: str, parameters: Sequence[str], reader: Lists, item: Argument) -> str:
+    """The source of a function that makes a list of slot `i`."""
+    lines = list(item.lines)
+    for made in item.made:
+        lines += [f"if {made} <= 0:", f"    return {made}"]
+    if item.checks:
+        lines += [f"if {' or '.join(item.checks)}:", "    return i8(-1)"]
+    lines += stored(item.kind, "place", item.value)
+    n = name.removeprefix("list_of_")
+    return _MAKER.format(
+        name=name,
+        parameters=", ".join(parameters),
+        first=reader.first.format(n=n),
+        count=reader.count.format(n=n),
+        words=item.kind.words,
+        item="\n".join(" " * 8 + line for line in lines),
+        size=8 * item.kind.words,
+    )
+
+
+def has_inner_nulls(array: Array) -> bool:
+    """Whether a part of a slot may be null."""
+    parts = [*array.children, *filter(None, (array.dictionary,))]
+    return any(
+        (part.layout.has_validity and part.null_count != 0) or has_inner_nulls(part)
+        for part in parts
+    )

@@ -1,0 +1,96 @@
+"""Functions of NumPy, of scalars: none of them raises.
+
+Those whose last digit NumPy computes by the vector units of some processors, and otherwise on others, are
+for the machine's arithmetic alone, where they are those of C's library.
+"""
+
+from __future__ import annotations
+
+from colkern.kernels import row_numbers
+from colkern.rows.methods import Method
+
+_ELEMENTARY = {
+    "exp": "exp",
+    "expm1": "expm1",
+    "log": "log",
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+}
+"""Those of one float, with the names that `math` has for them."""
+
+
+def _widths() -> list[Method]:
+    """Numbers of other widths: a value of theirs is one of 64 bits that is rounded, or wraps around."""
+    return [
+        *(
+            Method(f"numpy.{name}", f"({kind}) -> int", None, machine=f"i8({code}({inner}))")
+            for name, code in (("int8", "i1"), ("int16", "i2"), ("int32", "i4"))
+            for kind, inner in (("int", "{0}"), ("float", "i8({0})"))
+        ),
+        Method("numpy.float32", "(int) -> float", None, machine="f8(f4({0}))"),
+        Method("numpy.float32", "(float) -> float", None, machine="f8(f4({0}))"),
+        Method("numpy.bool", "(float) -> bool", "{0} != 0.0"),
+    ]
+
+
+METHODS = [
+    *_widths(),
+    Method("numpy.int64", "(int) -> int", "{0}"),
+    Method(
+        "numpy.int64",
+        "(float) -> int",
+        "int({0})",
+        check="not abs({0}) < 9.2e18",
+        machine=row_numbers.as_integer,
+    ),
+    Method("numpy.float64", "(float) -> float", "{0}"),
+    Method("numpy.isnan", "(float) -> bool", "{0} != {0}"),
+    Method("numpy.isinf", "(float) -> bool", "abs({0}) > 1.7976931348623157e308"),
+    Method("numpy.isfinite", "(float) -> bool", "abs({0}) <= 1.7976931348623157e308"),
+    Method("numpy.sqrt", "(float) -> float", "math.sqrt({0})"),
+    Method("numpy.floor", "(float) -> float", row_numbers.floor),
+    Method("numpy.ceil", "(float) -> float", row_numbers.ceil),
+    Method("numpy.trunc", "(float) -> float", row_numbers.trunc),
+    Method("numpy.rint", "(float) -> float", row_numbers.rint),
+    Method("numpy.absolute", "(int) -> int", "abs({0})"),
+    Method("numpy.absolute", "(float) -> float", "abs({0})"),
+    Method("numpy.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),
+    Method("numpy.maximum", "(int, int) -> int", "{0} if {0} >= {1} else {1}"),
+    Method(
+        "numpy.maximum",
+        "(float, float) -> float",
+        "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
+    ),
+    Method("numpy.minimum", "(int, int) -> int", "{0} if {0} <= {1} else {1}"),
+    Method(
+        "numpy.minimum",
+        "(float, float) -> float",
+        "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
+    ),
+    Method("numpy.sign", "(int) -> int", "({0} > 0) - ({0} < 0)"),
+    Method(
+        "numpy.sign",
+        "(float) -> float",
+        "1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else 0.0 if {0} == 0.0 else {0}",
+    ),
+    *(
+        Method(f"numpy.{name}", "(float) -> float", None, machine=f"math.{plain}({{0}})")
+        for name, plain in _ELEMENTARY.items()
+    ),
+    Method("numpy.power", "(float, float) -> float", None, machine="{0} ** {1}"),
+    Method("numpy.hypot", "(float, float) -> float", None, machine="math.hypot({0}, {1})"),
+    Method("numpy.arctan2", "(float, float) -> float", None, machine="math.atan2({0}, {1})"),
+]

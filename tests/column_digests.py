@@ -18,11 +18,11 @@ from numba.extending import overload
 from numpy import int64, uint64
 
 import colkern.schema as s
-from colkern.jit.values.decimal_numbers import DecimalType
-from colkern.jit.values.optionals import unwrapped
 from colkern.cpu.primitives import get_byte
 from colkern.jit.elements.memory import keep
 from colkern.jit.elements.types import SequenceType
+from colkern.jit.values.decimal_numbers import DecimalType
+from colkern.jit.values.optionals import unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
 
 NULL = 7

@@ -18,7 +18,7 @@ from colkern import schema as s
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
-from colkern.jit import Generator, generator, udf
+from colkern.jit import Generator, generator
 
 
 def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:

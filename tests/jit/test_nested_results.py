@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import colkern as ck
 from colkern import schema as s
-from colkern.jit import ByteString
 from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
 from colkern.jit.results.result_types import result_type
 
@@ -92,7 +91,7 @@ def words(line: str, most: int):
     letters = []
     start = 0
     for i in range(len(line) + 1):
-        if i == len(line) or line[i] == ord(" "):
+        if i == len(line) or line[i] == " ":
             if start < i:
                 found.append((line[start:i], start))
                 letters.append([line[start : start + 1], str(i)])
@@ -115,12 +114,12 @@ def test_tuples_of_lists_and_lists_of_tuples(rows: list[tuple[str | None, int | 
     for line, limit in rows:
         made = None
         if line is not None and limit is not None:
-            made = words.function(ByteString(line), limit)
+            made = words.function(line, limit)
         expected.append(
             made
             and {
-                "f0": [{"f0": str(word), "f1": start} for word, start in made[0]],
-                "f1": [[str(letter), end] for letter, end in made[1]],
+                "f0": [{"f0": word, "f1": start} for word, start in made[0]],
+                "f1": [[letter, end] for letter, end in made[1]],
             }
         )
     assert found.to_pylist() == expected

@@ -12,10 +12,10 @@ from colkern import schema as s
 from colkern.errors import CompileError
 from colkern.jit.compiling.attempt import compile_or_explain
 from colkern.jit.compiling.explanations import plain_types
+from colkern.jit.elements.types import BytesType, TextType
 from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
 from colkern.jit.rows.arguments import Value
 from colkern.jit.rows.loop_names import numba_type
-from colkern.jit.elements.types import BytesType, TextType
 from colkern.jit.values.decimal_numbers import DecimalType
 from colkern.jit.views.column_types import ColumnType, EntriesType, RowType, value_type
 

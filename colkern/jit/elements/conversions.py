@@ -9,7 +9,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import (
-    NativeValue,
     box,
     intrinsic,
     lower_cast,
@@ -21,7 +20,6 @@ from numpy import int64, uint32
 from colkern.cpu.compiler import compiled
 from colkern.cpu.primitives import set_byte
 from colkern.jit.elements.memory import (
-    RAW_TEXT,
     arena_in,
     constant_text,
     element,
@@ -30,15 +28,7 @@ from colkern.jit.elements.memory import (
     raw,
     require_contiguous,
 )
-from colkern.jit.elements.types import (
-    OWNER,
-    BytesType,
-    DateType,
-    MomentType,
-    TextType,
-    binary,
-    text,
-)
+from colkern.jit.elements.types import OWNER, BytesType, MomentType, TextType
 from colkern.kernels import row_lists, row_values, text_characters
 from colkern.kernels.row_values import Text
 
@@ -94,14 +84,14 @@ def _decoded(value):
     largest = int64(0)
     position = int64(0)
     while position < plain.size:
-        largest = max(largest, _code_at(plain, position))
+        largest = max(largest, _code_at(plain.address + position))
         position = _next_position(plain, position)
     kind = 1 if largest < 0x100 else 2 if largest < 0x10000 else 4
     made = _empty_string(kind, _length(plain), largest < 0x80)
     position = int64(0)
     k = 0
     while position < plain.size:
-        _set_code_point(made, k, uint32(_code_at(plain, position)))
+        _set_code_point(made, k, uint32(_code_at(plain.address + position)))
         position = _next_position(plain, position)
         k += 1
     keep(value)
@@ -237,7 +227,9 @@ def _box_text(typ, value, c):
 
 
 def _decode_utf8(c: Any, pointer: Any, size: Any) -> Any:
-    function_type = ir.FunctionType(c.pyapi.pyobj, [c.pyapi.cstring, c.pyapi.py_ssize_t, c.pyapi.cstring])
+    function_type = ir.FunctionType(
+        c.pyapi.pyobj, [c.pyapi.cstring, c.pyapi.py_ssize_t, c.pyapi.cstring]
+    )
     function = c.pyapi._get_function(function_type, name="PyUnicode_DecodeUTF8")
     return c.builder.call(function, [pointer, size, c.pyapi.cstring(None)])
 
@@ -270,17 +262,3 @@ def _box_moment(typ, value, c):
     for held in (function, kind, number):
         c.pyapi.decref(held)
     return boxed
-
-
-__all__ = [
-    "NativeValue",
-    "DateType",
-    "RAW_TEXT",
-    "as_text",
-    "binary",
-    "listed_bytes",
-    "listed_texts",
-    "text",
-    "utf8_length",
-    "write_utf8",
-]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import RefType, impl_ret_borrowed, impl_ret_new_ref, iternext_impl
-from numba.extending import lower_builtin
+from numba.core.imputils import RefType, impl_ret_borrowed, iternext_impl
+from numba.extending import lower_builtin, register_jitable
 
 from colkern.cpu.compiler import compiled
+from colkern.cpu.primitives import get_byte
 from colkern.jit.elements.memory import element, raw
 from colkern.jit.elements.types import SequenceIteratorType, SequenceType, TextType
-from colkern.jit.lowering import Lowering
 from colkern.kernels import text_characters
-from colkern.cpu.primitives import get_byte
-from numba.extending import register_jitable
 
 _character = compiled(text_characters.character_at)
 

@@ -19,7 +19,6 @@ from colkern.errors import UnsupportedError
 from colkern.jit.elements.types import (
     ELEMENT_OF,
     OWNER,
-    BytesType,
     ElementType,
     MomentType,
     SequenceType,
@@ -60,7 +59,9 @@ def raw(typingctx, value):
         def codegen(context, builder, signature, args):
             made = context.make_helper(builder, value, value=args[0])
             with builder.if_then(builder.not_(made.valid), likely=False):
-                context.call_conv.return_user_exc(builder, TypeError, ("None has no such operation",))
+                context.call_conv.return_user_exc(
+                    builder, TypeError, ("None has no such operation",)
+                )
             return context.get_function(known, inner)(builder, (made.data,))
 
         return inner.return_type(value), codegen
@@ -234,9 +235,7 @@ def _moment_maker(kind: Kind) -> Any:
 
 
 MOMENT_MAKERS = {
-    kind: _moment_maker(kind)
-    for kind, made in ELEMENT_OF.items()
-    if isinstance(made, MomentType)
+    kind: _moment_maker(kind) for kind, made in ELEMENT_OF.items() if isinstance(made, MomentType)
 }
 """From a number to the moment that it stands for, by kind."""
 
@@ -276,9 +275,7 @@ def require_done(typingctx, code, name):
                 with builder.if_then(is_it, likely=False):
                     message = f"{said} raises {error.__name__} for these values"
                     context.call_conv.return_user_exc(builder, error, (message,))
-            message = (
-                f"{said} of these values has no compiled form: only row functions leave them to Python"
-            )
+            message = f"{said} of these values has no compiled form: only row functions leave them to Python"
             context.call_conv.return_user_exc(builder, UnsupportedError, (message,))
         return context.get_dummy_value()
 
@@ -288,18 +285,3 @@ def require_done(typingctx, code, name):
 def is_element(kind: Any) -> bool:
     """Whether a Numba type is that of elements, or of those that may be None."""
     return isinstance(kind.type if isinstance(kind, types.Optional) else kind, ElementType)
-
-
-__all__ = [
-    "BytesType",
-    "MOMENT_MAKERS",
-    "arena_in",
-    "constant_text",
-    "element",
-    "is_element",
-    "keep",
-    "new_arena",
-    "raw",
-    "require_contiguous",
-    "require_done",
-]

@@ -5,7 +5,6 @@ An adapter is made, and its body compiled, once a function that uses it is compi
 
 from __future__ import annotations
 
-import calendar
 import datetime
 import operator
 from collections.abc import Callable
@@ -14,14 +13,12 @@ from typing import Any
 from numba import types
 from numba.extending import overload, overload_attribute, overload_method
 
-from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
 from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
 from colkern.jit.elements.adapters import Operand, adapter, names_of
 from colkern.jit.elements.memory import is_element, keep, raw
 from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType, TextType
 from colkern.jit.values.optionals import unwrapped
-from colkern.kernels import row_values
 from colkern.rows.table import table
 
 # What is named in the table
@@ -90,9 +87,7 @@ def _any_of(
     """The function for a tuple of what a text may start or end with."""
     method = name.rpartition(".")[2]
     rest = "".join(f", {one.code}" for one in given[2:])
-    tests = [
-        f"{names[0]}.{method}({names[1]}[{k}]{rest})" for k in range(len(given[1].type))
-    ]
+    tests = [f"{names[0]}.{method}({names[1]}[{k}]{rest})" for k in range(len(given[1].type))]
     source = f"def adapter({parameters}):\n    return {' or '.join(tests) or 'False'}\n"
     return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
 
@@ -138,9 +133,10 @@ def _define() -> None:
         for method in names_of(owner):
             name = f"{owner}.{method}"
             define = overload_attribute if _is_attribute(owner, method) else overload_method
-            options = {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
+            options = (
+                {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
+            )
             define(kind, method, **options)(overload_of(name))
-
 
         for method in ("str", "repr"):
             # Numba's own `str` asks for it.
@@ -196,7 +192,9 @@ for _name in ("==", "!=", "<", "<=", ">", ">="):
 
 @overload(operator.contains, prefer_literal=True)
 def _ol_contains(s, item):
-    if not isinstance(_present(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes):
+    if not isinstance(
+        _present(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes
+    ):
         return None
     is_byte = isinstance(item, types.Integer) and not isinstance(_present(s), TextType)
     if not (is_element(s) or is_element(item) or (is_byte and isinstance(s, types.Bytes))):
@@ -224,9 +222,7 @@ def _ol_getitem(s, key):
     if isinstance(key, types.SliceType):
         names = ("start", "stop", "step") if key.has_step else ("start", "stop")
         parts = [Operand(f"key.{name}", types.int64) for name in names]
-        return adapter(
-            "[::]" if key.has_step else "[:]", "s, key", [Operand("s", s), *parts], {}
-        )
+        return adapter("[::]" if key.has_step else "[:]", "s, key", [Operand("s", s), *parts], {})
     return None
 
 

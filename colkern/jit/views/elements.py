@@ -16,10 +16,10 @@ from numpy import int64, uint32, uint64
 from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
-from colkern.jit.rows.support import bit
-from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.elements.memory import element
 from colkern.jit.elements.types import binary, text
+from colkern.jit.rows.support import bit
+from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.views.column_types import (
     ELEMENTS,
     ColumnType,

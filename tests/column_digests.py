@@ -19,8 +19,8 @@ from numpy import int64, uint64
 
 import colkern.schema as s
 from colkern.cpu.primitives import get_byte
-from colkern.jit.elements.memory import keep
-from colkern.jit.elements.types import SequenceType
+from colkern.jit.elements.memory import keep, raw
+from colkern.jit.elements.types import MomentType, SequenceType
 from colkern.jit.values.decimal_numbers import DecimalType
 from colkern.jit.values.optionals import unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
@@ -69,6 +69,10 @@ def _bytes(value):  # type: ignore[no-untyped-def]
     return total
 
 
+def _moment(value):  # type: ignore[no-untyped-def]
+    return uint64(raw(value))
+
+
 def _words(value):  # type: ignore[no-untyped-def]
     total = uint64(0)
     for word in value.words:
@@ -102,6 +106,7 @@ _DIGESTS: list[tuple[Any, Callable[[Any], Any]]] = [
     (types.NoneType, lambda _: lambda value: uint64(NULL)),
     (types.Optional, lambda _: _optional),
     (types.Float, lambda _: lambda value: np.float64(value).view(uint64)),
+    (MomentType, lambda _: _moment),
     (types.Integer | types.Boolean, lambda _: lambda value: uint64(int64(value))),
     (SequenceType, lambda _: _bytes),
     (DecimalType, lambda _: _words),

@@ -187,7 +187,10 @@ def test_an_index_gives_the_character_or_an_index_error(text: str, index: int) -
 
 
 def each(s):
-    return [part for part in s]
+    found = []
+    for part in s:
+        found.append(part)  # Numba has no list() of it
+    return found
 
 
 @given(texts)

@@ -1,4 +1,4 @@
-"""Elements and what bodies take: raw values, the arena that they make values in, and who owns what they give.
+"""Elements and what bodies take: raw values, the arena that values are made in, and who owns results.
 
 An arena is memory of Numba's that is counted. A value that lies in it holds a reference to it; one that
 is part of an argument holds what the argument holds.
@@ -145,7 +145,7 @@ def arena_in(typingctx, memory):
 
 @intrinsic
 def unowned_address(typingctx, value):
-    """Where the bytes of an operand stand, as a uint64, if nothing owns them: in a column, in code. Else 0."""
+    """The address (uint64) of bytes that nothing owns, in a column or in code; 0 of others."""
 
     def codegen(context, builder, signature, args):
         made = context.make_helper(builder, value, value=args[0])
@@ -275,7 +275,7 @@ def require_done(typingctx, code, name):
                 with builder.if_then(is_it, likely=False):
                     message = f"{said} raises {error.__name__} for these values"
                     context.call_conv.return_user_exc(builder, error, (message,))
-            message = f"{said} of these values has no compiled form: only row functions leave them to Python"
+            message = f"{said} of these values has no compiled form: row functions alone leave it to Python"
             context.call_conv.return_user_exc(builder, UnsupportedError, (message,))
         return context.get_dummy_value()
 

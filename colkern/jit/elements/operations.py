@@ -5,6 +5,7 @@ An adapter is made, and its body compiled, once a function that uses it is compi
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import operator
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload, overload_attribute, overload_method
 
+from colkern.cpu.primitives import get_byte
 from colkern.generated import function_of_text
 from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
 from colkern.jit.elements.adapters import Operand, adapter, names_of
@@ -63,7 +65,7 @@ def overload_of(name: str) -> Callable[..., Any]:
 def _implementation(
     name: str, names: list[str], parameters: str, operands: tuple[Any, ...]
 ) -> Callable[..., Any] | None:
-    if not any(map(is_element, operands)):
+    if not name.startswith(_MODULES) and not any(map(is_element, operands)):
         return None
     given = [
         Operand(word, kind)
@@ -78,6 +80,10 @@ def _implementation(
             break
         positional.append(one)
     by_name = {one.code: one for one in given[len(positional) :]}
+    if name in ("min", "max") and all(isinstance(kind, MomentType) for kind in operands):
+        sign = "<" if name == "min" else ">"
+        source = f"def adapter({parameters}):\n    return _1 if _1 {sign} _0 else _0\n"
+        return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
     return adapter(name, parameters, positional, by_name)
 
 
@@ -93,6 +99,9 @@ def _any_of(
 
 
 _OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
+
+_MODULES = ("datetime.", "calendar.")
+"""The functions of these take numbers, and give elements."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "==": operator.eq,
@@ -119,8 +128,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": max,
     "divmod": divmod,
     "format": format,
-    "datetime.date.fromisoformat": datetime.date.fromisoformat,
-    "datetime.time.fromisoformat": datetime.time.fromisoformat,
+    "datetime.date": datetime.date,
+    "datetime.datetime": datetime.datetime,
+    "datetime.time": datetime.time,
+    "datetime.timedelta": datetime.timedelta,
+    "calendar.isleap": calendar.isleap,
+    "calendar.monthrange": calendar.monthrange,
+    "calendar.weekday": calendar.weekday,
 }
 """The operators and functions of the table that elements are operands of."""
 
@@ -239,9 +253,6 @@ def _present(kind: Any) -> Any:
 # Hashes
 
 
-from colkern.cpu.primitives import get_byte as byte_at
-
-
 @overload_method(SequenceType, "__hash__")
 def _ol_hash(s):
     from numpy import int64, uint64
@@ -249,7 +260,7 @@ def _ol_hash(s):
     def fowler_noll_vo(s):
         found = uint64(0xCBF29CE484222325)
         for k in range(s._ck_size):
-            found = (found ^ uint64(byte_at(s._ck_address + k))) * uint64(0x100000001B3)
+            found = (found ^ uint64(get_byte(s._ck_address + k))) * uint64(0x100000001B3)
         keep(s)
         # Hashes of dictionaries are signed, and -1 is none.
         return int64(found >> uint64(1))

@@ -83,7 +83,7 @@ _OPTIONALS = (types.Optional(text), types.Optional(binary))
 """There is one object of each in a process."""
 
 for _optional in _OPTIONALS:
-    # Numba takes a comparison of a string with any type of its own, optional elements included, to be False.
+    # Numba takes a comparison of a string with any type of its own to be False; these are not.
     _optional._is_internal = False
 
 OWNER = types.MemInfoPointer(types.voidptr)

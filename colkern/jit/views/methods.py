@@ -38,7 +38,7 @@ from colkern.jit.views.elements import (
 )
 from colkern.jit.views.fields import position_of
 from colkern.jit.views.slots import checks_positions, element_at, slot_of
-from colkern.layouts import LayoutKind, layout
+from colkern.layouts import LayoutKind, Role, layout
 
 Owner = ColumnType | RowType
 
@@ -144,7 +144,7 @@ def _by_position(
     return Method(had_by, bound_function(key)(resolve))
 
 
-# Texts as bytes
+# The same memory as another type
 
 _AS_BYTES: dict[type[s.DataType], s.DataType] = {
     s.Utf8: s.binary(),
@@ -152,22 +152,34 @@ _AS_BYTES: dict[type[s.DataType], s.DataType] = {
     s.Utf8View: s.binary_view(),
 }
 
+_MOMENTS = (s.Date, s.Time, s.Timestamp, s.Duration)
 
-def _as_bytes() -> Method:
-    """`column.as_bytes()`: the same memory, as a column of byte strings."""
-    key = "column.as_bytes"
+
+def _as_bytes(data_type: s.DataType) -> s.DataType:
+    return _AS_BYTES[type(data_type)]
+
+
+def _as_integers(data_type: s.DataType) -> s.DataType:
+    """The integers of the layout of a type of dates and times."""
+    return s.int32() if layout(data_type).spec(Role.DATA).dtype.itemsize == 4 else s.int64()
+
+
+def _as_other(
+    name: str, other: Callable[[s.DataType], s.DataType], *kinds: type[s.DataType]
+) -> Method:
+    """`column.name()`: the same memory, as a column of another type with the same buffers."""
+    key = f"column.{name}"
 
     def resolve(self, column, args, kws):
         if args or kws:
-            raise TypingError("as_bytes takes no arguments")
-        return signature(column_type(_AS_BYTES[type(column.data_type)]))
+            raise TypingError(f"{name} takes no arguments")
+        return signature(column_type(other(column.data_type)))
 
     @lower_builtin(key, ColumnType)
     def lower(context, builder, sig, args):
-        # Both have the same buffers.
         return args[0]
 
-    return Method(_columns_of(*_AS_BYTES), bound_function(key)(resolve))
+    return Method(_columns_of(*kinds), bound_function(key)(resolve))
 
 
 # Children of unions
@@ -263,11 +275,9 @@ def _emit_unit(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
     return at.context.get_constant_generic(at.builder, types.unicode_type, kind.data_type.unit)
 
 
-_UNITS = (s.Date, s.Time, s.Timestamp, s.Duration, s.Interval)
-
 COLUMN_ATTRIBUTES = {
     "null_count": Attribute(_any, lambda _: types.int64, _emit_null_count),
-    "unit": Attribute(_columns_of(*_UNITS), lambda _: types.unicode_type, _emit_unit),
+    "unit": Attribute(_columns_of(*_MOMENTS, s.Interval), lambda _: types.unicode_type, _emit_unit),
     "dictionary": _part(0, _columns_of(s.Dictionary)),
     "run_ends": _part(0, _are_runs),
     "keys": _part(0, _are_entries),
@@ -286,7 +296,8 @@ COLUMN_METHODS = {
     "index": _by_position(
         "index", lambda _: types.int64, lambda _: index_at, _columns_of(s.Dictionary)
     ),
-    "as_bytes": _as_bytes(),
+    "as_bytes": _as_other("as_bytes", _as_bytes, *_AS_BYTES),
+    "as_integers": _as_other("as_integers", _as_integers, *_MOMENTS),
     "run": _by_position("run", lambda _: types.int64, lambda _: run_of, _are_runs),
     "child": _by_child(
         "column.child", ColumnType, ColumnType.part, emit_child, _columns_of(s.Union)

@@ -121,7 +121,8 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             accepted_reader(parameter, decoded_type(column))
         plain = tuple(map(decoded_type, columns))
-        return self.rows.plan(plain, self._nullable(), self._returns())
+        plan: AnyPlan | None = self.rows.plan(plain, self._nullable(), self._returns())
+        return plan
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:
         row_plan = self._row_plan(columns)

@@ -6,9 +6,9 @@ Nothing here imports Numba; the first definition with known types, or the first 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -16,38 +16,67 @@ from colkern.errors import CompileError
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
-    Options,
     common_length,
     imported,
     require_null_policy,
 )
-from colkern.jit.results.result_types import result_type
-from colkern.jit.rows.arguments import Value
+from colkern.jit.compiling.names import has_all_names
+from colkern.jit.rows.arguments import accepted_reader
 from colkern.jit.signatures import Signature, signature_of
-
-if TYPE_CHECKING:
-    from colkern.jit.results.kinds import Kind
-    from colkern.jit.rows.reduction import Reduction, RowFunctions
-    from colkern.jit.rows.states import State
-
-
-@dataclass(frozen=True, slots=True)
-class Functions:
-    """The plain functions of a reducer."""
-
-    init: Callable[..., object]
-    update: Callable[..., object]
-    merge: Callable[..., object] | None
-    finish: Callable[..., object] | None
+from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representative
+from colkern.rows.encoded import decoded_type
+from colkern.rows.front import Sources, sources_of
+from colkern.rows.reductions import Functions, PythonReduction, Reduction
+from colkern.rows.reports import Report
 
 
-class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
+class CompiledReducer(CompiledRows):
+    """The plans of a reducer.
+
+    Args:
+        name: The reducer's name.
+        functions: Its functions.
+        options: How they are compiled.
+        sources: The sources of them and of what they call, from the process that defined them.
+    """
+
+    def __init__(
+        self, name: str, functions: Functions, options: RowOptions, sources: Sources | None
+    ) -> None:
+        super().__init__(functions.update, options, sources)
+        self._functions = functions
+        self.report = Report(name)
+
+    def sources(self) -> Sources:
+        """The sources, for a process that has none."""
+        found: Sources = {}
+        for function in filter(None, astuple(self._functions)):
+            found |= sources_of(function)
+        return found
+
+    def _compiled(
+        self,
+        columns: tuple[s.DataType, ...],
+        nullable: Sequence[bool],
+        returns: s.DataType | None,
+    ) -> Reduction:
+        strict, wraps = self._options.strict, self._options.arithmetic == "machine"
+        return Reduction(
+            self.report.name, self._functions, columns, nullable, returns, strict, wraps
+        )
+
+    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | None) -> PythonReduction:
+        return PythonReduction(self.report.name, self._functions, nullable, returns)
+
+
+class Reducer(ColumnFunction[s.DataType, "AnyReduction"]):
     """A reduction of columns, made by `reducer` from functions of a state.
 
     Attributes:
         functions: The plain Python functions.
         signature: The parameters of `update` after the state, and the result, as declared.
         nulls: Its `NullPolicy`.
+        options: How it is compiled.
     """
 
     functions: Functions
@@ -55,11 +84,27 @@ class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
     KIND = "reducer"
 
     def __init__(
-        self, source: _Names, functions: Functions, signature: Signature, nulls: NullPolicy
+        self,
+        source: _Names,
+        functions: Functions,
+        signature: Signature,
+        nulls: NullPolicy,
+        options: RowOptions = DEFAULT_OPTIONS,
+        sources: Sources | None = None,
     ) -> None:
         super().__init__(signature, nulls)
         self.__name__, self.__qualname__, self.__module__, self.__doc__ = astuple(source)
         self.functions = functions
+        self.options = options
+        self.rows = CompiledReducer(self.__name__, functions, options, sources)
+
+    def report(self) -> Report:
+        """How many rows there were so far, and how many were left to Python, by line."""
+        return self.rows.report
+
+    def source(self) -> str:
+        """The source that is generated for the columns of the last call; empty before it."""
+        return self.rows.source()
 
     def __call__(self, *columns: object, by: object = None, **named: object) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
@@ -105,19 +150,26 @@ class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
             )
         common_length([self._names[0], *keys], [arrays[0], *keys.values()], self.KIND)
         groups = group_rows(list(keys.values()))
-        results = plan.run_groups(arrays, length, groups)
+        results, left = plan.run(arrays, length, groups)
+        self.report().add(length, left)
         parts = [groups.keys(key) for key in keys.values()]
         return RecordBatch.from_arrays([*parts, results], [*keys, self.name])
 
     def reduce(self, *columns: object, **named: object) -> Array:
         """As a call without `by`, but the value is an array of one slot, of the type of the results."""
         plan, arrays, length = self._planned(self._arrays(columns, named))
-        return plan.run(arrays, length)
+        results, left = plan.run(arrays, length)
+        self.report().add(length, left)
+        return results
 
-    def reduction(self, *columns: s.DataType) -> Reduction:
+    def reduction(self, *columns: s.DataType) -> AnyReduction:
         """The plan for columns of those types, to take states out of it before `finish`."""
         self._check_count(len(columns))
-        return self._plan_for(columns)
+        return self._plan_for(tuple(map(decoded_type, columns)))
+
+    def has_states(self, *columns: s.DataType) -> bool:
+        """Whether states of groups can be taken out and merged later, for columns of those types."""
+        return self.functions.merge is not None and isinstance(self.reduction(*columns), Reduction)
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the functions if it has to.
@@ -125,63 +177,41 @@ class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
         Raises:
             TypeError, CompileError: As a call with such columns would.
         """
-        self._check_count(len(columns))
-        _, returns = self._infer(tuple(reader.value for reader in self._readers(columns)))
-        return returns
+        return self.reduction(*columns).returns
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Reduction:
-        from colkern.jit.rows.inputs import Inputs
-        from colkern.jit.rows.reduction import Reduction
+    def define(self) -> None:
+        """Compile the functions if their declaration says enough, so that mistakes show at once.
 
-        readers = self._readers(columns)
-        functions = self._row_functions()
-        state, returns = self._infer(tuple(reader.value for reader in readers))
-        inputs = Inputs(self._names, readers, self._nullable())
-        return Reduction(self.name, inputs, functions, state, returns)
+        Left to the first call where a name is missing: helpers may be defined further down.
+        """
+        types = [representative(parameter.type) for parameter in self.signature.parameters]
+        known = [type_ for type_ in types if type_ is not None]
+        functions = [part for part in astuple(self.functions) if part is not None]
+        if len(known) == len(types) and all(map(has_all_names, functions)):
+            self._plan_for(tuple(map(decoded_type, known)))
 
-    def _row_functions(self) -> RowFunctions:
-        from colkern.jit.rows.reduction import RowFunctions
-
-        plain = self.functions
-        return RowFunctions(
-            self._row_function(plain.init),
-            self._row_function(plain.update),
-            plain.merge and self._row_function(plain.merge),
-            self._row_function(plain.finish or _state_itself),
+    def _plan(self, columns: tuple[s.DataType, ...]) -> AnyReduction:
+        for parameter, column in zip(self.signature.parameters, columns, strict=True):
+            accepted_reader(parameter, column)
+        plan: AnyReduction | None = self.rows.plan(
+            columns, self._nullable(), self.signature.returns
         )
+        if plan is None:
+            reason = self.rows.reason()
+            assert reason is not None
+            raise reason
+        return plan
 
-    def _functions(self) -> Iterable[Callable[..., object]]:
-        plain = self.functions
-        return filter(None, (plain.init, plain.update, plain.merge, plain.finish))
-
-    def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
-        from colkern.cpu.findings import remembered
-
-        functions, nullable = self._row_functions(), self._nullable()
-        parts = (functions.init, functions.update, functions.merge, functions.finish)
-
-        def find() -> tuple[State, Kind]:
-            from colkern.jit.rows.state_inference import state_and_result
-
-            dispatchers = [part and part.dispatcher for part in parts]
-            return state_and_result(self.name, dispatchers, values, nullable)
-
-        contents = tuple(part and part.content for part in parts)
-        state, kind = remembered(("state", contents, values, nullable), find)
-        if self.functions.finish is None and state.packed:
-            raise CompileError(f"{self.name}: a state that is a tuple needs a finish function")
-        return state, result_type(self.name, {kind}, self.signature.returns)
-
-    def _result_types(self) -> Iterable[s.DataType]:
-        return (returns for _, returns in self._inferred.values())
+    def _result_types(self) -> Iterator[s.DataType]:
+        return (plan.returns for plan in self._plans.values())
 
     def _parts(self) -> tuple[object, ...]:
         source = _Names(self.__name__, self.__qualname__, self.__module__, self.__doc__)
-        return source, self.functions, self.signature, self.nulls
+        parts = source, self.functions, self.signature, self.nulls
+        return *parts, self.options, self.rows.sources()
 
-    def _pickled_types(self) -> dict[tuple[Value, ...], tuple[State, s.DataType]]:
-        # A state has types of Numba's, which a process that unpickles it may not need.
-        return {}
+
+AnyReduction = Reduction | PythonReduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +222,6 @@ class _Names:
     qualname: str
     module: str
     doc: str | None
-
-
-def _state_itself(state: object) -> object:
-    return state
 
 
 def _named_keys(by: object) -> Iterator[tuple[str, Array]]:
@@ -210,6 +236,16 @@ def _named_keys(by: object) -> Iterator[tuple[str, Array]]:
             yield f"key_{position}", imported(f"by[{position}]", column)
     else:
         yield "key", imported("by", by)
+
+
+class Options(TypedDict, total=False):
+    """Options of `reducer`."""
+
+    returns: object
+    nulls: NullPolicy
+    signature: str | None
+    strict: bool
+    fallback: bool
 
 
 @overload
@@ -229,6 +265,8 @@ def reducer(
     returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
+    strict: bool = False,
+    fallback: bool = False,
 ) -> Reducer | Callable[[object], Reducer]:
     """Make functions of a state and one row into a reduction of columns, compiled by Numba::
 
@@ -249,9 +287,11 @@ def reducer(
         weighted_mean(values, weights)            # a float
         weighted_mean(values, weights, by=names)  # a batch with the columns key, weighted_mean
 
-    The functions have no `self`. A state is a number, a bool, or a tuple of them, and keeps its type;
-    only an integer of `init` becomes a float where `update` makes it one, and a literal a uint64 where
-    it meets one.
+    The functions have no `self`, and mean what they mean in Python, as those of a `udf`:
+    `state = init()`, then `state = update(state, *row)` for each row, then `finish(state)`. A state is a
+    number, a bool, a date or time, None, or a tuple of them, and keeps its type; only an integer of
+    `init` becomes a float where `update` makes it one. Rows that compiled code does not cover are
+    computed by the plain `update`; if a state leaves 64 bits, all rows are. `report()` counts them.
 
     - `init()` gives the state before any row;
     - `update(state, *values)` that after one more row;
@@ -270,6 +310,8 @@ def reducer(
             None.
             Parameters declared to take None get it under both; `finish` may return None for a null.
         signature: As text, `"(float64, float64?) -> float64"`, of columns and result, over all hints.
+        strict: Whether a row that compiled code does not cover is refused by CompileError.
+        fallback: Whether functions that do not compile run in Python, with a warning that says why.
 
     Raises:
         TypeError: If a declaration cannot be understood, or a function is missing.
@@ -280,12 +322,15 @@ def reducer(
     if isinstance(source, str):
         source, signature = None, source
     require_null_policy(nulls)
+    options = RowOptions(strict=strict, fallback=fallback)
     if source is None:
-        return lambda given: _make(given, returns, nulls, signature)
-    return _make(source, returns, nulls, signature)
+        return lambda given: _make(given, returns, nulls, signature, options)
+    return _make(source, returns, nulls, signature, options)
 
 
-def _make(source: object, returns: object, nulls: NullPolicy, signature: str | None) -> Reducer:
+def _make(
+    source: object, returns: object, nulls: NullPolicy, signature: str | None, options: RowOptions
+) -> Reducer:
     names = _names(source)
     functions = Functions(
         _function(names, source, "init", 0),
@@ -296,7 +341,7 @@ def _make(source: object, returns: object, nulls: NullPolicy, signature: str | N
     declared = signature_of(
         functions.update, signature, returns, leading=1, last=functions.finish or functions.update
     )
-    reduction = Reducer(names, functions, declared, nulls)
+    reduction = Reducer(names, functions, declared, nulls, options)
     reduction._require_supported()
     reduction.define()
     return reduction

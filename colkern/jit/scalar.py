@@ -69,10 +69,17 @@ class Udf(FunctionOfRow):
         """
         return self._called(self._arrays(columns, named))
 
-    # What the compiler of row functions does not take
+    # Columns and results of types that the compiler of row functions does not take
 
     def _define_otherwise(self, is_known: bool) -> None:
+        if is_known:
+            self._require_types_alone()
         ColumnFunction.define(self)
+
+    def _require_types_alone(self) -> None:
+        """Refuse a function that has no compiled form: older code would give it another meaning."""
+        if isinstance(reason := self._reason(), CompileError):
+            raise reason
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
         types = tuple([array.type for array in arrays])
@@ -90,6 +97,7 @@ class Udf(FunctionOfRow):
         from colkern.jit.device.columns_of_rows import DevicePlan
         from colkern.jit.device.row_kernels import Argument
 
+        self._require_types_alone()
         readers = self._readers(columns)
         returns = self._infer(tuple(reader.value for reader in readers))
         arguments = list(map(Argument, readers, columns, self._nullable()))
@@ -97,12 +105,14 @@ class Udf(FunctionOfRow):
         return DevicePlan(self.name, self.function, arguments, returns, default, self._over_rows)
 
     def _type_otherwise(self, columns: tuple[s.DataType, ...]) -> s.DataType:
+        self._require_types_alone()
         return self._infer(tuple(reader.value for reader in self._readers(columns)))
 
     def _plan_otherwise(self, columns: tuple[s.DataType, ...]) -> Plan:
         from colkern.jit.rows.execution import Plan
         from colkern.jit.rows.inputs import Inputs
 
+        self._require_types_alone()
         readers = self._readers(columns)
         function = self._row_function(self.function)
         returns = self._infer(tuple(reader.value for reader in readers))
@@ -119,15 +129,8 @@ class Udf(FunctionOfRow):
             )
 
     def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
-        try:
-            kinds = self._kinds(self._row_function(self.function), values, self._nullable())
-            returns = result_type(self.name, kinds, self.signature.returns)
-        except CompileError as error:
-            # Neither compiler takes it: the first one's reason is about the function as Python.
-            reason = self.rows.reason()
-            if isinstance(reason, CompileError):
-                raise reason from error
-            raise
+        kinds = self._kinds(self._row_function(self.function), values, self._nullable())
+        returns = result_type(self.name, kinds, self.signature.returns)
         self._default(returns)
         return returns
 

@@ -49,6 +49,26 @@ def length(value: Bytes) -> int64:
 
 
 @helper
+def integer(value: Bytes, byteorder: Text, signed: bool) -> tuple[int64, Code]:
+    """`int.from_bytes(value, byteorder, signed=signed)`."""
+    order = get_byte(byteorder.address) if byteorder.size > 0 else int64(0)
+    is_big = order == 98 and byteorder.size == 3
+    if value.size > 8 or not (is_big or (order == 108 and byteorder.size == 6)):
+        return int64(0), LEFT
+    if value.size == 0:
+        return int64(0), DONE
+    first = get_byte(value.address + (int64(0) if is_big else value.size - 1))
+    is_negative = first > 127
+    if is_negative and not signed and value.size == 8:
+        return int64(0), LEFT
+    result = int64(-1) if is_negative and signed else int64(0)
+    for k in range(value.size):
+        place = k if is_big else value.size - 1 - k
+        result = result << 8 | get_byte(value.address + place)
+    return result, DONE
+
+
+@helper
 def item(value: Bytes, index: int64) -> tuple[int64, Code]:
     """`value[index]`."""
     place = index + value.size if index < 0 else index

@@ -29,6 +29,7 @@ from colkern.kernels.row_items import (
     equal_words,
     hash_words,
 )
+from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, KEY_ERROR, LEFT, NO_ROOM, Arena, Code, allocate
 
 ENTRIES = 0
@@ -374,6 +375,22 @@ def next_item(key_words: int64, value_words: int64, header: int64, place: Place)
             return entry + 8
         entry += size
     return int64(0)
+
+
+@helper
+def list_of_entries(arena: Arena, key_words: int64, value_words: int64, header: int64) -> int64:
+    """A list of the keys of a dictionary or set, each with its value; 0 if the arena has no room."""
+    words = key_words + value_words
+    made = new_list(arena, words, get_word(header + COUNT))
+    if made != 0:
+        place = get_word(made)
+        key = next_item(key_words, value_words, header, int64(0))
+        while key != 0:
+            copy_words(key, place, words)
+            place += words * 8
+            key = next_item(key_words, value_words, header, key)
+        set_word(made + 8, get_word(header + COUNT))
+    return made
 
 
 @helper

@@ -11,7 +11,7 @@ from typing import Any
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import layout_of
-from colkern.rows.emitter import Emitter, MeetsNumPy
+from colkern.rows.emitter import Emitter, MeetsNumPy, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.table import (
     NO_DEFAULT,
@@ -92,6 +92,8 @@ def require_changeable(emitter: Emitter, container: Value) -> None:
     kind = container.kind
     if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
         emitter.refuse("a constant that changes has no compiled form")
+    if any(k.may_be_one(kind, read) for read in emitter.read_later):
+        emitter.refuse("a container that changes while a generator reads it has no compiled form")
 
 
 def has(name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES) -> bool:
@@ -220,10 +222,10 @@ def _widened(
     """An argument, widened to what the parameter takes."""
     value = emitter.numbers(value)
     name = getattr(parameter.kind, "id", "")
-    if name == "float" and value.kind.name in ("int", "bool"):
-        return Value(k.FLOAT, f"float({value.code})")
     if name == "int" and value.kind.name == "bool":
         return Value(k.INT, f"int({value.code})")
+    if name == "float" and value.kind.name in ("int", "bool"):
+        return Value(k.FLOAT, as_float(value))
     if name in bindings and bindings[name] != value.kind:
         return emitter.converted(value, bindings[name])
     if isinstance(value.kind, k.Container):

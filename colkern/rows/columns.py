@@ -365,7 +365,13 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
         names = kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
         types = [type_of(item, large) for item in kind.items]
         return s.struct(list(zip(names, types, strict=True)))
-    if isinstance(kind, k.Container) and kind.name in ("list", "set"):
+    if isinstance(kind, k.Container):
+        if isinstance(kind.items[0], k.Optional) and kind.name == "dict":
+            raise UnsupportedError(f"results that are {kind}: no key of a map is null")
+        if kind.name in ("dict", MAP):
+            items = kind.items if kind.name == "dict" else getattr(kind.items[0], "items", ())
+            key, value = (type_of(item, large) for item in items)
+            return s.map_(key, value)
         item = type_of(kind.items[0], large)
         return s.large_list(item) if large else s.list_(item)
     if kind.name not in _RESULTS:
@@ -386,7 +392,7 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
     Raises:
         UnsupportedError: If results of that kind are no values of the type.
     """
-    storage = returns.storage
+    storage = decoded_type(returns).storage
     if isinstance(kind, k.Optional):
         return k.optional(declared_kind(kind.of, returns))
     if kind in (k.NONE, k.NEVER):
@@ -402,10 +408,28 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
     if isinstance(kind, k.Container) and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
+    if isinstance(kind, k.Container) and isinstance(storage, s.Map):
+        return _declared_map(kind, storage)
     if isinstance(storage, _DECLARED.get(kind.name, ())):
         return kind
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
+
+def _declared_map(kind: k.Container, type_: s.Map) -> Kind:
+    """A dictionary, or a list of pairs, as a map."""
+    fields = type_.entries_field.type.fields
+    pair = k.tuple_of(kind.items) if kind.name == "dict" else kind.items[0]
+    if kind.name == "set" or (pair != k.NEVER and len(getattr(pair, "items", ())) != len(fields)):
+        raise UnsupportedError(f"results that are {kind} as {type_}")
+    parts = getattr(pair, "items", (k.NEVER, k.NEVER))
+    items = tuple(declared_kind(part, of.type) for part, of in zip(parts, fields, strict=True))
+    if kind.name == "dict":
+        return replace(kind, items=items)
+    return replace(kind, name=MAP, items=(k.tuple_of(items, ("key", "value")),))
+
+
+MAP = "map"
+"""The name of the kind of a list of pairs that is declared to be a map."""
 
 LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
 _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {

@@ -56,7 +56,7 @@ class CompiledRows:
     def __init__(self, function: Any, options: RowOptions, sources: Sources | None = None) -> None:
         self._function = function
         self._options = options
-        self._plans: dict[Any, AnyPlan | None] = {}
+        self._plans: dict[Any, Any] = {}
         self._reasons: dict[Any, CompileError | UnsupportedError] = {}
         self._lock = threading.RLock()
         self.report = Report(function.__name__)
@@ -69,7 +69,7 @@ class CompiledRows:
 
     def source(self) -> str:
         """The source that is generated for the types of the last plan."""
-        plans = [plan for plan in self._plans.values() if isinstance(plan, Plan)]
+        plans = [plan for plan in self._plans.values() if hasattr(plan, "text")]
         return plans[-1].text() if plans else ""
 
     def reason(self) -> CompileError | UnsupportedError | None:
@@ -81,36 +81,48 @@ class CompiledRows:
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
         returns: s.DataType | None,
-    ) -> AnyPlan | None:
+    ) -> Any:
         """The plan for columns of those types; None if the function is not this compiler's."""
         with self._lock:
             if columns not in self._plans:
                 self._plans[columns] = self._made(columns, nullable, returns)
             return self._plans[columns]
 
+    def _compiled(
+        self,
+        columns: tuple[s.DataType, ...],
+        nullable: Sequence[bool],
+        returns: s.DataType | None,
+    ) -> Any:
+        """The plan that is compiled."""
+        options = self._options
+        wraps = options.arithmetic == "machine"
+        return Plan(self._function, columns, nullable, returns, options.strict, wraps)
+
+    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | None) -> Any:
+        """The plan of Python alone."""
+        return PythonPlan(self._function, nullable, returns)
+
     def _made(
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
         returns: s.DataType | None,
-    ) -> AnyPlan | None:
+    ) -> Any:
         if os.environ.get("COLKERN_JIT") == "0":
-            return PythonPlan(self._function, nullable, returns)
+            return self._in_python(nullable, returns)
         try:
-            options = self._options
-            wraps = options.arithmetic == "machine"
-            return Plan(self._function, columns, nullable, returns, options.strict, wraps)
+            return self._compiled(columns, nullable, returns)
         except (CompileError, UnsupportedError) as error:
-            self._reasons[columns] = error
             if self._options.strict:
                 raise
             if not self._options.fallback:
+                advice = "with fallback=True, it runs in Python"
+                self._reasons[columns] = type(error)(f"{error}\n{advice}")
                 return None
             self.report.reason = str(error).split("\n")[0]
-            warnings.warn(
-                f"{self._function.__name__} runs in Python: {self.report.reason}", stacklevel=4
-            )
-            return PythonPlan(self._function, nullable, returns)
+            warnings.warn(f"{self.report.name} runs in Python: {self.report.reason}", stacklevel=4)
+            return self._in_python(nullable, returns)
 
 
 class Counted:

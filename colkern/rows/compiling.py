@@ -12,7 +12,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
-from colkern.kernels import primitives, row_lists, row_results, row_slots, row_values
+from colkern.kernels import primitives, row_dicts, row_lists, row_results, row_slots, row_values
 from colkern.rows.emitter import Program
 
 _OPTIONS: dict[str, Any] = {
@@ -44,9 +44,10 @@ BODIES = (
     row_slots.is_valid,
     row_slots.bit_at,
     row_results.put,
-    row_results.put_items,
     row_results.row_bytes,
     row_results.row_text,
+    row_dicts.list_of_entries,
+    row_lists.list_size,
     row_lists.new_list,
     row_values.allocate,
     row_values.get_bytes,
@@ -80,5 +81,5 @@ def namespace_of(program: Program, title: str) -> dict[str, Any]:
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         plain = function_of_text(name, text, own, f"row function {title}")
-        namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
+        own[name] = namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     return namespace

@@ -387,8 +387,9 @@ def mapped(emitter: Emitter, node: ast.Call) -> Value:
 
 def first(emitter: Emitter, node: ast.Call) -> Value:
     """`next(…)` of a generator expression."""
-    if not isinstance(node.args[0], ast.GeneratorExp):
-        emitter.refuse("next() has a compiled form of a generator expression only")
+    is_call = builtin_of(emitter, node.args[0]) == "yield"
+    if not is_call and not isinstance(node.args[0], ast.GeneratorExp):
+        emitter.refuse("next() has a compiled form of a generator at its beginning only")
     found = emitter.copy("False")
     result = Accumulator(emitter, node, Value(k.NEVER))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -67,6 +67,8 @@ def layout_of(kind: Kind) -> int:
 
 
 def _parts_of(kind: Kind) -> list[int]:
+    if k.is_row(kind):
+        raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
     if isinstance(kind, k.Tuple):
         return [part for item in kind.items for part in _parts_of(item)]
     if isinstance(kind, k.Optional):
@@ -292,6 +294,29 @@ def _word(value: Any) -> int:
     if isinstance(value, time):
         return (datetime.combine(_EPOCH, value) - _EPOCH) // _MICROSECOND
     return value // _MICROSECOND if isinstance(value, timedelta) else int(value)
+
+
+def value_of_words(words: Iterator[int], kind: Kind) -> Any:
+    """The Python object of a kind without texts and containers, from its words; the rest stay."""
+    if isinstance(kind, k.Optional):
+        is_none, value = next(words), value_of_words(words, kind.of)
+        return None if is_none else value
+    if isinstance(kind, k.Tuple):
+        items = [value_of_words(words, item) for item in kind.items]
+        return tuple(items) if kind.form is tuple else kind.form(*items)
+    return _VALUES[kind.name](next(words)) if kind.words else None
+
+
+_VALUES: dict[str, Callable[[int], Any]] = {
+    "int": int,
+    "float": lambda word: struct.unpack("<d", struct.pack("<q", word))[0],
+    "bool": bool,
+    "date": lambda word: date.fromordinal(_EPOCH.toordinal() + word),
+    "datetime": lambda word: _EPOCH + word * _MICROSECOND,
+    "time": lambda word: (_EPOCH + word * _MICROSECOND).time(),
+    "timedelta": lambda word: word * _MICROSECOND,
+}
+"""The object of a word, by the name of its kind."""
 
 
 def hash_of(value: Any, kind: Kind) -> int:

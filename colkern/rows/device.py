@@ -15,7 +15,7 @@ from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.operations import nulls
-from colkern.rows.device_loop import device_source, gathered, kernel_function
+from colkern.rows.device_loop import Pieces, device_source, kernel_function
 from colkern.rows.emitter import Site
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
 from colkern.targets import Target, target_of
@@ -44,6 +44,7 @@ class OnDevice:
         self.function = kernel_function(plan, self._source)
         self._kernel = adapter.kernel(self.function)
         self._pools: dict[Device, Items] = {}
+        self._with_nulls: OnDevice | None = None
 
     @property
     def returns(self) -> s.DataType:
@@ -63,6 +64,10 @@ class OnDevice:
         Raises:
             UnsupportedError: If the function does not compile for a device.
         """
+        plan = self._plan.for_arrays(arrays)
+        if plan is not self._plan:
+            self._with_nulls = self._with_nulls or OnDevice(plan, self._room)
+            return self._with_nulls.run(arrays, length)
         device = next(array.device for array in arrays if array.device != HOST)
         target = target_of(device)
         if not length:
@@ -91,29 +96,28 @@ class OnDevice:
     ) -> tuple[Array, Counter[Site | None]]:
         """As `run`, where `start` launches the kernel, with so many threads."""
         plan, output = self._plan, self._source.output
-        validity, null_count = plan.called(arrays)
-        passed = [self._argument(target, value) for value in plan.passed(arrays)]
+        validity, null_count = plan.inputs.called(arrays)
+        passed = [self._argument(target, value) for value in plan.inputs.passed(arrays)]
         bits = self._argument(target, (validity or EMPTY).array)
         marks = target.allocate(length, np.uint8)
         arenas = target.output(
             threads * self._room // 8 if self._source.uses_arena else 0, np.int64
         )
-        written = {slots.name: target.allocate(length, slots.dtype) for slots in output.slots()}
+        written = {slots.name: target.allocate(length, slots.dtype) for slots in output.row_slots()}
+        slots = list(written.values())
         pool = target.address(self._pool(target))
-        texts: dict[str, list[Items]] = {name: [] for name in output.texts()}
+        pieces: Pieces = {}
         # Texts lie in the arenas until they are gathered: a thread has one row until then.
-        step = threads if texts and self._source.uses_arena else length
+        step = threads if output.is_elsewhere() and self._source.uses_arena else length
         for first in range(0, length, step):
             part = slice(first, min(first + step, length))
             words = (part.start, part.stop, target.address(arenas), self._room, pool)
             begin, end, *memory_ = map(np.int64, words)
-            start(begin, end, bits, *memory_, marks, *passed, *written.values())
-            for name, pieces in texts.items():
-                addresses, sizes = written[f"{name}_addresses"], written[f"{name}_sizes"]
-                pieces.append(gathered(target, addresses[part], sizes[part]))
-        for name, pieces in texts.items():
-            written[name] = _joined(target, pieces)
-        made = output.column(target, written, length, plan.large)
+            start(begin, end, bits, *memory_, marks, *passed, *slots)
+            output.gather(target, written, part, pieces)
+        for name, parts in pieces.items():
+            written[name] = _joined(target, parts)
+        made = output.array(target, written, length, plan.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
         return plan.completed(target, made, arrays, marks)
@@ -131,7 +135,7 @@ class OnDevice:
         """The constants on a device."""
         device = target.device
         if device not in self._pools:
-            program = self._plan.source.program
+            program = self._plan.program
             words = np.zeros(pool_words(program), np.int64)
             placed = target.output(len(words), np.int64)
             write_pool(program, words, target.address(placed))
@@ -143,10 +147,10 @@ class OnDevice:
 
 
 def _joined(target: Target, pieces: Sequence[Items]) -> Items:
-    """The bytes of all pieces."""
+    """The items of all pieces."""
     if len(pieces) == 1:
         return pieces[0]
-    joined = target.output(sum(map(len, pieces)), np.uint8)
+    joined = target.output(sum(map(len, pieces)), pieces[0].dtype)
     at = 0
     for piece in pieces:
         joined[at : at + len(piece)] = piece

@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from colkern.arrays import Array
-from colkern.bitmaps import bit_words, bitmap_of
 from colkern.cuda import adapter, row_functions
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
-from colkern.kernels import bitmaps, row_values, selection
-from colkern.memory import Buffer, Items
+from colkern.kernels import row_values, selection
+from colkern.memory import Items
 from colkern.rows import kinds as k
-from colkern.rows.columns import type_of
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
 from colkern.rows.loop import before_call, calls_with_arena, indented, zeros_of
 from colkern.rows.plan import Plan
-from colkern.rows.results import Memory, Output, Slots, require_reach
+from colkern.rows.results import Output, Sink, Slots, Written, is_hashed
 from colkern.rows.values import Value, inner, of_parts, zeros
 from colkern.targets import Target
+
+Pieces = dict[str, list[Items]]
+"""What was gathered, by name, of some rows and then of others."""
 
 NO_ROOM = 1
 """What marks a row that needs a larger arena: no number of a place in the source."""
@@ -44,11 +44,21 @@ def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
 
 
 class DeviceOutput(Output):
-    """How a kernel writes results of a kind, and the column on a device that they become."""
+    """How a kernel writes results of a kind: of texts and lists, where they are in the thread's arena."""
 
-    def _memory_of_bytes(self) -> list[Memory]:
-        names = f"{self.name}_addresses", f"{self.name}_sizes"
-        return [Slots(name, np.int64) for name in names]
+    def row_slots(self) -> Iterator[Slots]:
+        """The slots that rows have."""
+        if self.is_text or self.item is not None:
+            yield Slots(f"{self.name}_addresses", np.int64)
+        yield from super().row_slots()
+
+    def own_sinks(self) -> list[Sink]:
+        """None."""
+        return []
+
+    def functions(self) -> dict[str, str]:
+        """None."""
+        return {}
 
     def lines(self, value: Value) -> Iterator[str]:
         """The lines that write a value as row `i`."""
@@ -60,74 +70,96 @@ class DeviceOutput(Output):
         yield from ("    " + line for line in self._inside(inner(value)))
 
     def _inside(self, value: Value) -> Iterator[str]:
-        if self.inside in (k.TEXT, k.BYTES):
+        if self.is_text:
             yield f"{self.name}_addresses[i] = {value.code}.address"
             yield f"{self.name}_sizes[i] = {value.code}.size"
+        elif self.item is not None:
+            yield f"{self.name} = {self.listed(value.code)}"
+            yield f"if {self.name} == 0:"
+            yield f"    marks[i] = u1({NO_ROOM})"
+            yield "else:"
+            yield f"    {self.name}_addresses[i] = get_word({self.name})"
+            yield f"    {self.name}_sizes[i] = list_size({self.name})"
         else:
             yield from super()._inside(value)
 
-    def slots(self) -> list[Slots]:
-        """All its memory.
+    def require_known(self) -> None:
+        """Make sure that all results can be gathered.
 
         Raises:
-            UnsupportedError: If there is other memory than slots.
+            UnsupportedError: For dictionaries in lists: only a kernel makes lists of what they have.
         """
-        memory = list(self.all_memory())
-        slots = [each for each in memory if isinstance(each, Slots)]
-        if not slots or len(slots) < len(memory):
+        in_lists = [below for part in self.below() if part.item for below in part.item.below()]
+        if any(is_hashed(part.inside) for part in in_lists):
             raise UnsupportedError(f"results that are {self.kind} on a device")
-        return slots
 
-    def texts(self) -> Iterator[str]:
-        """The names of the results that are texts or byte strings, here and below."""
-        if self.inside in (k.TEXT, k.BYTES):
-            yield self.name
-        for part in self.parts:
-            assert isinstance(part, DeviceOutput)
-            yield from part.texts()
+    def is_elsewhere(self) -> bool:
+        """Whether some of what it writes is where something lies in an arena."""
+        return any(part.is_text or part.item is not None for part in self.below())
 
-    def column(self, target: Target, written: dict[str, Items], length: int, large: bool) -> Array:
-        """What was written, as an array on the device, which is current.
+    def gather(self, target: Target, written: Written, rows: slice, found: Pieces) -> None:
+        """Gather what rows have in the arenas.
 
         Args:
-            target: The device's.
-            written: By name, the items of slots, and the bytes of texts.
-            length: How many rows there are.
-            large: Whether offsets have 64 bits.
-
-        Raises:
-            LimitExceededError: If there is more than offsets reach.
+            target: The device's, which is current.
+            written: The slots of all rows.
+            rows: The rows.
+            found: By name, the pieces so far, to be added to.
         """
-        validity, nulls = None, 0
+        if self.is_text or self.item is not None:
+            addresses, sizes = (written[f"{self.name}_{what}"] for what in ("addresses", "sizes"))
+            self._gather(target, addresses[rows], sizes[rows], found)
+        for part in self.parts:
+            assert isinstance(part, DeviceOutput)
+            part.gather(target, written, rows, found)
+
+    def _gather(self, target: Target, addresses: Items, sizes: Items, found: Pieces) -> None:
+        """Gather the texts or lists at addresses."""
+        item = self.item
+        if item is None:
+            found.setdefault(f"{self.name}_data", []).append(gathered(target, addresses, sizes))
+            return
+        assert isinstance(item, DeviceOutput)
+        count = item.kind.words
+        words = gathered(target, addresses, sizes * (8 * count)).view(np.int64)
+        length = target.total(sizes)
+        item._gather_items(target, words.reshape(length, count), 0, None, found)
+
+    def _gather_items(
+        self, target: Target, words: Items, at: int, there: Items | None, found: Pieces
+    ) -> None:
+        """Gather the slots of items, one row of words an item, of which its own begin at a column.
+
+        `there` says which of them are, in ones and zeros: the words of others are anything.
+        """
         if isinstance(self.kind, k.Optional):
-            valid = written[f"{self.name}_valid"]
-            nulls = length - target.total(valid.astype(np.int64))
-            validity = _packed(target, valid) if nulls else None
-        type_ = type_of(self.inside, large)
-        children: list[Array] = []
-        if self.parts:
-            buffers: list[Buffer | None] = [validity]
-            for part in self.parts:
-                assert isinstance(part, DeviceOutput)
-                children.append(part.column(target, written, length, large))
-        elif self.inside in (k.TEXT, k.BYTES):
-            item = np.int64 if large else np.int32
-            offsets, total = target.running_sum(written[f"{self.name}_sizes"], item)
-            if not large:
-                require_reach(total, type_)
-            buffers = [validity, target.buffer(offsets), target.buffer(written[self.name])]
-        elif self.inside == k.BOOL:
-            buffers = [validity, _packed(target, written[self.name])]
-        else:
-            buffers = [validity, target.buffer(written[self.name])]
-        return Array(type_, length, buffers, children, null_count=nulls)
-
-
-def _packed(target: Target, flags: Items) -> Buffer:
-    """A bitmap of bytes that are 0 or 1."""
-    words = bit_words(target, len(flags))
-    target.map(bitmaps.pack_bits, len(words), flags, len(flags), words)
-    return bitmap_of(target, words, len(flags))
+            valid = (words[:, at] == 0).astype(np.int64)
+            there = valid if there is None else valid * there
+            found.setdefault(f"{self.name}_valid", []).append(valid)
+            at += 1
+        if self.is_text or self.item is not None:
+            addresses, sizes = words[:, at].copy(), words[:, at + self.is_text].copy()
+            if self.item is not None:
+                sizes = sizes * 0 + 16
+            elif self.inside == k.TEXT:
+                sizes >>= 1
+            if there is not None:
+                sizes *= there
+            if self.item is not None:
+                # A header has where the items are, and how many.
+                headers = gathered(target, addresses, sizes).view(np.int64).reshape(-1, 2)
+                known = sizes.nonzero()[0]
+                addresses *= 0
+                sizes *= 0
+                addresses[known], sizes[known] = headers[:, 0], headers[:, 1]
+            found.setdefault(f"{self.name}_sizes", []).append(sizes)
+            self._gather(target, addresses, sizes, found)
+        elif self.is_number:
+            found.setdefault(self.name, []).append(self.numbers(words[:, at]))
+        for part in self.parts:
+            assert isinstance(part, DeviceOutput)
+            part._gather_items(target, words, at, there, found)
+            at += part.kind.words
 
 
 def gathered(target: Target, addresses: Items, sizes: Items) -> Items:
@@ -160,9 +192,9 @@ def device_source(plan: Plan) -> DeviceSource:
         UnsupportedError: If it has a column or results that kernels do not cover.
     """
     output = DeviceOutput(plan.kind)
-    slots = output.slots()
-    program = plan.source.program
-    uses_arena = calls_with_arena(program)
+    output.require_known()
+    program = plan.program
+    uses_arena = output.makes or calls_with_arena(program)
     codes = [part for argument in plan.arguments for part in argument.value.parts]
     result = of_parts(plan.kind, tuple(f"x_{n}" for n in range(len(zeros(plan.kind)))))
     slot = []
@@ -182,7 +214,7 @@ def device_source(plan: Plan) -> DeviceSource:
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
     parameters = [name for argument in plan.arguments for name in argument.parameters]
-    parameters += [each.name for each in slots]
+    parameters += [each.name for each in output.row_slots()]
     text = _SOURCE.format(parameters=", ".join(parameters), slot=indented(slot, 12))
     return DeviceSource(text, output, uses_arena)
 
@@ -191,10 +223,13 @@ def kernel_function(plan: Plan, source: DeviceSource) -> Any:
     """The function of one thread, in terms of compiled functions.
 
     Raises:
-        UnsupportedError: If the chosen compiler does not take row functions.
+        UnsupportedError: If the chosen compiler does not take row functions, or not this one.
     """
     row_functions.require_compiler()
-    program, title = plan.source.program, f"row function {plan.function.__name__} on a device"
+    program, title = plan.program, f"row function {plan.function.__name__} on a device"
+    if program.recurs:
+        # A thread has a small stack.
+        raise UnsupportedError(f"{title}: it calls itself")
     shared = {function.__name__: function for function in (*PRIMITIVES, *BODIES)}
     used = source.text + "".join(program.sources.values())
     namespace = NAMES | {

@@ -21,6 +21,7 @@ from colkern.rows.constants import Block as ConstantBlock
 from colkern.rows.constants import constant_block, kind_of
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
+from colkern.rows.row_displays import rows_of
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 MOST_SITES = 250
@@ -74,7 +75,9 @@ class Program:
         functions: Those that are generated from users' functions, by function and kinds of arguments.
         places: Where other constants stand in the pool.
         blocks: The constants with addresses in them, by their place in the pool.
-        stack: The functions that are being written.
+        stack: The functions that are being written, the outermost first, as `functions` has them.
+        count: How many were begun to be written.
+        recurs: Whether one calls itself.
     """
 
     wraps: bool = False
@@ -86,7 +89,9 @@ class Program:
     functions: dict[Any, Any] = field(default_factory=dict)
     places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
-    stack: list[Any] = field(default_factory=list)
+    stack: dict[Any, Recursion] = field(default_factory=dict)
+    count: int = 0
+    recurs: bool = False
 
     def state(self) -> tuple[Any, ...]:
         """What there is so far, for `restore`."""
@@ -128,12 +133,31 @@ class Program:
         return self.sites[255 - number] if 255 - number < len(self.sites) else None
 
 
+@dataclass
+class Recursion:
+    """A function that is being written, for the calls of it that it has in itself.
+
+    Args:
+        name: Its name in the generated source.
+        kind: The kind of its result, as far as that is known.
+        is_used: Whether it calls itself.
+    """
+
+    name: str = ""
+    kind: Kind | None = None
+    is_used: bool = False
+
+
 class MeetsNumPy(Exception):
     """The function uses NumPy: all of it is to be written again, for numbers that may be NumPy's."""
 
 
 class Wider(Exception):
     """A kind turned out too narrow: the function is to be written again."""
+
+
+class Unsettled(CompileError):
+    """A function calls itself here, and of what kind its result is will be known from other places."""
 
 
 @dataclass
@@ -159,6 +183,13 @@ class Emitter:
         definition: The user's function.
         widened: The kinds of cells and containers that turned out too narrow, by what they belong to.
         stored: The variables that the function assigns to.
+
+    Attributes:
+        yielded: The list of what a generator yields.
+        rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
+        gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
+        changing: The variables that this loop assigns to.
+        read_later: The containers that generators read which the loops around this place go over.
     """
 
     def __init__(
@@ -181,25 +212,26 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
-        self.rows = returned_rows(definition.body)
+        self.rows = rows_of(definition.body)
         self.yielded: Value | None = None
-        self.gone_over: ast.AST | None = None
-        self.assigned: set[str] = set()
-        self.read_later: list[Value] = []
         self.rounds = ""
+        self.gone_over: ast.AST | None = None
+        self.changing: Collection[str] = ()
+        self.read_later: list[Kind] = []
         self._names = 0
 
     # Going back
 
     def state(self) -> tuple[object, ...]:
         """Where the writing stands, for `restore`."""
-        counts = len(self.block.lines), len(self.attempts), len(self.loops), self.depth
-        return self.block, dict(self.env), dict(self.cells), *counts
+        counts = len(self.block.lines), len(self.attempts), len(self.loops), len(self.read_later)
+        return self.block, dict(self.env), dict(self.cells), *counts, self.depth
 
     def restore(self, state: tuple[Any, ...]) -> None:
         """Forget what was written since."""
-        self.block, self.env, self.cells, lines, attempts, loops, self.depth = state
+        self.block, self.env, self.cells, lines, attempts, loops, reads, self.depth = state
         del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
+        del self.read_later[reads:]
         self.dead = False
 
     # Lines
@@ -403,7 +435,7 @@ class Emitter:
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
                 "an integer of more than 53 bits beside floats",
             )
-        return f"float({value.code})"
+        return as_float(value)
 
     # Variables
 
@@ -447,7 +479,7 @@ class Emitter:
         joined = k.joined(has, gets)
         if joined is None:
             what = "it returns" if key == RETURN else "one variable is"
-            if self.yielded is not None and key == (*self.yielded.kind.sites, 0):
+            if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")
         if joined != has or k.has_constant(joined) != k.has_constant(has):
@@ -498,12 +530,21 @@ class Emitter:
         """An `if` statement, and what is known of variables behind it."""
         before = dict(self.env)
         ends = []
+        unsettled: list[Unsettled] = []
         for head, write in ((f"if {test}:", then), ("else:", otherwise)):
             self.env = dict(before)
             with self.within(head) as block:
-                write()
+                start = self.state()
+                try:
+                    write()
+                except Unsettled as error:
+                    unsettled.append(error)
+                    self.restore(start)
+                    self.dead = True
             ends.append((block, self.env, self.dead))
             self.dead = False
+        if len(unsettled) == len(ends):
+            raise unsettled[0]
         live = [(block, env) for block, env, dead in ends if not dead]
         if not live:
             self.dead = True
@@ -626,20 +667,15 @@ class _Return(str):
     __slots__ = ()
 
 
-def returned_rows(body: Iterable[ast.stmt]) -> set[int]:
-    """The dictionary displays that are results, or are yielded: rows of a struct."""
-    return {
-        id(node.value)
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Return | ast.Yield) and isinstance(node.value, ast.Dict)
-    }
-
-
 def _is_number(code: str) -> bool:
     return code.replace(".", "", 1).replace("-", "", 1).isalnum() and (
         code[0].isdigit() or (code[0] == "-" and code[1:2].isdigit())
     )
+
+
+def as_float(value: Value) -> str:
+    """Code for a float of an `int` or `bool`; Numba has none of a `bool` itself."""
+    return f"float({value.code})" if value.kind.name == "int" else f"float(int({value.code}))"
 
 
 def literal(emitter: Emitter, value: Any) -> Value:

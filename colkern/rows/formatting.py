@@ -8,9 +8,10 @@ import string
 from collections.abc import Sequence
 
 from colkern.rows import kinds as k
-from colkern.rows.calls import call
+from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter
 from colkern.rows.expressions import constant, evaluated, expression
+from colkern.rows.methods.formatting import LATER, body_of_sizes
 from colkern.rows.values import Value, inner
 
 
@@ -58,12 +59,49 @@ def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
         value = represented(emitter, value)
     elif part.conversion not in (-1, ord("s")):
         emitter.refuse("!a in an f-string has no compiled form")
-    specification = constant("")
-    if part.format_spec is not None:
-        specification = expression(emitter, part.format_spec)
-    if not specification.is_constant:
-        emitter.refuse("a format that depends on the row has no compiled form")
-    return with_specification(emitter, value, specification.constant)
+    specification = part.format_spec
+    if specification is None:
+        return text_of(emitter, value)
+    assert isinstance(specification, ast.JoinedStr)
+    parts: list[str | Value] = []
+    for each in specification.values:
+        if isinstance(each, ast.Constant):
+            parts.append(each.value)
+        elif isinstance(each, ast.FormattedValue):
+            is_plain = each.conversion == -1 and each.format_spec is None
+            size = expression(emitter, each.value) if is_plain else _field(emitter, each)
+            parts.append(format(size.constant) if size.is_constant else size)
+    if all(isinstance(each, str) for each in parts):
+        return with_specification(emitter, value, "".join(map(str, parts)))
+    return _with_sizes(emitter, value, parts)
+
+
+def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) -> Value:
+    """`format` by a specification whose width or precision depends on the row."""
+    value = emitter.numbers(emitter.plain(value))
+    kind = {"int": int, "float": float, "bool": bool, "str": str}.get(value.kind.name)
+    text, sizes = "", {}
+    for part in parts:
+        if isinstance(part, str):
+            text += part
+            continue
+        name = "precision_" if text.endswith(".") else "width_"
+        text += LATER[name]
+        sizes[name] = emitter.plain(part)
+    is_known = kind is not None and not value.kind.loose
+    found = body_of_sizes(kind, text) if is_known else None
+    if found is None or any(size.kind != k.INT for size in sizes.values()):
+        emitter.refuse("a format that depends on the row like this has no compiled form")
+    body, names = found
+    for name, size in sizes.items():
+        # Another number is no size: it begins with a sign, or with the flag `0`.
+        least = int(name == "width_" or text[-1:] not in "fFeE%")
+        most = 1 << 20 if name == "width_" else 16
+        test = f"({size.code} < {least}) | ({size.code} > {most})"
+        emitter.leave_if(test, "a format of a size that is not usual")
+        emitter.require_sound()
+    given = [value, *(sizes[name] for name in names)]
+    return invoked(emitter, body, given, k.TEXT, "format")
 
 
 def concatenated(emitter: Emitter, pieces: Sequence[Value]) -> Value:

@@ -6,23 +6,45 @@ import ast
 import inspect
 import types
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from colkern.errors import CompileError
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import RETURN, Emitter, Program, Wider, derived
+from colkern.rows.emitter import (
+    RETURN,
+    Emitter,
+    MeetsNumPy,
+    Program,
+    Recursion,
+    Unsettled,
+    Wider,
+    derived,
+)
 from colkern.rows.expressions import constant, expression, needed
-from colkern.rows.front import Definition, definition_of
+from colkern.rows.front import Definition, definition_of, is_generator
 from colkern.rows.kinds import Kind
 from colkern.rows.statements import statements, stored_names
-from colkern.rows.values import NONE, Value, of_parts, zeros
+from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, zeros
 
 MOST_ATTEMPTS = 200
 
 
+MOST_DEPTH = 400
+"""So many calls of itself may a function stand in."""
+
+MOST_VARIANTS = 4
+"""For so many kinds of arguments at once may a function that calls itself be written."""
+
+
 def write_function(
-    program: Program, definition: Definition, arguments: dict[str, Value]
+    program: Program,
+    definition: Definition,
+    arguments: dict[str, Value],
+    returns: Kind | None = None,
+    recursion: Recursion | None = None,
 ) -> tuple[str, Kind, list[str]]:
     """Write a function: its name in the generated source, the kind of its result, its parameters.
 
@@ -30,39 +52,78 @@ def write_function(
         program: What it becomes part of.
         definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
+        returns: The kind of its result at least; None for that of the values that it returns.
+        recursion: For calls of it that it has in itself.
 
     Raises:
         CompileError: If it has no compiled form; names the line.
     """
-    widened: dict[Any, Kind] = {}
+    # A lambda's name is no identifier.
+    own = definition.function.__name__
+    name = f"{own if own.isidentifier() else 'function'}_{program.count}"
+    program.count += 1
+    recursion = recursion or Recursion()
+    recursion.name = name
+    widened: dict[Any, Kind] = {} if returns is None else {RETURN: returns}
     before = program.state()
     for _ in range(MOST_ATTEMPTS):
         program.restore(before)
         stored = stored_names(definition.body)
         emitter = Emitter(program, definition, widened, stored)
         names: list[str] = []
-        for name, value in arguments.items():
+        for argument, value in arguments.items():
             if value.is_constant:
-                emitter.env[name] = value
+                emitter.env[argument] = value
             else:
-                parts = [f"{name}_{part}" for part in range(len(zeros(value.kind)))]
-                emitter.env[name] = of_parts(value.kind, tuple(parts))
+                parts = [f"{argument}_{part}" for part in range(len(zeros(value.kind)))]
+                emitter.env[argument] = of_parts(value.kind, tuple(parts))
                 names += parts
+        if recursion.kind is not None:
+            names.append(DEPTH)
+            emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "calls of itself")
         try:
             if definition.is_generator:
                 first = definition.body[0]
                 emitter.yielded = new_container(emitter, first, "list", 0)
+            if definition.is_generator and program.stack:
+                emitter.rounds = emitter.copy("0")
             statements(emitter, definition.body)
             if not emitter.dead:
                 emitter.leave(NONE)
+            if emitter.yielded is not None and RETURN not in widened:
+                emitter.refuse("a generator that never ends has no compiled form")
         except Wider:
             continue
-        # A lambda's name is no identifier.
-        own = definition.function.__name__
-        name = f"{own if own.isidentifier() else 'function'}_{len(program.sources)}"
+        except Unsettled:
+            if emitter.yielded is not None:
+                widened[RETURN] = emitter.yielded.kind
+            if RETURN not in widened:
+                emitter.refuse("it calls itself in any case")
         program.sources[name] = emitter.source(name, names)
         return name, widened.get(RETURN, k.NONE), names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def write_program(
+    wraps: bool, definition: Definition, arguments: dict[str, Value], returns: Kind | None = None
+) -> tuple[Program, str, Kind]:
+    """Write a function and all that it calls: the program, the function's name, the kind of its result.
+
+    Args:
+        wraps: Whether arithmetic is the machine's.
+        definition: As for `write_function`, and so are the others.
+        arguments: Its arguments.
+        returns: The kind of its result at least.
+
+    Raises:
+        CompileError: As `write_function`.
+    """
+    program = Program(wraps)
+    try:
+        return program, *write_function(program, definition, arguments, returns)[:2]
+    except MeetsNumPy:
+        program = Program(wraps, has_numpy=True)
+        return program, *write_function(program, definition, arguments, returns)[:2]
 
 
 def users_function(
@@ -72,8 +133,6 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a plain function of the user's."""
-    if inspect.isgeneratorfunction(function):
-        emitter.refuse(f"{function.__name__} is a generator, which has no compiled form")
     try:
         definition = definition_of(function)
     except CompileError as error:
@@ -97,8 +156,6 @@ def local_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a function that is defined in the row function: it sees the variables as they are."""
-    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
-        emitter.refuse("a generator has no compiled form")
     parameters = [argument.arg for argument in node.args.args]
     if named or len(arguments) != len(parameters) or node.args.defaults:
         emitter.refuse("a function within a function takes positional arguments without defaults")
@@ -112,6 +169,8 @@ def local_function(
         name: emitter.read(name)
         for name in sorted(used & emitter.env.keys() - set(parameters) - stored_names(body))
     }
+    if is_generator(node) and (later := sorted(around.keys() & emitter.changing)):
+        emitter.refuse(f"{later[0]} changes while a generator reads it, which has no compiled form")
     own = emitter.definition
     function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
     definition = Definition(function, tuple(parameters), body, own.names, own.path)
@@ -142,10 +201,17 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
 
 def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:
     program = emitter.program
+    # A constant that changes from call to call would make a function for each of them.
+    is_known = all(other != id(key) for other, _ in program.stack)
     values = {
-        name: value if value.is_constant else emitter.numbers(value)
+        name: value if value.is_constant and is_known else _variable(emitter, value)
         for name, value in values.items()
     }
+    if definition.is_generator:
+        for name, value in values.items():
+            emitter.read_later += k.containers_in(value.kind)
+            if not value.is_constant:
+                values[name] = of_parts(k.unchangeable(value.kind), value.parts)
     described = tuple(
         (
             name,
@@ -156,19 +222,77 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
         for name, value in values.items()
     )
     identity = id(key), described
-    if identity in program.stack:
-        emitter.refuse(f"{definition.function.__name__} calls itself")
-    if identity not in program.functions:
-        program.stack.append(identity)
-        program.functions[identity] = (*write_function(program, definition, values)[:2], key)
-        program.stack.pop()
-    name, kind, _ = program.functions[identity]
+    if identity not in program.functions and identity not in program.stack:
+        if sum(other == id(key) for other, _ in program.stack) == MOST_VARIANTS:
+            emitter.refuse(
+                f"{definition.function.__name__} calls itself with other kinds each time"
+            )
+        program.functions[identity] = (*_written(program, definition, values, identity), key)
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
+    if identity in program.stack:
+        name, kind = _recursion(emitter, identity)
+        codes = [*map(_plainly_typed, codes), f"{DEPTH} + 1"]
+    else:
+        name, kind, recurs, _ = program.functions[identity]
+        if recurs:
+            codes = [*map(_plainly_typed, codes), "i8(0)"]
     status = emitter.fresh("status")
     parts = tuple(emitter.fresh() for _ in zeros(kind))
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"
     emitter.write(f"{', '.join((status, *parts))}{'' if parts else ','} = {text}")
     with emitter.within(f"if {status} != 0:"):
+        if definition.is_generator:
+            # Where nobody asks for the items up to there, Python does not raise it.
+            no_room = f"{status} & 255 == {row_values.NO_ROOM}"
+            status = f"{status} if {no_room} else ({status} & ~255) | {row_values.LEFT}"
         emitter.reraise(status)
     emitter.dead = False
     return of_parts(kind, parts)
+
+
+def _plainly_typed(code: str) -> str:
+    """Code whose type does not say which number it is: with another type, a call is of another function."""
+    if code in ("True", "False"):
+        return f"bool({code})"
+    return f"i8({code})" if code.lstrip("-").isdigit() else code
+
+
+def _variable(emitter: Emitter, value: Value) -> Value:
+    """A value as its kind alone says, if it is one that code computes with."""
+    value = emitter.numbers(value) if value.kind.name in k.PLAIN or not value.is_constant else value
+    return replace(value, constant=UNKNOWN) if value.kind.name in k.PLAIN else value
+
+
+DEPTH = "depth"
+"""The parameter of a function that calls itself: the number of such calls that it stands in."""
+
+
+def _written(
+    program: Program, definition: Definition, values: dict[str, Value], identity: Any
+) -> tuple[str, Kind, bool]:
+    """A function's name, the kind of its result, and whether it calls itself."""
+    before = program.state()
+    recursion = program.stack[identity] = Recursion()
+    try:
+        for _ in range(MOST_ATTEMPTS):
+            program.restore(before)
+            name, kind, _ = write_function(program, definition, values, recursion=recursion)
+            if not recursion.is_used or kind == recursion.kind:
+                return name, kind, recursion.is_used
+            recursion.kind = k.joined(recursion.kind or k.NEVER, kind)
+    finally:
+        del program.stack[identity]
+    raise CompileError(f"{definition.function.__name__}: the kinds of its results do not settle")
+
+
+def _recursion(emitter: Emitter, identity: Any) -> tuple[str, Kind]:
+    """The name of the function that is written, and the kind of its result, for a call of itself."""
+    program = emitter.program
+    if identity != list(program.stack)[-1]:
+        emitter.refuse(f"{emitter.definition.function.__name__} calls a function that calls it")
+    recursion = program.stack[identity]
+    recursion.is_used = program.recurs = True
+    if recursion.kind is None:
+        raise Unsettled
+    emitter.require_sound()
+    return recursion.name, recursion.kind

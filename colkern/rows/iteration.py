@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from colkern.kernels import row_ranges, text_characters
+from colkern.kernels import row_ranges, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
+from colkern.rows.front import is_generator
 from colkern.rows.statements import repeated
 from colkern.rows.values import Value, of_parts
 
@@ -24,12 +25,13 @@ class Source:
         more: Code for whether there is another item.
         item: Writes what reads it.
         advance: The lines behind that.
-        before: Lines at the start of a round, in front of `more`.
+        end: Writes what is checked where there is no further item.
     """
 
     more: str
     item: Callable[[], Value]
     advance: list[str] = field(default_factory=list)
+    end: Callable[[], None] | None = None
 
 
 def each(
@@ -56,11 +58,20 @@ def each(
         more: A further condition for another round.
         any_order: Whether the items may come in any order.
     """
-    source = source_of(emitter, iterable, any_order)
+    outer, emitter.changing = emitter.changing, names
+    read_later = len(emitter.read_later)
+    try:
+        source = source_of(emitter, iterable, any_order)
+    finally:
+        emitter.changing = outer
 
     def round_() -> None:
-        test = source.more if more == "True" else f"({more} and {source.more})"
-        with emitter.within(f"if not {test}:"):
+        if more != "True":
+            with emitter.within(f"if not {more}:"):
+                emitter.write("break")
+        with emitter.within(f"if not {source.more}:"):
+            if source.end is not None:
+                source.end()
             emitter.write("break")
         value = source.item()
         for line in source.advance:
@@ -69,6 +80,7 @@ def each(
         body()
 
     repeated(emitter, node, names, round_, orelse)
+    del emitter.read_later[read_later:]
 
 
 def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
@@ -84,6 +96,8 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
+    if is_generator(known_object(emitter, node.func)):
+        return "yield"
     if isinstance(node.func, ast.Attribute):
         is_view = node.func.attr in VIEWS and not node.args
         return node.func.attr if is_view or node.func.attr == "finditer" else ""
@@ -93,6 +107,18 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
         return ""
     meant = emitter.definition.names.get(node.func.id)
     return node.func.id if meant is _MEANINGS[node.func.id] else ""
+
+
+def known_object(emitter: Emitter, node: ast.expr) -> object:
+    """The object that a name, or an attribute of a module, is known to mean; None if it is not."""
+    if isinstance(node, ast.Name):
+        value = emitter.env.get(node.id)
+        if value is not None:
+            return value.constant if value.is_constant else None
+        return None if node.id in emitter.locals else emitter.definition.names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(known_object(emitter, node.value), node.attr, None)
+    return None
 
 
 _MEANINGS = {
@@ -228,12 +254,13 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
         count = Value(k.INT, emitter.copy(number))
         return Value(k.tuple_of((k.INT, value.kind)), items=(count, value))
 
-    return Source(inside.more, item, [*inside.advance, f"{number} += 1"])
+    return Source(inside.more, item, [*inside.advance, f"{number} += 1"], inside.end)
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
-    if any(getattr(word.value, "value", word) is not False for word in node.keywords):
-        emitter.refuse("zip(strict=True) has no compiled form")
+    words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
+    if words.get("strict", False) not in (False, True):
+        emitter.refuse("zip() has a compiled form only where `strict` is True or False")
     parts = [source_of(emitter, part) for part in node.args]
 
     def item() -> Value:
@@ -241,7 +268,13 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
         return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
 
     advance = [line for part in parts for line in part.advance]
-    return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+    source = Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+    if words.get("strict"):
+        rest = " or ".join(part.more for part in parts)
+        source.end = lambda: emitter.fail_if(
+            f"({rest})", row_values.VALUE_ERROR, "zip() of sizes that differ"
+        )
+    return source
 
 
 def _reversed(emitter: Emitter, node: ast.Call) -> Source:
@@ -320,6 +353,16 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
     return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
 
 
+def _yielded(emitter: Emitter, node: ast.Call) -> Source:
+    """What a generator yields: all of it, before the first item is asked for.
+
+    Nobody sees the difference: a generator that raises, or goes on for long, leaves the row to Python, and
+    what it reads may not change meanwhile.
+    """
+    emitter.gone_over = node
+    return source_of_value(emitter, expression(emitter, node))
+
+
 VIEWS = ("items", "keys", "values")
 
 _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
@@ -330,6 +373,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "filter": _filter,
     "map": _map,
     "finditer": _matches,
+    "yield": _yielded,
     "items": _view,
     "keys": _view,
     "values": _view,

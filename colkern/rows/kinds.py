@@ -7,6 +7,7 @@ a key or a value of a dictionary, or a field of a row.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 
@@ -112,6 +113,33 @@ def has_constant(kind: Kind) -> bool:
     if isinstance(kind, Container) and kind.constant:
         return True
     return isinstance(kind, Tuple | Container) and any(map(has_constant, kind.items))
+
+
+def containers_in(kind: Kind) -> Iterator[Container]:
+    """The containers that a value of a kind is or has."""
+    if isinstance(kind, Container):
+        yield kind
+    parts = (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
+    for part in parts:
+        yield from containers_in(part)
+
+
+def unchangeable(kind: Kind) -> Kind:
+    """A kind whose containers are not to be changed, as if they were constants."""
+    if isinstance(kind, Optional):
+        return replace(kind, of=unchangeable(kind.of))
+    if isinstance(kind, Tuple | Container):
+        kind = replace(kind, items=tuple(map(unchangeable, kind.items)))
+    return replace(kind, constant=True) if isinstance(kind, Container) else kind
+
+
+def may_be_one(left: Kind, right: Kind) -> bool:
+    """Whether two containers may be one object, as far as it is known which displays they come from."""
+    if not isinstance(left, Container) or not isinstance(right, Container):
+        return False
+    if left.name != right.name:
+        return False
+    return bool(left.sites & right.sites) or not (left.sites or right.sites)
 
 
 def is_row(kind: Kind) -> bool:

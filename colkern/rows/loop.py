@@ -8,7 +8,7 @@ unsigned: a signed index makes Numba wrap negative ones around.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -40,6 +40,7 @@ def run(start, stop, valid, arena, pool, marks, {parameters}):
 {slot}
             bits &= bits - u8(1)
         at = run
+{after}
     return stop
 """
 
@@ -58,18 +59,112 @@ class Source:
     Args:
         program: The functions that are generated, and what they need.
         text: The loop.
-        parameters: The loop's parameters behind the first six.
         output: How results are written.
-        makes: Whether it needs an arena or a sink, and may stop before its last row for room.
         leaves: Whether rows may be left to Python.
     """
 
     program: Program
     text: str
-    parameters: tuple[str, ...]
     output: Output
-    makes: bool
     leaves: bool
+
+
+@dataclass(frozen=True)
+class Call:
+    """The call of a generated function for row `i`.
+
+    Args:
+        lines: Lines that give `status`, and the parts of the result.
+        result: The result.
+        parameters: The loop's parameters for what is read.
+        uses_arena: Whether it makes values in the arena.
+        leaves: Whether a row may be left to Python.
+        one_by_one: Whether a loop over slots without nulls is no faster for being a plain one.
+    """
+
+    lines: list[str]
+    result: Value
+    parameters: list[str]
+    uses_arena: bool
+    leaves: bool
+    one_by_one: bool
+
+
+def call_of(
+    program: Program,
+    name: str,
+    returns: Kind,
+    arguments: Sequence[Argument],
+    site: Callable[[str], Site],
+    leading: Sequence[str] = (),
+    makes: bool = False,
+) -> Call:
+    """The call of a generated function.
+
+    Args:
+        program: What the function is part of.
+        name: The function.
+        returns: The kind of its result.
+        arguments: How each column is read.
+        site: The place in the user's source that a row is left at for a reason.
+        leading: The code of what the function gets before those.
+        makes: Whether values are made in the arena behind the call.
+    """
+    for argument in arguments:
+        program.sources |= argument.functions
+    functions = "".join(program.sources.values())
+    codes = [*leading, *(part for argument in arguments for part in argument.value.parts)]
+    checks = [f"({test})" for argument in arguments for test in argument.checks]
+    made = [line for argument in arguments for line in argument.lines]
+    uses_arena = bool(made) or makes or calls_with_arena(program)
+    result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
+    lines = ["set_word(arena, arena_begin)"] if uses_arena else []
+    lines += made
+    call = f"{name}({', '.join(['arena', 'pool', *codes])})"
+    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
+    left, status = before_call(program, arguments, site)
+    if made or (checks and "while " in functions):
+        # A loop of the user's may never end for a value that is none.
+        lines += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
+    else:
+        lines.append(line)
+        lines += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
+    leaves = bool(program.sites) or bool(checks) or uses_arena
+    # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
+    one_by_one = uses_arena or any(f" {word} " in functions for word in ("for", "while"))
+    one_by_one = one_by_one or any(argument.kind in (k.TEXT, k.BYTES) for argument in arguments)
+    one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
+    parameters = [name for argument in arguments for name in argument.parameters]
+    return Call(lines, result, parameters, uses_arena, leaves, one_by_one)
+
+
+def loop_text(
+    call: Call,
+    slot: Sequence[str],
+    parameters: Sequence[str],
+    before: Sequence[str] = (),
+    after: Sequence[str] = (),
+    one_by_one: bool = False,
+) -> str:
+    """The loop around a call.
+
+    Args:
+        call: The call.
+        slot: The lines for row `i`, those of the call among them.
+        parameters: The loop's parameters behind those of the call.
+        before: The lines before the loop.
+        after: Those behind it.
+        one_by_one: Whether slots without nulls have no plain loop, whatever the call says.
+    """
+    begin = ["arena_begin = get_word(arena)"] if call.uses_arena else []
+    lines = indented(slot, 12)
+    return _SOURCE.format(
+        parameters=", ".join([*call.parameters, *parameters]),
+        before=indented([*begin, *before] or ["pass"], 4),
+        plain="" if one_by_one or call.one_by_one else _PLAIN.format(slot=lines),
+        slot=lines,
+        after=indented(after or ["pass"], 4),
+    )
 
 
 def loop_source(
@@ -79,66 +174,39 @@ def loop_source(
     arguments: Sequence[Argument],
     site: Callable[[str], Site],
 ) -> Source:
-    """The loop over a generated function.
+    """The loop that writes the results of a generated function.
 
     Args:
         program: What the function is part of.
-        name: The function.
+        name: As for `call_of`, and so are the others.
         returns: The kind of its result.
         arguments: How each column is read.
         site: The place in the user's source that a row is left at for a reason.
     """
-    functions = "".join(program.sources.values())
     output = Output(returns)
-    sinks = [memory for memory in output.all_memory() if isinstance(memory, Sink)]
-    codes = [part for argument in arguments for part in argument.value.parts]
-    checks = [f"({test})" for argument in arguments for test in argument.checks]
-    made = [line for argument in arguments for line in argument.lines]
-    uses_arena = bool(made) or calls_with_arena(program)
-    makes = bool(sinks) or uses_arena
-    leaves = bool(program.sites) or bool(checks) or makes
-    result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
-    slot: list[str] = []
-    if uses_arena:
-        slot.append("set_word(arena, arena_begin)")
-    slot += made
-    slot += [f"{memory.name}_used = get_word({memory.name} + 8)" for memory in sinks]
-    call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
-    left, status = before_call(program, arguments, site)
-    if made or (checks and "while " in functions):
-        # A loop of the user's may never end for a value that is none.
-        slot += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
-    else:
-        slot.append(line)
-        slot += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
-    written = list(output.lines(result))
+    program = replace(program, sources=program.sources | output.functions())
+    call = call_of(program, name, returns, arguments, site, makes=output.makes)
+    memory = output.memory()
+    sinks = [part for part in memory if isinstance(part, Sink)]
+    slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
+    slot += call.lines
+    written = list(output.lines(call.result))
     if sinks:
-        undo = [f"set_word({memory.name} + 8, {memory.name}_used)" for memory in sinks]
+        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
         slot.append("full = False")
         slot += ["if status == 0:", *("    " + line for line in written)]
         stop = [*undo, "return i8(i)"]
         slot += [f"if full or status & 255 == {row_values.NO_ROOM}:", *("    " + x for x in stop)]
     else:
-        if uses_arena:
+        if call.uses_arena:
             slot += [f"if status & 255 == {row_values.NO_ROOM}:", "    return i8(i)"]
         slot += written
+    leaves = call.leaves or bool(sinks)
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
-    parameters = [name for argument in arguments for name in argument.parameters]
-    parameters += [memory.name for memory in output.all_memory()]
-    # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
-    one_by_one = makes or any(f" {word} " in functions for word in ("for", "while"))
-    one_by_one = one_by_one or any(argument.kind in (k.TEXT, k.BYTES) for argument in arguments)
-    one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
-    before = "    arena_begin = get_word(arena)" if uses_arena else "    pass"
-    source = _SOURCE.format(
-        parameters=", ".join(parameters),
-        before=before,
-        plain="" if one_by_one else _PLAIN.format(slot=indented(slot, 12)),
-        slot=indented(slot, 12),
-    )
-    return Source(program, source, tuple(parameters), output, makes, leaves)
+    parameters = [part.name for part in memory]
+    text = loop_text(call, slot, parameters, one_by_one=bool(sinks))
+    return Source(program, text, output, leaves)
 
 
 def zeros_of(result: Value) -> list[str]:
@@ -174,17 +242,16 @@ def indented(lines: Sequence[str], spaces: int) -> str:
     return "\n".join(" " * spaces + line for line in lines)
 
 
-def compiled_loop(source: Source, title: str) -> Any:
+def compiled_loop(program: Program, text: str, title: str) -> Any:
     """The loop for the CPU: a dispatcher, which compiles at its first call, or loads what was compiled."""
     from colkern.cpu.compiler import jit
     from colkern.cpu.content import text_hash
     from colkern.cpu.embedded import LoopCompiler
     from colkern.rows.compiling import namespace_of
 
-    program = source.program
-    key = text_hash("row function", source.text, *program.sources.values(), _digest(program))
+    key = text_hash("row function", text, *program.sources.values(), _digest(program))
     namespace: dict[str, Any] = {"__name__": __name__}
-    plain = function_of_text("run", source.text, namespace, f"loop of {title}")
+    plain = function_of_text("run", text, namespace, f"loop of {title}")
     return jit(
         plain,
         key=key,

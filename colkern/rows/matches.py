@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from colkern.errors import CompileError
-from colkern.kernels import text_scanning
+from colkern.kernels import row_values, text_scanning
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter
@@ -25,6 +26,7 @@ from colkern.rows.regex.matching import matcher as from_position
 from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
+from colkern.rows.statements import repeated
 from colkern.rows.values import Value
 
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
@@ -99,6 +101,10 @@ def pattern_method(
                 kind = k.list_of(k.tuple_of((k.TEXT,) * count))
                 return invoked(emitter, find_tuples(pattern, 0), [text], kind, "re.findall")
             return invoked(emitter, findall(pattern), [text], k.list_of(k.TEXT), "re.findall")
+        if name == "sub" and callable(given["repl"].constant) | (
+            given["repl"].kind.name == "function"
+        ):
+            return _replaced(emitter, pattern, given, text)
         rest = {word: value for word, value in given.items() if word != "repl"}
         arguments = [constant(pattern), *([given["repl"]] if name == "sub" else []), text]
         return call(emitter, f"pattern.{name}", arguments, rest)
@@ -127,12 +133,14 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
         pattern = values.pop(0).constant
     if len(values) != 1 or not isinstance(pattern, str | re.Pattern):
         emitter.refuse("finditer() has a compiled form with a constant pattern only")
-    compiled = re.compile(pattern)
+    return _matches_in(emitter, re.compile(pattern), emitter.numbers(values[0]))
+
+
+def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Source:
     if needs_barring(parse(compiled, 0)):
-        emitter.refuse("finditer() of a pattern that may match nothing has no compiled form")
+        emitter.refuse("all matches of a pattern that may match nothing have no compiled form")
     matcher = find("search", compiled)
     kind = match_kind(matcher)
-    text = emitter.numbers(values[0])
     start = emitter.copy("0")
     body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
     status = emitter.fresh("code")
@@ -154,6 +162,44 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
         return Value(kind, items=(text, *bounds))
 
     return Source(f"{spans[0]} != 0", item)
+
+
+def _replaced(
+    emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value], text: Value
+) -> Value:
+    """`sub` with a function: the texts between the matches, and what it gives for these, joined."""
+    from colkern.rows.containers import add, new_container
+    from colkern.rows.functions import local_function, users_function
+
+    function = given.pop("repl").constant
+    if given or not isinstance(function, ast.AST | types.FunctionType):
+        emitter.refuse(
+            "re.sub() with a function has a compiled form for functions of Python's alone"
+        )
+    source = _matches_in(emitter, pattern, text)
+    made = new_container(emitter, emitter.node, "list", 0)
+    end = emitter.copy("0")
+
+    def add_up_to(stop: str) -> None:
+        bounds = [Value(k.INT, end), Value(k.INT, stop)]
+        add(emitter, made, (invoked(emitter, text_scanning.part, [text, *bounds], k.TEXT, "sub"),))
+
+    def round_() -> None:
+        with emitter.within(f"if not {source.more}:"):
+            emitter.write("break")
+        match = source.item()
+        add_up_to(match.items[1].code)
+        if isinstance(function, ast.FunctionDef | ast.Lambda):
+            replacement = local_function(emitter, function, [match], {})
+        else:
+            replacement = users_function(emitter, function, [match], {})
+        # Instead of None, Python takes no text.
+        add(emitter, made, (emitter.plain(replacement, row_values.LEFT),))
+        emitter.write(f"{end} = {match.items[2].code}")
+
+    repeated(emitter, emitter.node, set(), round_)
+    add_up_to(f"{text.code}.size")
+    return call(emitter, "str.join", [constant(""), made])
 
 
 # What can be asked of a match

@@ -16,24 +16,20 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
-from colkern.dispatch import TEXT
 from colkern.errors import CompileError, UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items
-from colkern.operations import cast, combine_validity, concat, nulls, require_valid, take
+from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
-from colkern.operations.text import require_utf8
 from colkern.rows import kinds as k
-from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
-from colkern.rows.columns import LISTS, declared_kind, has_large, reader_of, type_of
-from colkern.rows.emitter import MeetsNumPy, Program, Site
-from colkern.rows.encoded import decoded
-from colkern.rows.front import definition_of
-from colkern.rows.functions import write_function
+from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
+from colkern.rows.emitter import Program, Site
+from colkern.rows.front import Definition, definition_of
+from colkern.rows.functions import write_program
+from colkern.rows.inputs import Columns, Inputs, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
-from colkern.rows.values import of_parts, zeros
 from colkern.targets import Target, target_of
 
 ARENA = 1 << 16
@@ -58,6 +54,8 @@ class Plan:
         wraps: Whether arithmetic is the machine's.
         inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
             such nulls are left to Python.
+        title: What messages call it; empty for the function's name.
+        row: What they call a row.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -73,31 +71,23 @@ class Plan:
         strict: bool = False,
         wraps: bool = False,
         inner_nulls: bool = False,
+        title: str = "",
+        row: str = "row",
     ) -> None:
         self.function = function
+        self.title = title or function.__name__
+        self._row = f"{self.title}: {row}"
         self._columns = tuple(columns)
         self._declared = returns
-        self._inner_nulls = inner_nulls
         self._with_nulls: Plan | None = None
         self._strict = strict
         self._wraps = wraps
-        self.nullable = list(nullable)
-        inside = Nulls.NONE if inner_nulls else Nulls.LEFT
-        self.arguments = [
-            Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
-            for n, (column, may) in enumerate(zip(columns, nullable, strict=True))
-        ]
+        self._nullable = list(nullable)
         definition = definition_of(function)
-        arguments = {
-            name: of_parts(argument.kind, tuple("_" for _ in zeros(argument.kind)))
-            for name, argument in zip(definition.parameters, self.arguments, strict=True)
-        }
-        program = Program(wraps)
-        try:
-            self.name, self.kind, _ = write_function(program, definition, arguments)
-        except MeetsNumPy:
-            program = Program(wraps, has_numpy=True)
-            self.name, self.kind, _ = write_function(program, definition, arguments)
+        self.inputs = self._inputs(definition, columns, nullable, inner_nulls)
+        self.arguments = self.inputs.arguments
+        values = values_of(definition.parameters, self.inputs)
+        program, self.name, self.kind = write_program(wraps, definition, values)
         if self.kind in (k.NONE, k.NEVER) and program.sites:
             first = program.sites[0]
             raise CompileError(
@@ -110,6 +100,7 @@ class Plan:
         if returns is not None:
             self.kind = declared_kind(self.kind, returns)
         self._definition = definition
+        self.program = program
         for argument in self.arguments:
             program.sources |= argument.functions
         self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
@@ -119,9 +110,19 @@ class Plan:
         if self.returns != self.natural:
             # Refused now rather than once there are results.
             cast(nulls(0, self.natural), self.returns)
-        self._loop = compiled_loop(self.source, function.__name__)
-        self._pool = _placed(program)
+        self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
+        self._pool = placed_pool(program)
         self._bytes_a_row: dict[str, float] = {}
+
+    def _inputs(
+        self,
+        definition: Definition,
+        columns: Sequence[s.DataType],
+        nullable: Sequence[bool],
+        inner_nulls: bool,
+    ) -> Inputs:
+        """What the function gets."""
+        return Columns(definition.parameters, columns, nullable, inner_nulls)
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""
@@ -132,16 +133,16 @@ class Plan:
         """The generated source."""
         return "\n".join([*self.source.program.sources.values(), self.source.text])
 
-    def for_arrays(self, arrays: Sequence[Array]) -> Plan:
+    def for_arrays(self, arrays: Sequence[Any]) -> Plan:
         """This plan, or that which knows of None in lists and structs, if there may be one."""
-        if self._inner_nulls or not any(map(has_inner_nulls, arrays)):
+        if not self.inputs.lacks_nulls(arrays):
             return self
         if self._with_nulls is None:
             self._with_nulls = self
             given = (
                 self.function,
                 self._columns,
-                self.nullable,
+                self._nullable,
                 self._declared,
                 self._strict,
                 self._wraps,
@@ -151,16 +152,17 @@ class Plan:
                 self._with_nulls = made if made.returns == self.returns else self
         return self._with_nulls
 
-    def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
+    def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
         plan = self.for_arrays(arrays)
         return plan._run(arrays, length)
 
-    def _run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
-        validity, null_count = self.called(arrays)
-        passed = self.passed(arrays)
+    def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
+        validity, null_count = self.inputs.called(arrays)
+        passed = self.inputs.passed(arrays)
         # What each row writes need not be cleared before.
-        memory = list(self.source.output.all_memory())
+        output, target = self.source.output, target_of(HOST)
+        memory = output.memory()
         is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
         made_of = np.empty if is_full else np.zeros
         marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
@@ -177,32 +179,17 @@ class Plan:
         except Exception as error:
             self._explain(error)
             raise
-        made = self.source.output.array(written, parts, length, self.large)
+        for name in parts[0]:
+            pieces = [part[name] for part in parts]
+            written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        output.spread(written)
+        made = output.array(target, written, length, self.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return self.completed(target_of(HOST), made, arrays, marks)
-
-    def called(self, arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
-        """The bitmap of the rows that the function is called for, and how many others there are.
-
-        Raises:
-            InvalidArrowError: If a position in a column leads outside its memory, or text is not
-                UTF-8.
-        """
-        for name, array in zip(self._definition.parameters, arrays, strict=True):
-            require_valid(array, name)
-            _require_text(array, name)
-        return combine_validity(
-            [array for array, may in zip(arrays, self.nullable, strict=True) if not may]
-        )
-
-    def passed(self, arrays: Sequence[Array]) -> list[Any]:
-        """What is passed for the parameters of the columns."""
-        pairs = zip(self.arguments, arrays, strict=True)
-        return [value for argument, array in pairs for value in argument.passed(array)]
+        return self.completed(target, made, arrays, marks)
 
     def completed(
-        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
     ) -> tuple[Array, Counter[Site | None]]:
         """The results with those of rows that were left, and how many these are at which place.
 
@@ -232,7 +219,7 @@ class Plan:
 
         if isinstance(error, NumbaError):
             raise CompileError(
-                f"{self.function.__name__} does not compile: its generated source is not valid, "
+                f"{self.title} does not compile: its generated source is not valid, "
                 "which is a mistake of colkern's; please report it"
             ) from error
 
@@ -246,17 +233,17 @@ class Plan:
         written: dict[str, NDArray[Any]],
     ) -> dict[str, NDArray[Any]]:
         """Run a range of rows: the bytes of its sinks."""
-        arena = _arena()
+        arena = arena_of_thread()
         sinks = {
             memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
-            for memory in self.source.output.all_memory()
+            for memory in self.source.output.memory()
             if isinstance(memory, Sink)
         }
         at = start
         while True:
             outputs = [
                 sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
-                for memory in self.source.output.all_memory()
+                for memory in self.source.output.memory()
             ]
             at = self._loop(
                 at,
@@ -307,9 +294,9 @@ class Plan:
                 except (OverflowError, TypeError, ValueError):
                     too_large = _is_number_of(result, self.returns)
                     kind = OverflowError if too_large else type(error)
-                    name = self.function.__name__
+                    name = self.title
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
-                    refusal.add_note(f"{name}: row {place}")
+                    refusal.add_note(f"{self._row} {place}")
                     raise refusal from error
             raise
 
@@ -320,24 +307,22 @@ class Plan:
             f"line {site.line}: {site.reason}" if site is not None else "beyond the lines counted"
         )
         return CompileError(
-            f"{self.function.__name__}: row {row} is left to Python ({where}), which strict=True refuses"
+            f"{self.title}: row {row} is left to Python ({where}), which strict=True refuses"
         )
 
     def compile(self) -> None:
         """Compile the loop, or load what was compiled; the function is not called."""
-        self.run([nulls(0, column) for column in self._columns], 0)
+        self.run(self.inputs.none(), 0)
 
     def _with_python(
-        self, target: Target, made: Array, arrays: Sequence[Array], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
     ) -> Array:
         """The results with those of rows that were left, by the original function."""
         rows = marks.nonzero()[0]
         places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
-        columns = [to_host(take(array, places)).to_pylist() for array in arrays]
-        results = called_in_python(
-            self.function, zip(left.tolist(), zip(*columns, strict=True), strict=True)
-        )
+        called = zip(left.tolist(), self.inputs.rows(arrays, places), strict=True)
+        results = called_in_python(self.function, called, self._row)
         own = to_device(self._as_array(results, left), target.device)
         # What compiled code wrote for a row that it left may fit nothing.
         kept = (marks == 0).nonzero()[0]
@@ -365,14 +350,6 @@ class Plan:
             return to_device(values, target.device)
 
 
-def _require_text(array: Array, place: str) -> None:
-    """Refuse text that is not UTF-8: bodies go from character to character by their first bytes."""
-    if isinstance(array.type.storage, TEXT):
-        require_utf8(array, place)
-    for child in array.children:
-        _require_text(decoded(child), place)
-
-
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
@@ -387,11 +364,12 @@ def _is_number_of(result: Any, type_: s.DataType) -> bool:
 
 def _as_column_value(result: Any) -> Any:
     """A result as a column has it: a data class is a row of its fields."""
-    if isinstance(result, list):
-        return [_as_column_value(item) for item in result]
-    if not dataclasses.is_dataclass(result):
-        return result
-    return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    if dataclasses.is_dataclass(result):
+        names = [field.name for field in dataclasses.fields(result)]
+        return {name: _as_column_value(getattr(result, name)) for name in names}
+    if type(result) is dict:
+        return {key: _as_column_value(value) for key, value in result.items()}
+    return [*map(_as_column_value, result)] if type(result) is list else result
 
 
 def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
@@ -460,7 +438,7 @@ class _Arena:
 _THREAD = threading.local()
 
 
-def _arena() -> _Arena:
+def arena_of_thread() -> _Arena:
     """The arena of this thread."""
     arena: _Arena | None = getattr(_THREAD, "arena", None)
     if arena is None:
@@ -468,7 +446,7 @@ def _arena() -> _Arena:
     return arena.begin()
 
 
-def _placed(program: Program) -> NDArray[np.int64]:
+def placed_pool(program: Program) -> NDArray[np.int64]:
     """The constants at an address that is a multiple of 8."""
     words = np.zeros(pool_words(program), np.int64)
     write_pool(program, words, words.ctypes.data)

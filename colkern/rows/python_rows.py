@@ -36,31 +36,37 @@ class PythonPlan:
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results."""
-        columns = [array.to_pylist() for array in arrays]
-        rows = enumerate(zip(*columns, strict=True))
-        called = [
-            (place, row)
-            for place, row in rows
-            if all(value is not None or may for value, may in zip(row, self._nullable, strict=True))
-        ]
+        called = called_rows(arrays, self._nullable)
         results: list[Any] = [None] * length
         for (place, _), result in zip(
             called, called_in_python(self._function, called), strict=True
         ):
             results[place] = result
         if self._returns is None:
-            results = _as_rows(results)
+            results = as_rows(results)
         return build_array(results, type=self._returns), Counter()
 
     def compile(self) -> None:
         """Nothing: there is nothing to compile."""
 
 
-def _as_rows(results: list[Any]) -> list[Any]:
+def called_rows(
+    arrays: Sequence[Array], nullable: Sequence[bool]
+) -> list[tuple[int, Sequence[Any]]]:
+    """The rows that a function is called for, each with its number."""
+    columns = [array.to_pylist() for array in arrays]
+    return [
+        (place, row)
+        for place, row in enumerate(zip(*columns, strict=True))
+        if all(value is not None or may for value, may in zip(row, nullable, strict=True))
+    ]
+
+
+def as_rows(results: list[Any]) -> list[Any]:
     """Tuples, all of one length, as rows of a struct with the names of compiled functions' results."""
     there = [result for result in results if result is not None]
     if there and all(isinstance(result, list) for result in there):
-        flat = iter(_as_rows([item for result in there for item in result]))
+        flat = iter(as_rows([item for result in there for item in result]))
         return [result and [next(flat) for _ in result] for result in results]
     if not there or not all(isinstance(result, tuple) for result in there):
         return results
@@ -71,11 +77,16 @@ def _as_rows(results: list[Any]) -> list[Any]:
 
 
 def called_in_python(
-    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]]
+    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str = ""
 ) -> list[Any]:
     """What a function gives for rows, each with its number; an exception gets a note with it.
 
     A generator function gives the list of what it yields.
+
+    Args:
+        function: The function.
+        rows: The rows.
+        title: What the note says before the number; empty for the function's name.
     """
     results = []
     yields = inspect.isgeneratorfunction(function)
@@ -83,6 +94,6 @@ def called_in_python(
         try:
             results.append(list(function(*row)) if yields else function(*row))
         except Exception as error:
-            error.add_note(f"{function.__name__}: row {place}")
+            error.add_note(f"{title or f'{function.__name__}: row'} {place}")
             raise
     return results

@@ -1,25 +1,32 @@
-"""Results of a generated loop: the lines that write them, and the column that they become."""
+"""Results of generated code: the lines that write them, and the column that they become.
+
+What a row has one of goes to slots. The items of its lists are appended to a sink, as words: all that an
+item has but its texts and its own lists, which go to sinks of their own. There, the words of a text or list
+say how large it is, in place of where it lies in the arena.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.memory import Buffer
-from colkern.operations import concat, list_flatten, struct_flatten
+from colkern.kernels import bitmaps
+from colkern.memory import HOST, Buffer, Items
+from colkern.operations import list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
-from colkern.rows.columns import LISTS, has_large, type_of
-from colkern.rows.constants import layout_of
+from colkern.rows.columns import LISTS
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, inner
+from colkern.targets import Target
 
 _FIXED = {
     "bool": np.uint8,
@@ -57,6 +64,8 @@ class Sink:
 
 
 Memory = Slots | Sink
+Written = dict[str, Items]
+"""By name, the items of slots, also those of the items of lists, and the bytes of sinks."""
 
 
 class Output:
@@ -70,129 +79,261 @@ class Output:
     def __init__(self, kind: Kind, name: str = "r") -> None:
         self.kind = kind
         self.name = name
-        self.memory: list[Memory] = []
         self.parts: list[Output] = []
-        inside = kind.of if isinstance(kind, k.Optional) else kind
+        self.item: Output | None = None
+        self.slots: list[Slots] = []
+        self.inside = inside = kind.of if isinstance(kind, k.Optional) else kind
         if isinstance(kind, k.Optional):
-            self.memory.append(Slots(f"{name}_valid", np.uint8))
+            self.slots.append(Slots(f"{name}_valid", np.uint8))
         if isinstance(inside, k.Tuple):
             self.parts = [type(self)(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
-        elif inside in (k.TEXT, k.BYTES):
-            self.memory += self._memory_of_bytes()
-        elif isinstance(inside, k.Container) and inside.name == "list":
-            self._require_flat(inside.items[0])
-            self.memory += [
-                Slots(f"{name}_sizes", np.int32),
-                Sink(f"{name}_items"),
-                Sink(f"{name}_data"),
-            ]
-        elif inside.name in _FIXED:
-            self.memory.append(Slots(name, _FIXED[inside.name]))
-        elif inside not in (k.NONE, k.NEVER):
+        elif isinstance(inside, k.Container):
+            self.item = type(self)(item_of(inside), f"{name}_item")
+        elif self.is_number:
+            self.slots.append(Slots(name, _FIXED[inside.name]))
+        elif inside not in (k.NONE, k.NEVER, k.TEXT, k.BYTES):
             raise UnsupportedError(f"results that are {kind}")
-        self.inside = inside
 
-    def _memory_of_bytes(self) -> list[Memory]:
-        """Where texts and byte strings go."""
-        return [Slots(f"{self.name}_sizes", np.int64), Sink(f"{self.name}_data")]
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text or byte string."""
+        return self.inside in (k.TEXT, k.BYTES)
 
-    def _require_flat(self, item: Kind) -> None:
-        if item.words == 0 and item != k.NEVER:
-            # How many there are would not be known.
-            raise UnsupportedError(f"results that are {self.kind}")
-        if isinstance(item, k.Container) or any(
-            isinstance(part, k.Container) for part in getattr(item, "items", ())
-        ):
-            raise UnsupportedError(f"results that are {self.kind}")
+    @property
+    def is_number(self) -> bool:
+        """Whether it is in one word."""
+        return self.inside.name in _FIXED
 
-    def all_memory(self) -> Iterator[Memory]:
-        """Its memory, and that of its parts."""
-        yield from self.memory
+    def below(self) -> Iterator[Output]:
+        """It and all its parts: of lists, those of their items too."""
+        yield self
+        for part in (*self.parts, *filter(None, (self.item,))):
+            yield from part.below()
+
+    @property
+    def makes(self) -> bool:
+        """Whether results are lists of what dictionaries and sets have, which are made in the arena."""
+        return any(is_hashed(part.inside) for part in self.below())
+
+    def memory(self) -> list[Memory]:
+        """All its memory."""
+        sinks = [sink for part in self.below() for sink in part.own_sinks()]
+        return [*self.row_slots(), *sinks]
+
+    def row_slots(self) -> Iterator[Slots]:
+        """The slots that rows have."""
+        yield from self.slots
+        if self.is_text or self.item is not None:
+            yield Slots(f"{self.name}_sizes", np.int64)
         for part in self.parts:
-            yield from part.all_memory()
+            yield from part.row_slots()
+
+    def own_sinks(self) -> list[Sink]:
+        """Its own sink."""
+        if self.is_text:
+            return [Sink(f"{self.name}_data")]
+        return [Sink(f"{self.name}_items")] if self.item is not None else []
+
+    # Writing
 
     def lines(self, value: Value) -> Iterator[str]:
         """The lines that write a value as row `i`; they set `full` where a sink is."""
-        if isinstance(self.kind, k.Optional):
-            yield f"{self.name}_valid[i] = 0 if {value.none} else 1"
-            lines = list(self._inside(inner(value)))
-            if any(isinstance(memory, Sink) for memory in self.all_memory()):
-                yield f"if not {value.none}:"
-                lines = ["    " + line for line in lines]
-            yield from lines or ["    pass"]
+        if not isinstance(self.kind, k.Optional):
+            yield from self._inside(value)
             return
-        yield from self._inside(value)
+        yield f"{self.name}_valid[i] = 0 if {value.none} else 1"
+        lines = list(self._inside(inner(value)))
+        if any(part.own_sinks() for part in self.below()):
+            yield f"if not {value.none}:"
+            lines = ["    " + line for line in lines]
+        yield from lines or ["    pass"]
 
     def _inside(self, value: Value) -> Iterator[str]:
-        if self.inside in (k.TEXT, k.BYTES):
+        if self.is_text:
             yield f"full |= put({self.name}_data, {value.code}.address, {value.code}.size) < 0"
             yield f"{self.name}_sizes[i] = {value.code}.size"
-        elif isinstance(self.inside, k.Container):
-            item = self.inside.items[0]
-            arguments = f"{layout_of(item)}, {item.words}, {value.code}"
-            yield f"full |= not put_items({arguments}, {self.name}_items, {self.name}_data)"
-            yield f"{self.name}_sizes[i] = get_word({value.code} + 8)"
+        elif self.item is not None:
+            yield f"full |= not {self._put_list(value.code)}"
+            yield f"{self.name}_sizes[i] = list_size({value.code})"
         elif self.parts:
-            for part, item_value in zip(self.parts, value.items, strict=True):
-                yield from part.lines(item_value)
-        elif self.memory:
+            for part, item in zip(self.parts, value.items, strict=True):
+                yield from part.lines(item)
+        elif self.is_number:
             code = f"1 if {value.code} else 0" if self.inside == k.BOOL else value.code
             yield f"{self.name}[i] = {code}"
 
+    def _list_sinks(self) -> list[str]:
+        """The sinks that its lists go to."""
+        return [sink.name for part in self.below() for sink in part.own_sinks()]
+
+    def _put_list(self, code: str) -> str:
+        return f"put_{self.name}({', '.join(('arena', code, *self._list_sinks()))})"
+
+    def functions(self) -> dict[str, str]:
+        """The functions that append lists, by name."""
+        found: dict[str, str] = {}
+        for part in reversed(list(self.below())):
+            if part.item is not None:
+                found[f"put_{part.name}"] = part._putter(part.item)
+        return found
+
+    def _putter(self, item: Output) -> str:
+        size = 8 * item.kind.words
+        full = ["    if header == 0:", "        return False"]
+        lines = [
+            f"def put_{self.name}({', '.join(('arena', 'header', *self._list_sinks()))}):",
+            *([f"    header = {self.listed('header')}", *full] if is_hashed(self.inside) else []),
+            "    count = list_size(header)",
+            f"    at = put({self.name}_items, get_word(header), count * {size})",
+            "    if at < 0:",
+            "        return False",
+            f"    word = get_word({self.name}_items) + at",
+        ]
+        settled = list(item._settled("word", 0))
+        if settled:
+            lines += ["    for _ in range(count):", *("        " + line for line in settled)]
+            lines += [f"        word += {size}"]
+        return "\n".join([*lines, "    return True", ""])
+
+    def listed(self, code: str) -> str:
+        """Code for the list of what a list, dictionary or set has; 0 if the arena has no room."""
+        if not is_hashed(self.inside):
+            return code
+        assert isinstance(self.inside, k.Container)
+        key, *value = (item.words for item in self.inside.items)
+        return f"list_of_entries(arena, {key}, {sum(value)}, {code})"
+
+    def _settled(self, place: str, at: int) -> Iterator[str]:
+        """Lines that append the texts and lists of an item, whose words begin at a byte behind a place."""
+        if isinstance(self.kind, k.Optional):
+            there = list(self._settled_inside(place, at + 8))
+            if there:
+                yield f"if get_word({place} + {at}) == 0:"
+                yield from ("    " + line for line in there)
+                yield "else:"
+                yield from ("    " + line for line in self._empty(place, at))
+            return
+        yield from self._settled_inside(place, at)
+
+    def _settled_inside(self, place: str, at: int) -> Iterator[str]:
+        if self.is_text:
+            shift = " >> 1" if self.inside == k.TEXT else ""
+            size = f"get_word({place} + {at + 8}){shift}"
+            yield f"if put({self.name}_data, get_word({place} + {at}), {size}) < 0:"
+            yield "    return False"
+            yield f"set_word({place} + {at}, {size})"
+        elif self.item is not None:
+            list_ = f"get_word({place} + {at})"
+            yield f"if not {self._put_list(list_)}:"
+            yield "    return False"
+            yield f"set_word({place} + {at}, list_size({list_}))"
+        for part in self.parts:
+            yield from part._settled(place, at)
+            at += 8 * part.kind.words
+
+    def _empty(self, place: str, at: int) -> Iterator[str]:
+        """Lines for the words of what is None, which are anything: of texts and lists that are empty."""
+        at += 8 * isinstance(self.kind, k.Optional)
+        if self.is_text or self.item is not None:
+            yield f"set_word({place} + {at}, 0)"
+        for part in self.parts:
+            yield from part._empty(place, at)
+            at += 8 * part.kind.words
+
+    # Columns
+
+    def spread(self, written: Written) -> None:
+        """Give the items of lists slots of their own, from their words in the sinks."""
+        for part in self.below():
+            if part.item is not None:
+                words = written[f"{part.name}_items"].view(np.int64)
+                count = part.item.kind.words
+                rows = words.reshape(-1, count) if count else words.reshape(0, 1)
+                part.item.of_words(rows, 0, written)
+
+    def of_words(self, words: Items, at: int, written: Written) -> None:
+        """The slots of items from their words, one row an item, of which its own begin at a column."""
+        if isinstance(self.kind, k.Optional):
+            written[f"{self.name}_valid"] = words[:, at] == 0
+            at += 1
+        if self.is_text or self.item is not None:
+            written[f"{self.name}_sizes"] = words[:, at]
+        elif self.is_number:
+            written[self.name] = self.numbers(words[:, at])
+        for part in self.parts:
+            part.of_words(words, at, written)
+            at += part.kind.words
+
+    def numbers(self, words: Items) -> Items:
+        """Numbers from the words of items."""
+        dtype = _FIXED[self.inside.name]
+        is_float = self.inside.name == "float"
+        return words.copy().view(dtype) if is_float else words.astype(dtype)
+
     def array(
-        self,
-        written: dict[str, NDArray[Any]],
-        appended: Sequence[dict[str, NDArray[Any]]],
-        length: int,
-        large: bool,
+        self, target: Target, written: Mapping[str, Items], length: int, type_: s.DataType
     ) -> Array:
-        """What was written, as an array.
+        """What was written, as an array where it is.
 
         Args:
-            written: By name, the items of slots.
-            appended: By name, the bytes of sinks, for each range of rows.
-            length: How many rows there are.
-            large: Whether offsets have 64 bits.
+            target: Where that is.
+            written: What was written, with the slots of items.
+            length: How many rows or items there are.
+            type_: The type, of `type_of`.
 
         Raises:
             LimitExceededError: If there is more than offsets reach.
         """
-        validity, nulls = None, 0
+        validity, missing = None, 0
         if isinstance(self.kind, k.Optional):
             valid = written[f"{self.name}_valid"]
-            nulls = length - int(np.count_nonzero(valid))
-            validity = _bits(valid) if nulls else None
-        type_ = type_of(self.inside, large)
+            missing = length - _count(target, valid)
+            validity = _bits(target, valid) if missing else None
         if self.inside in (k.NONE, k.NEVER):
-            return Array(s.null(), length, [])
+            return nulls(length, s.null(), target.device)
+        buffers, children = [validity], []
         if self.parts:
-            children = [part.array(written, appended, length, large) for part in self.parts]
-            return Array(type_, length, [validity], children, null_count=nulls)
-        if self.inside in (k.TEXT, k.BYTES):
-            offsets = _offsets(written[f"{self.name}_sizes"], type_)
-            bytes_ = [sinks[f"{self.name}_data"] for sinks in appended]
-            data = bytes_[0] if len(bytes_) == 1 else np.concatenate(bytes_)
-            buffers = [validity, offsets, Buffer.of_items(data)]
-            return Array(type_, length, buffers, null_count=nulls)
-        if isinstance(self.inside, k.Container):
-            offsets = _offsets(written[f"{self.name}_sizes"], type_)
-            child = concat([self._items(sinks, large) for sinks in appended])
-            return Array(type_, length, [validity, offsets], [child], null_count=nulls)
-        items = written[self.name]
-        data_buffer = _bits(items) if self.inside == k.BOOL else Buffer.of_items(items)
-        return Array(type_, length, [validity, data_buffer], null_count=nulls)
-
-    def _items(self, sinks: dict[str, NDArray[Any]], large: bool) -> Array:
-        """The items of the lists of a range of rows."""
-        assert isinstance(self.inside, k.Container)
-        item = self.inside.items[0]
-        words = sinks[f"{self.name}_items"].view(np.int64)
-        rows = words.reshape(-1, item.words) if item.words else words.reshape(0, 1)
-        return _column(item, rows, sinks[f"{self.name}_data"], large)
+            for part, field in zip(self.parts, type_.fields, strict=True):
+                children.append(part.array(target, written, length, field.type))
+        elif self.is_text or self.item is not None:
+            sizes = written[f"{self.name}_sizes"]
+            offsets, total = _offsets(target, sizes, type_)
+            buffers.append(offsets)
+            if self.item is None:
+                buffers.append(target.buffer(written[f"{self.name}_data"]))
+            else:
+                children.append(self.item.array(target, written, total, type_.fields[0].type))
+        elif self.inside == k.BOOL:
+            buffers.append(_bits(target, written[self.name]))
+        else:
+            buffers.append(target.buffer(written[self.name]))
+        return Array(type_, length, buffers, children, null_count=missing)
 
 
-def _bits(flags: NDArray[Any]) -> Buffer:
-    return Buffer.of_items(np.packbits(flags.astype(bool), bitorder="little"))
+def item_of(kind: k.Container) -> Kind:
+    """The kind of the items that a list, set or dictionary becomes a list of."""
+    return k.tuple_of(kind.items, ("key", "value")) if kind.name == "dict" else kind.items[0]
+
+
+def is_hashed(kind: Kind) -> bool:
+    """Whether a value is a dictionary or a set."""
+    return isinstance(kind, k.Container) and kind.name in ("dict", "set")
+
+
+def _count(target: Target, flags: Items) -> int:
+    """How many items are not 0."""
+    if target.device == HOST:
+        return int(np.count_nonzero(flags))
+    return target.total(flags.astype(np.int64))
+
+
+def _bits(target: Target, flags: Items) -> Buffer:
+    """A bitmap of items that are 0 or 1."""
+    if target.device == HOST:
+        return Buffer.of_items(np.packbits(flags.astype(bool), bitorder="little"))
+    words = bit_words(target, len(flags))
+    target.map(bitmaps.pack_bits, len(words), flags.astype(np.uint8), len(flags), words)
+    return bitmap_of(target, words, len(flags))
 
 
 def require_reach(size: int, type_: s.DataType) -> None:
@@ -212,55 +353,21 @@ MOST_REACHED = 2**31 - 1
 """The largest offset of 32 bits."""
 
 
-def _offsets(sizes: NDArray[Any], type_: s.DataType) -> Buffer:
-    """The offsets of slots of a type from their sizes."""
-    dtype = np.int64 if has_large(type_) else np.int32
-    if dtype == np.int32:
-        require_reach(int(sizes.sum()), type_)
-    offsets = np.zeros(len(sizes) + 1, dtype)
-    # Converted beforehand: a sum that converts is several times slower.
-    np.cumsum(sizes.astype(dtype, copy=False), out=offsets[1:])
-    return Buffer.of_items(offsets)
-
-
-def _column(kind: Kind, words: NDArray[Any], data: NDArray[Any], large: bool) -> Array:
-    """Items of a kind from their words, one row an item."""
-    length = len(words)
-    validity, nulls = None, 0
-    if isinstance(kind, k.Optional):
-        valid = words[:, 0] == 0
-        nulls = length - int(np.count_nonzero(valid))
-        validity = _bits(valid) if nulls else None
-        kind, words = kind.of, words[:, 1:]
-    if kind in (k.NONE, k.NEVER):
-        return Array(s.null(), length, [])
-    type_ = type_of(kind, large)
-    if isinstance(kind, k.Tuple):
-        children, at = [], 0
-        for part in kind.items:
-            children.append(_column(part, words[:, at : at + part.words], data, large))
-            at += part.words
-        return Array(type_, length, [validity], children, null_count=nulls)
-    if kind in (k.TEXT, k.BYTES):
-        return _texts(type_, words, data, validity, nulls)
-    items = np.ascontiguousarray(words[:, 0])
-    if kind == k.BOOL:
-        return Array(type_, length, [validity, _bits(items)], null_count=nulls)
-    items = items.view(np.float64) if kind.name == "float" else items.astype(_FIXED[kind.name])
-    return Array(type_, length, [validity, Buffer.of_items(items)], null_count=nulls)
-
-
-def _texts(
-    type_: s.DataType, words: NDArray[Any], data: NDArray[Any], validity: Buffer | None, nulls: int
-) -> Array:
-    """Texts from their positions and sizes in `data`."""
-    positions, sizes = words[:, 0], words[:, 1]
-    offsets = _offsets(sizes, type_)
-    starts = np.cumsum(sizes) - sizes
-    if not np.array_equal(positions, starts):
-        # Several texts an item: theirs lie between each other.
-        data = data[np.repeat(positions - starts, sizes) + np.arange(int(sizes.sum()))]
-    return Array(type_, len(words), [validity, offsets, Buffer.of_items(data)], null_count=nulls)
+def _offsets(target: Target, sizes: Items, type_: s.DataType) -> tuple[Buffer, int]:
+    """The offsets of slots of a type from their sizes, and the last of them."""
+    is_large = isinstance(type_, s.LargeUtf8 | s.LargeBinary | s.LargeList)
+    dtype: DTypeLike = np.int64 if is_large else np.int32
+    if target.device != HOST:
+        offsets, total = target.running_sum(sizes, dtype)
+    else:
+        total = int(sizes.sum())
+        offsets = np.zeros(len(sizes) + 1, dtype)
+        if is_large or total <= MOST_REACHED:
+            # Converted beforehand: a sum that converts is several times slower.
+            np.cumsum(sizes.astype(dtype, copy=False), out=offsets[1:])
+    if not is_large:
+        require_reach(total, type_)
+    return target.buffer(offsets), total
 
 
 def require_values(name: str, results: Array) -> None:

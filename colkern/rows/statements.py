@@ -14,7 +14,7 @@ from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
-from colkern.rows.emitter import Attempt, Emitter, derived
+from colkern.rows.emitter import Attempt, Emitter, Unsettled, derived
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
 from colkern.rows.values import NONE, Value
 
@@ -64,6 +64,9 @@ def _attempted(emitter: Emitter, node: ast.stmt) -> None:
     before = emitter.state()
     try:
         _statement(emitter, node)
+    except Unsettled:
+        emitter.restore(before)
+        emitter.dead = True
     except CompileError as error:
         emitter.restore(before)
         emitter.node = node
@@ -225,6 +228,10 @@ def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
 
 
+MOST_ROUNDS = 1 << 18
+"""The rounds that the loops of a generator may have which another function goes over."""
+
+
 def repeated(
     emitter: Emitter,
     node: ast.AST,
@@ -253,6 +260,10 @@ def repeated(
         emitter.loops.append(loop)
         with emitter.within("while True:"):
             emitter.require_sound()
+            if emitter.rounds:
+                emitter.write(f"{emitter.rounds} += 1")
+                test = f"{emitter.rounds} > {MOST_ROUNDS}"
+                emitter.fail_if(test, row_values.LEFT, "a generator that goes on for long")
             body()
         emitter.loops.pop()
         emitter.dead = False

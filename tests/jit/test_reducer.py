@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -184,6 +185,7 @@ def test_a_state_of_one_number_is_the_result_without_finish() -> None:
 
     # The integer of `init` becomes a float.
     assert total(column([1.5, None, 2.0])) == 3.5
+    assert total.report().left == {}
     assert total(column([], pa.float64())) == 0.0
     assert total.result_type(s.float64()) == s.float32()
     assert repr(total) == "<colkern reducer total(value: double) -> float>"
@@ -232,6 +234,194 @@ def test_text_in_and_out_of_an_object_of_static_functions() -> None:
     assert made(column(["a", None, "abcd"])) == "long"
     found = made(column(["a", "b", "four"]), by=column([1, 1, 2]))
     assert found["LongestName"].to_pylist() == ["short", "long"]
+
+
+# What Python means
+
+
+ROWS_OF_EXTREMES = st.lists(
+    st.tuples(
+        st.sampled_from([0, 1, -1, 7, 2**53 + 1, 2**62, 2**63 - 1, -(2**63)]),
+        st.sampled_from([0, 1, -2, 3, 2**40]),
+    ),
+    max_size=9,
+)
+
+
+@reducer
+class mixed:
+    """Each part has rows that compiled code does not cover: overflows, and divisions by zero."""
+
+    def init():
+        return 0, 0.0, None, (False, 1)
+
+    def update(state, x: int, y: int):
+        total, ratios, least, (_, product) = state
+        try:
+            ratio = x / y
+        except ZeroDivisionError:
+            ratio = -1.0
+        if least is None or x < least:
+            least = x
+        product = product * (abs(y) + 1) % 1000
+        return total + x, ratios + ratio, least, (x % 2 == 0, product)
+
+    def finish(state):
+        total, ratios, least, (was_even, product) = state
+        return total % 1000, ratios, least, was_even, product
+
+
+@given(ROWS_OF_EXTREMES, st.data())
+def test_rows_and_states_that_words_do_not_hold_are_pythons(rows: list[Any], data: Any) -> None:
+    x, y = column([x for x, _ in rows], pa.int64()), column([y for _, y in rows], pa.int64())
+    assert tuple(mixed(x, y).values()) == reduced(mixed, rows)
+    keys = data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    found = mixed(x, y, by=column(keys, pa.int64()))
+    got = [(row["key"], tuple(row["mixed"].values())) for row in found.to_pylist()]
+    assert got == reduced_by(mixed, keys, rows)
+
+
+@reducer
+class total_of_integers:
+    def init():
+        return 0
+
+    def update(state, value: int):
+        return state + value
+
+    def merge(left, right):
+        return left + right
+
+
+def test_a_sum_that_leaves_64_bits_and_comes_back_is_exact() -> None:
+    values = [2**62] * 3 + [-(2**62)] * 3 + [5]
+    assert total_of_integers(column(values)) == 5
+    with pytest.raises(OverflowError, match=f"the result {2**62 * 3} does not fit int64") as caught:
+        total_of_integers(column([2**62] * 3))
+    assert caught.value.__notes__ == ["total_of_integers: finish of group 0"]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_states_of_ranges_that_do_not_fit_merged_are_pythons() -> None:
+    values = np.zeros(600_000, np.int64)
+    values[[0, 250_000, 599_999]] = [2**62, 2**62, -(2**62)]
+    assert total_of_integers(pa.array(values)) == 2**62
+
+
+def test_the_report_counts_rows_that_are_left() -> None:
+    @reducer
+    class ratios:
+        def init():
+            return 0.0
+
+        def update(state, x: float, y: float):
+            try:
+                return state + x / y
+            except ZeroDivisionError:
+                return state
+
+    assert ratios(column([1.0, 2.0, 3.0]), column([2.0, 0.0, 1.0])) == 3.5
+    assert (ratios.report().rows, sum(ratios.report().left.values())) == (3, 0)
+
+    @reducer
+    class products:
+        def init():
+            return 1
+
+        def update(state, x: int):
+            return state * x % 1009
+
+    rows = [2**61 + 1, 5, 2**62 - 1, 3]
+    assert products(column(rows)) == reduced(products, [(row,) for row in rows])
+    code = products.functions.update.__code__
+    assert products.report().left == {code.co_firstlineno + 1: 1}
+    assert "def update" in products.source()
+
+
+def test_states_are_dates_named_tuples_and_none() -> None:
+    @reducer
+    class span:
+        def init():
+            return Span(None, None, datetime.timedelta(0))
+
+        def update(state, day: datetime.date, at: datetime.datetime):
+            if state.first is None:
+                return Span(day, at, state.longest)
+            return Span(min(state.first, day), at, max(state.longest, at - state.at))
+
+        def finish(state):
+            return state.first, state.longest
+
+    days = [datetime.date(2024, 3, d) for d in (5, 1, 9)]
+    times = [datetime.datetime(2024, 3, 1, hour) for hour in (1, 5, 6)]
+    rows = list(zip(days, times, strict=True))
+    assert tuple(span(column(days), column(times)).values()) == reduced(span, rows)
+    assert tuple(span(column(days)[:0], column(times)[:0]).values()) == reduced(span, [])
+
+
+class Span(NamedTuple):
+    first: Any
+    at: Any
+    longest: Any
+
+
+def test_rows_make_texts_and_lists_on_the_way() -> None:
+    @reducer
+    class letters:
+        def init():
+            return 0, 0
+
+        def update(state, text: str, words: list[str]):
+            parts = [part.strip().upper() for part in text.split(",")]
+            return state[0] + len(parts), max(state[1], len("".join(parts + words)))
+
+        def finish(state):
+            return state
+
+    texts = ["a, b ,c", "", "stra\u00dfe,x" * 3, "d" * 100_000]
+    lists = [["x"], [], ["yy", "z"], ["q"]]
+    rows = list(zip(texts, lists, strict=True))
+    found = letters(column(texts), column(lists, pa.list_(pa.utf8())))
+    assert tuple(found.values()) == reduced(letters, rows)
+
+
+def test_a_row_is_a_struct_and_may_have_nulls_within() -> None:
+    @reducer("(struct<x: int64, y: utf8>) -> int64")
+    class sized:
+        def init():
+            return 0
+
+        def update(state, row):
+            return state + (row["x"] if row["y"] is None else len(row["y"]))
+
+    rows = [{"x": 1, "y": "abc"}, {"x": 5, "y": None}, None]
+    type_ = pa.struct([("x", pa.int64()), ("y", pa.utf8())])
+    assert sized(column(rows, type_)) == 8
+    assert sized(column(rows[:1], type_)) == 3
+
+
+def test_strict_refuses_a_row_and_fallback_runs_in_python() -> None:
+    strict = reducer(total_of_integers.functions, strict=True)
+    with pytest.raises(CompileError, match="row 1 is left to Python"):
+        strict(column([2**62, 2**62]))
+    texts = made_of(init=lambda: "", update=lambda state, word: state + word)
+    with pytest.raises(CompileError, match="init returns str"):
+        reducer(texts)(column(["a"]))
+    joined = reducer(texts, fallback=True)
+    with pytest.warns(UserWarning, match="broken runs in Python: broken: init returns str"):
+        assert joined(column(["a", None, "b"])) == "ab"
+    assert joined(column(["a", "c", "b"]), by=column([1, 2, 1]))["broken"].to_pylist() == [
+        "ab",
+        "c",
+    ]
+
+
+def test_it_runs_in_python_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLKERN_JIT", "0")
+    plain = reducer(weighted_mean.functions)
+    values, weights = column([1.0, None, 3.0]), column([1, 1, 3])
+    assert plain(values, weights) == 2.5
+    assert plain(values, weights, by=column([0, 1, 0]))["Functions"].to_pylist() == [2.5, None]
 
 
 # Keys
@@ -380,8 +570,8 @@ def paired(state, value: float):
     return state, value
 
 
-def truth(state, value: float):
-    return value > 0
+def texts(state, value: float):
+    return str(value)
 
 
 def unknown(state, value: float):
@@ -395,9 +585,12 @@ def listed():
 @pytest.mark.parametrize(
     ("functions", "words"),
     [
-        ({"init": listed, "update": added}, ["init returns list(float)", "a state is a number"]),
+        (
+            {"init": listed, "update": added},
+            ["init returns list", "it is a number, a bool, a date"],
+        ),
         ({"init": no_state, "update": paired}, ["update returns", "where the state is float"]),
-        ({"init": no_state, "update": truth}, ["update returns bool where the state is float"]),
+        ({"init": no_state, "update": texts}, ["update returns str where the state is float"]),
         (
             {"init": no_state, "update": added, "merge": lambda a, b: (a, b)},
             ["merge returns", "a state keeps its type"],
@@ -413,9 +606,11 @@ def test_what_and_where_it_does_not_compile(functions: Any, words: list[str]) ->
     assert f'File "{__file__}", line ' in text
 
 
-def test_a_tuple_is_no_result() -> None:
-    with pytest.raises(CompileError, match="a state that is a tuple needs a finish"):
-        reducer(made_of(init=lambda: (0.0, 0), update=lambda state, value: state))(column([1]))
+def test_without_finish_a_tuple_is_a_row() -> None:
+    pair = reducer(
+        made_of(init=lambda: (0.0, 0), update=lambda state, value: (value, state[1] + 1))
+    )
+    assert pair(column([1.5, 2.5])) == {"f0": 2.5, "f1": 2}
 
 
 def test_functions_that_are_missing_or_take_other_parameters() -> None:

@@ -216,15 +216,76 @@ def nothing_is_left_where_that_is_refused() -> None:
     assert isinstance(error, ck.CompileError)
 
 
-def count(items: Any) -> int:
-    return len(items)
+# Parts
+
+ROWS = [
+    {"id": 1, "tags": ["a", None], "parts": [{"k": "x", "v": 1}, {"k": None, "v": 2}]},
+    {"id": None, "tags": None, "parts": []},
+    None,
+    {"id": 3, "tags": ["longer than a view"], "parts": [None, {"k": "z", "v": None}]},
+]
 
 
-def columns_of_lists_are_read_as_in_kernels() -> None:
-    lists = to_device(ck.array([[1, 2], None, []]))
-    made = ck.udf(count)
-    assert to_host(made(lists)).to_pylist() == [2, None, 0]
-    assert made.report().rows == 0
+def lists_and_structs_are_read() -> None:
+    kind = ck.struct(
+        [
+            ("id", ck.int16()),
+            ("tags", ck.list_view(ck.utf8_view())),
+            ("parts", ck.large_list(ck.struct([("k", ck.utf8()), ("v", ck.float32())]))),
+        ]
+    )
+    column = ck.array(ROWS * 3, kind)
+    check(lambda row: len([tag for tag in row["tags"] or [] if tag is None or "a" in tag]), column)
+    check(lambda row: sum(part["v"] or 0.5 for part in row["parts"] if part is not None), column)
+    lists = ck.array([[[1, 2], []], None, [], [[7]]] * 4)
+    check(lambda lists: sum(sum(numbers) for numbers in lists), lists)
+    check(
+        lambda pairs: pairs[1], ck.array([[1, 2], [3, 4], None], ck.fixed_size_list(ck.int8(), 2))
+    )
+
+
+def split(text: str) -> list[str]:
+    return text.split(",")
+
+
+def numbers(n: int) -> list[Any]:
+    return [[[k, None] for k in range(m)] if m != 2 else None for m in range(n)]
+
+
+def described(text: str) -> Any:
+    return {
+        "size": len(text),
+        "words": [
+            {"word": word, "letters": list(word), "half": len(word) / 2 if word else None}
+            for word in text.split(",")
+        ],
+        "none": None if text else [text],
+    }
+
+
+def lists_are_results() -> None:
+    check(split, ck.array(WORDS * 5))
+    check(numbers, ck.array([0, 3, None, 4, 1] * 4))
+    check(lambda row: row["tags"], ck.array(ROWS * 2))
+    check(lambda x: [x, x > 1], ck.array([0.5, None, 2.5]), returns=ck.list_(ck.float32()))
+    found = ck.udf(described)(to_device(ck.array(WORDS * 3)))
+    expected = [None if word is None else described(word) for word in WORDS * 3]
+    assert to_host(found).to_pylist() == expected
+
+
+def a_list_that_has_no_room_is_left() -> None:
+    check(lambda n: [n] * n, ck.array([1, 200, None, 3]), left=1)
+    check(lambda xs: [len(xs)], ck.array([[1], [2] * 200, None, []]), left=1)
+
+
+def dictionaries_are_maps() -> None:
+    words = ck.array(["b,a,b", None, "", "x"] * 3)
+    found = ck.udf(lambda s: {word: len(word) for word in s.split(",")})(to_device(words))
+    expected = [
+        None if s is None else list({word: len(word) for word in s.split(",")}.items())
+        for s in words.to_pylist()
+    ]
+    assert to_host(found).to_pylist() == expected
 
 
 CASES: list[Callable[[], None]] = [
@@ -243,5 +304,8 @@ CASES: list[Callable[[], None]] = [
     containers_are_made_in_arenas,
     columns_without_rows_have_results_without_rows,
     nothing_is_left_where_that_is_refused,
-    columns_of_lists_are_read_as_in_kernels,
+    lists_and_structs_are_read,
+    lists_are_results,
+    a_list_that_has_no_room_is_left,
+    dictionaries_are_maps,
 ]

@@ -74,6 +74,17 @@ def test_compiled_parts_of_views_are_where_they_were() -> None:
     assert_python_s(parts, texts)
 
 
+def firsts(rows: Any) -> list[Any]:
+    return [[row["word"][:2], str(row["n"])] for row in rows]
+
+
+def test_compiled_lists_are_read_and_gathered() -> None:
+    rows = ck.array(
+        [[{"word": "é,ü", "n": 1}, {"word": "", "n": -7}], None, [], [{"word": "x", "n": 5}]]
+    )
+    assert_python_s(firsts, rows)
+
+
 # The corpus
 
 

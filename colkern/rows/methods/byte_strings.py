@@ -61,6 +61,11 @@ _OWN = [
     Method("len", "(bytes) -> int", byte_string_methods.length),
     Method("ord", "(bytes) -> int", byte_string_methods.ord_of),
     Method("[]", "(bytes, int) -> int", byte_string_methods.item),
+    Method(
+        "int.from_bytes",
+        '(bytes, byteorder: str = "big", signed: bool = False) -> int',
+        byte_string_methods.integer,
+    ),
     Method("str.encode", "(str) -> bytes", byte_string_methods.encode),
     Method("bytes.decode", "(bytes) -> str", byte_string_methods.decode),
     Method("bytes.isascii", "(bytes) -> bool", byte_string_methods.isascii),

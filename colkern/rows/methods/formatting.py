@@ -55,7 +55,8 @@ _TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
 @cache
 def _made(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
     """The body that gives `text` by its steps, each an expression for a text and a code."""
-    lines = [f"def formatted(arena: Arena, value: {_TYPES[kind]}) -> tuple[Text, Code]:"]
+    sizes = "".join(f", {name}: int64" for name in LATER if any(name in step for step in steps))
+    lines = [f"def formatted(arena: Arena, value: {_TYPES[kind]}{sizes}) -> tuple[Text, Code]:"]
     for k, step in enumerate(steps):
         if k:
             lines += ["    if code != DONE:", "        return text, code"]
@@ -87,6 +88,27 @@ def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
     found = _SPECIFICATION.fullmatch(specification)
     steps = found and _steps(kind, found.groupdict())
     return _made(kind, steps) if steps else _failing(kind, LEFT)
+
+
+LATER = {"width_": "9173", "precision_": "14"}
+"""Numbers of a specification that depend on the row: parameters of its body, and what stands for them."""
+
+
+def body_of_sizes(kind: type, specification: str) -> tuple[Callable[..., Any], list[str]] | None:
+    """The body of a format with numbers of `LATER`, and its parameters for them; None if there is none."""
+    try:
+        format(kind(), specification)
+    except (ValueError, OverflowError):
+        return None
+    found = _SPECIFICATION.fullmatch(specification)
+    steps = found and _steps(kind, found.groupdict())
+    if not steps:
+        return None
+    for name, number in LATER.items():
+        steps = tuple(step.replace(f"int64({number})", name) for step in steps)
+    used = [name for name in LATER if any(name in step for step in steps)]
+    given = [name for name, number in LATER.items() if number in specification]
+    return (_made(kind, steps), used) if used == given else None
 
 
 def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:

@@ -42,12 +42,14 @@ def _widths() -> list[Method]:
         ),
         Method("numpy.float32", "(int) -> float", None, machine="f8(f4({0}))"),
         Method("numpy.float32", "(float) -> float", None, machine="f8(f4({0}))"),
-        Method("numpy.bool", "(float) -> bool", "{0} != 0.0"),
     ]
 
 
 METHODS = [
     *_widths(),
+    Method("numpy.bool", "(bool) -> bool", "{0}"),
+    Method("numpy.bool", "(int) -> bool", "{0} != 0"),
+    Method("numpy.bool", "(float) -> bool", "{0} != 0.0"),
     Method("numpy.int64", "(int) -> int", "{0}"),
     Method(
         "numpy.int64",

@@ -168,9 +168,14 @@ class SeriesMethods(Operators):
                 return array.round(decimals)
 
             return self.whole("round", rounded, (self,), witness, (decimals,))
-        parts = (self._node, Constant(dtype, 10.0**decimals))
-        expression = "np.rint({0} * {1}) / {1}" if decimals else "np.rint({0})"
-        return self.result(Fused(dtype, expression, parts, (dtype, dtype)), witness)
+        # Three operations: each one's result is a number of the dtype.
+        power, result = Constant(dtype, 10.0**decimals), self._node
+        if decimals:
+            result = Fused(dtype, "{0} * {1}", (result, power), (dtype, dtype))
+        result = Fused(dtype, "np.rint({0})", (result,), (dtype,))
+        if decimals:
+            result = Fused(dtype, "{0} / {1}", (result, power), (dtype, dtype))
+        return self.result(result, witness)
 
     def astype(self, dtype: object, copy: bool = True) -> Self:
         """The values in another dtype."""

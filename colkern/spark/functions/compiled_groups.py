@@ -101,7 +101,7 @@ def map_groups(
     keys_in_arrow = arrow_schema(key_schema)
     values = arrow_schema(spark.StructType(fields[len(keys) :]))
     rows = _with_plain_keys(chosen, key_schema)
-    if isinstance(compiled, Reducer) and compiled.functions.merge is not None:
+    if isinstance(compiled, Reducer) and compiled.has_states(*[f.type for f in values.fields]):
         partial = PartialAggregate(compiled, keys_in_arrow, values)
         rows = rows.mapInArrow(partial, spark_schema(partial.schema))
         call: RunsFunction = FinalAggregate(partial, keys_in_arrow)

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -18,12 +17,11 @@ from colkern.interchange import import_batch
 from colkern.jit import Reducer
 from colkern.layouts import Role
 from colkern.operations.grouping import group_rows
+from colkern.rows.reductions import Reduction
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.group_runs import Offsets, RunsFunction
 from colkern.spark.worker_errors import told_plainly
-
-_SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
 
 class PartialAggregate:
@@ -37,9 +35,8 @@ class PartialAggregate:
         self.types = [field.type for field in values.fields]
         function.compile(*self.types)
         self._keys = keys
-        states = function.reduction(*self.types).no_states()
         types = [field.type for field in keys.fields]
-        types += [new_array(_stored(state)).type for state in states]
+        types += [s.int64()] * self._reduction().words
         # Named by numbers, as the columns of the batches are: keys may have any names.
         self.schema = s.Schema([s.field(f"c{k}", type_) for k, type_ in enumerate(types)])
 
@@ -57,11 +54,15 @@ class PartialAggregate:
     def _states(self, columns: Sequence[Array]) -> pa.RecordBatch:
         keys, values = columns[: len(self._keys)], columns[len(self._keys) :]
         groups = group_rows(keys)
-        reduction = self.function.reduction(*self.types)
-        states = reduction.group_states(values, values[0].length, groups)
+        states = self._reduction().group_states(values, values[0].length, groups)
         parts = [groups.keys(key) for key in keys]
-        parts += [new_array(_stored(state)) for state in states]
+        parts += [new_array(np.ascontiguousarray(words)) for words in states.T]
         return pa.record_batch(RecordBatch(self.schema, parts))
+
+    def _reduction(self) -> Reduction:
+        reduction = self.function.reduction(*self.types)
+        assert isinstance(reduction, Reduction)
+        return reduction
 
 
 class FinalAggregate(RunsFunction):
@@ -75,12 +76,6 @@ class FinalAggregate(RunsFunction):
 
     def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
         reduction = self.function.reduction(*self._types)
-        dtypes = [state.dtype for state in reduction.no_states()]
-        pairs = zip(values, dtypes, strict=True)
-        states = [column.items(Role.DATA).view(dtype) for column, dtype in pairs]
+        assert isinstance(reduction, Reduction)
+        states = np.stack([column.items(Role.DATA) for column in values], axis=1)
         return offsets[:-1], reduction.results_of_states(states, offsets)
-
-
-def _stored(state: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Numbers of a state in a type that Spark has: bools and unsigned ones by their bytes."""
-    return state if state.dtype.kind in "if" else state.view(_SIGNED[state.dtype.itemsize])

@@ -1,0 +1,217 @@
+"""The loop that updates states by rows, and what it leaves to Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.builders import array as build_array
+from colkern.errors import CompileError
+from colkern.forks import cached_property
+from colkern.kernels import row_values
+from colkern.memory import EMPTY
+from colkern.rows.emitter import Program, Site
+from colkern.rows.front import definition_of
+from colkern.rows.functions import write_program
+from colkern.rows.inputs import Inputs, values_of
+from colkern.rows.kinds import Kind
+from colkern.rows.loop import call_of, compiled_loop, loop_text
+from colkern.rows.plan import arena_of_thread, placed_pool
+from colkern.rows.python_rows import called_in_python
+from colkern.rows.states import States, Words
+from colkern.rows.values import loaded, of_parts, stored, zeros
+
+Numbers = NDArray[np.uint32]
+Left = Counter[Site | None]
+
+
+def written(
+    function: Any, state: Kind, inputs: Inputs, wraps: bool, returns: Kind | None = None
+) -> tuple[Program, str, Kind]:
+    """What `write_program` gives for a function of a state and of what it gets for a row."""
+    definition = definition_of(function)
+    first, *others = definition.parameters
+    values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
+    return write_program(wraps, definition, values | values_of(others, inputs), returns)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the inputs of a fold read.
+
+    Args:
+        values: Columns, or states.
+        valid: The bitmap of the rows that the function is called for; empty for all.
+        passed: What a loop gets of them.
+    """
+
+    values: Sequence[Any]
+    valid: NDArray[Any]
+    passed: Sequence[Any]
+
+
+class Fold:
+    """How states become others by rows.
+
+    Args:
+        title: What the notes of exceptions call a row, before its number.
+        function: A plain function of a state, and of what it gets for a row, to the next state.
+        states: The states.
+        inputs: What it gets for a row.
+        strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
+
+    Raises:
+        CompileError: If the function has no compiled form.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        function: Callable[..., Any],
+        states: States,
+        inputs: Inputs,
+        strict: bool = False,
+        wraps: bool = False,
+    ) -> None:
+        self._title = title
+        self._function = function
+        self._states = states
+        self._inputs = inputs
+        self._strict = strict
+        kind = states.kind
+        self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
+        self._texts = [self._text(grouped) for grouped in (False, True)]
+        self._pool = placed_pool(self._program)
+
+    def text(self) -> str:
+        """The generated source."""
+        return "\n".join([*self._program.sources.values(), *self._texts])
+
+    def _site(self, reason: str) -> Site:
+        code = self._function.__code__
+        return Site(self._function.__name__, code.co_filename, code.co_firstlineno, reason)
+
+    def _text(self, grouped: bool) -> str:
+        """The loop: all rows update one state, which stays in registers, or each that of its group."""
+        kind = self._states.kind
+        names = tuple(f"s_{part}" for part in range(len(zeros(kind))))
+        state = of_parts(kind, names)
+        call = call_of(self._program, self._name, kind, self._inputs.arguments, self._site, names)
+        place = "state" if grouped else "states"
+        load = [f"{name} = {code}" for name, code in zip(names, loaded(kind, place), strict=True)]
+        store = stored(kind, place, state)
+        leave = [] if grouped else list(store)
+        no_room = f"status & 255 == {row_values.NO_ROOM}"
+        leave += [f"marks[0] = u1(0 if {no_room} else status >> 8)", "return i8(i)"]
+        step = list(call.lines)
+        step += ["if status != 0:", *("    " + line for line in leave)] if call.leaves else []
+        step += [f"{name} = {new}" for name, new in zip(names, call.result.parts, strict=True)]
+        if not grouped:
+            return loop_text(call, step, ["states"], before=load, after=store)
+        find = f"state = states + i8(groups[i]) * {8 * kind.words}"
+        return loop_text(call, [find, *load, *step, *store], ["groups", "states"])
+
+    @cached_property
+    def _loops(self) -> list[Any]:
+        """The loop for one state, and that for the states of groups."""
+        title = self._function.__name__
+        return [compiled_loop(self._program, text, title) for text in self._texts]
+
+    def given(self, values: Sequence[Any]) -> Given:
+        """What the inputs read, checked."""
+        validity, _ = self._inputs.called(values)
+        return Given(values, (validity or EMPTY).array, self._inputs.passed(values))
+
+    def run(
+        self,
+        start: int,
+        stop: int,
+        given: Given,
+        states: Words,
+        groups: Numbers | None = None,
+    ) -> Left:
+        """Update states by a range of rows: how many were left to Python at which place.
+
+        Args:
+            start: The first row.
+            stop: The row behind the last.
+            given: What the inputs read.
+            states: The states, which are changed.
+            groups: The state of each row; None if there is one state.
+
+        Raises:
+            Outgrown: If a state is no value of its kind any more.
+        """
+        left: Left = Counter()
+        arena = arena_of_thread()
+        marks = np.zeros(1, np.uint8)
+        rows = _Rows(self._inputs, given.values, stop)
+        loop = self._loops[groups is not None]
+        passed = list(given.passed)
+        if groups is not None:
+            # As those of `group_rows` are, for which the loop is compiled.
+            passed.append(groups.view())
+            passed[-1].flags.writeable = False
+        at = start
+        while True:
+            begin, pool = arena.begin().address, self._pool.ctypes.data
+            at = loop(at, stop, given.valid, begin, pool, marks, *passed, states.ctypes.data)
+            if at >= stop:
+                return left
+            if not marks[0] and arena.grow():
+                continue
+            site = self._program.site_of(int(marks[0]))
+            if self._strict:
+                raise self._refusal(at, site)
+            left[site] += 1
+            place = 0 if groups is None else int(groups[at])
+            (before,) = self._states.values(states[place : place + 1])
+            called = [(at, (before, *rows[at]))]
+            (after,) = called_in_python(self._function, called, self._title)
+            states[place] = self._states.words(after)
+            at += 1
+            if at >= stop:
+                return left
+
+    def _refusal(self, row: int, site: Site | None) -> CompileError:
+        where = f"line {site.line}: {site.reason}" if site else "beyond the lines counted"
+        return CompileError(
+            f"{self._title} {row} is left to Python ({where}), which strict=True refuses"
+        )
+
+    def compile(self, whole: bool = True) -> None:
+        """Compile the loops, or load what was compiled; the function is not called.
+
+        Args:
+            whole: Whether that for one state is needed.
+        """
+        states = np.zeros((1, self._states.kind.words), np.int64)
+        for groups in (None, np.zeros(0, np.uint32)):
+            if groups is not None or whole:
+                self.run(0, 0, self.given(self._inputs.none()), states, groups)
+
+
+class _Rows:
+    """Rows as Python values, some more at a time than are asked for."""
+
+    COUNT = 64
+
+    def __init__(self, inputs: Inputs, given: Sequence[Any], stop: int) -> None:
+        self._inputs = inputs
+        self._given = given
+        self._stop = stop
+        self._first = 0
+        self._values: list[Sequence[Any]] = []
+
+    def __getitem__(self, row: int) -> Sequence[Any]:
+        if not self._first <= row < self._first + len(self._values):
+            places = np.arange(row, min(row + self.COUNT, self._stop))
+            self._first = row
+            self._values = list(self._inputs.rows(self._given, build_array(places)))
+        return self._values[row - self._first]

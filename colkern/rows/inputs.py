@@ -1,0 +1,123 @@
+"""What a function of a row gets: the slots of columns, or the states of a reducer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.dispatch import TEXT
+from colkern.memory import Buffer
+from colkern.operations import combine_validity, nulls, require_valid, take
+from colkern.operations.moving import to_host
+from colkern.operations.text import require_utf8
+from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
+from colkern.rows.columns import reader_of
+from colkern.rows.encoded import decoded
+from colkern.rows.values import Value, of_parts, zeros
+
+
+class Inputs(Protocol):
+    """What a function gets for each row.
+
+    Attributes:
+        arguments: How each of its arguments is read.
+    """
+
+    arguments: list[Argument]
+
+    def called(self, given: Sequence[Any]) -> tuple[Buffer | None, int]:
+        """The bitmap of the rows that the function is called for, and how many others there are."""
+
+    def passed(self, given: Sequence[Any]) -> list[Any]:
+        """What is passed for the parameters of the arguments."""
+
+    def rows(self, given: Sequence[Any], places: Array) -> Iterable[Sequence[Any]]:
+        """The arguments of rows as Python values."""
+
+    def none(self) -> Sequence[Any]:
+        """What has no rows."""
+
+    def lacks_nulls(self, given: Sequence[Any]) -> bool:
+        """Whether there are nulls in lists or structs that the function does not get as None."""
+
+
+def values_of(names: Sequence[str], inputs: Inputs) -> dict[str, Value]:
+    """The arguments of a function by name, each of its kind."""
+    return {
+        name: of_parts(argument.kind, tuple("_" for _ in zeros(argument.kind)))
+        for name, argument in zip(names, inputs.arguments, strict=True)
+    }
+
+
+class Columns:
+    """The slots of columns.
+
+    Args:
+        names: The parameters that the columns stand for.
+        types: The types of the columns, none of them encoded.
+        nullable: Which parameters get None where a column is null.
+        inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
+            such nulls are left to Python.
+
+    Raises:
+        UnsupportedError: If a column is no argument of a row function.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        types: Sequence[s.DataType],
+        nullable: Sequence[bool],
+        inner_nulls: bool = False,
+    ) -> None:
+        self._names = tuple(names)
+        self._types = tuple(types)
+        self.nullable = list(nullable)
+        self._inner_nulls = inner_nulls
+        inside = Nulls.NONE if inner_nulls else Nulls.LEFT
+        self.arguments = [
+            Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
+            for n, (column, may) in enumerate(zip(types, nullable, strict=True))
+        ]
+
+    def called(self, given: Sequence[Array]) -> tuple[Buffer | None, int]:
+        """As of `Inputs`.
+
+        Raises:
+            InvalidArrowError: If a position in a column leads outside its memory, or text is not
+                UTF-8.
+        """
+        for name, array in zip(self._names, given, strict=True):
+            require_valid(array, name)
+            _require_text(array, name)
+        return combine_validity(
+            [array for array, may in zip(given, self.nullable, strict=True) if not may]
+        )
+
+    def passed(self, given: Sequence[Array]) -> list[Any]:
+        """As of `Inputs`."""
+        pairs = zip(self.arguments, given, strict=True)
+        return [value for argument, array in pairs for value in argument.passed(array)]
+
+    def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
+        """As of `Inputs`."""
+        columns = [to_host(take(array, places)).to_pylist() for array in given]
+        return zip(*columns, strict=True)
+
+    def none(self) -> list[Array]:
+        """As of `Inputs`."""
+        return [nulls(0, type_) for type_ in self._types]
+
+    def lacks_nulls(self, given: Sequence[Array]) -> bool:
+        """As of `Inputs`."""
+        return not self._inner_nulls and any(map(has_inner_nulls, given))
+
+
+def _require_text(array: Array, place: str) -> None:
+    """Refuse text that is not UTF-8: bodies go from character to character by their first bytes."""
+    if isinstance(array.type.storage, TEXT):
+        require_utf8(array, place)
+    for child in array.children:
+        _require_text(decoded(child), place)

@@ -1,0 +1,326 @@
+"""Running a reducer over columns: states by range and by group, merged in the order of the ranges."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders import array as build_array
+from colkern.cpu.threads import GRAIN, run_ranges
+from colkern.errors import CompileError, UnsupportedError
+from colkern.operations.grouping import Groups
+from colkern.rows.constants import kind_of
+from colkern.rows.emitter import Site
+from colkern.rows.folds import Fold, Left, written
+from colkern.rows.front import definition_of
+from colkern.rows.inputs import Columns, Inputs
+from colkern.rows.kinds import Kind
+from colkern.rows.plan import Plan
+from colkern.rows.python_rows import as_rows, called_in_python, called_rows
+from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
+
+OUTGROWN = "a state that has no words of its kind"
+"""Why all rows are left to Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The plain functions of a reducer."""
+
+    init: Any
+    update: Any
+    merge: Any = None
+    finish: Any = None
+
+
+class Reduction:
+    """How a reducer runs over columns of certain types.
+
+    Args:
+        name: The reducer's name.
+        functions: Its functions.
+        columns: The types of the columns, none of them encoded.
+        nullable: Which of them `update` gets as None where they are null.
+        returns: The declared type of the results; None for what `finish` returns.
+        strict: Whether a row that compiled code does not cover is an error.
+        wraps: Whether arithmetic is the machine's.
+        inner_nulls: As for `Plan`.
+
+    Raises:
+        CompileError: If a function has no compiled form, or the state changes its type.
+        UnsupportedError: If a column, the state or the results have none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        functions: Functions,
+        columns: Sequence[s.DataType],
+        nullable: Sequence[bool],
+        returns: s.DataType | None = None,
+        strict: bool = False,
+        wraps: bool = False,
+        inner_nulls: bool = False,
+    ) -> None:
+        self._name = name
+        self._functions = functions
+        self._given = name, functions, columns, nullable, returns, strict, wraps
+        self._with_nulls: Reduction | None = None
+        parameters = definition_of(functions.update).parameters[1:]
+        self._columns = Columns(parameters, columns, nullable, inner_nulls)
+        begun = functions.init()
+        kind = _kind_of_states(name, functions, begun, self._columns, wraps)
+        self._begun = words_of(kind, begun)
+        self._states = States(kind)
+        self._update = Fold(
+            f"{name}: row", functions.update, self._states, self._columns, strict, wraps
+        )
+        self._merge = functions.merge and Fold(
+            f"{name}: merge of group", functions.merge, self._states, self._states, strict, wraps
+        )
+        finish = functions.finish or state_itself
+        self._finish = _Finish(name, finish, self._states, returns, strict, wraps)
+
+    @property
+    def returns(self) -> s.DataType:
+        """The type of the results."""
+        return self._finish.returns
+
+    @property
+    def words(self) -> int:
+        """How many words of eight bytes a state has."""
+        return self._states.kind.words
+
+    def text(self) -> str:
+        """The generated source."""
+        parts = (self._update, self._merge, self._finish)
+        return "\n".join(part.text() for part in parts if part)
+
+    def for_arrays(self, arrays: Sequence[Array]) -> Reduction:
+        """This plan, or that which knows of None in lists and structs, if there may be one."""
+        if not self._columns.lacks_nulls(arrays):
+            return self
+        if self._with_nulls is None:
+            self._with_nulls = self
+            with contextlib.suppress(CompileError, UnsupportedError):
+                made = Reduction(*self._given, inner_nulls=True)
+                self._with_nulls = made if made.returns == self.returns else self
+        return self._with_nulls
+
+    def run(
+        self, arrays: Sequence[Array], length: int, groups: Groups | None = None
+    ) -> tuple[Array, Left]:
+        """A result for each group of rows, or one for all; and how many were left to Python, where."""
+        plan = self.for_arrays(arrays)
+        if plan is not self:
+            return plan.run(arrays, length, groups)
+        try:
+            states, left = self._reduced(arrays, length, groups)
+        except Outgrown:
+            reduced = python_states(
+                self._name, self._functions, arrays, self._columns.nullable, groups
+            )
+            code = self._functions.update.__code__
+            site = Site(self._name, code.co_filename, code.co_firstlineno, OUTGROWN)
+            return self._finish.in_python(reduced), Counter({site: length})
+        made, more = self._finish.run([states], len(states))
+        return made, left + more
+
+    def group_states(self, arrays: Sequence[Array], length: int, groups: Groups) -> Words:
+        """The state of each group of rows, before `finish`.
+
+        Raises:
+            OverflowError: If one is no value of its kind, as an integer of more than 64 bits.
+        """
+        try:
+            return self._reduced(arrays, length, groups)[0]
+        except Outgrown:
+            raise self._no_words() from None
+
+    def results_of_states(self, states: Words, offsets: NDArray[np.int64]) -> Array:
+        """A result for each run of states, merged in their order; the reducer must have a `merge`.
+
+        Args:
+            states: As from `group_states`, for all runs one after the other.
+            offsets: The first state of each run, and the number of states (int64[runs + 1]).
+
+        Raises:
+            OverflowError: As `group_states`.
+        """
+        assert self._merge is not None
+        firsts, counts = offsets[:-1], np.diff(offsets)
+        whole = states[firsts]
+        others = np.ones(len(states), bool)
+        others[firsts] = False
+        runs = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)[others]
+        try:
+            self._merge.run(0, len(runs), self._merge.given([states[others]]), whole, runs)
+        except Outgrown:
+            raise self._no_words() from None
+        return self._finish.run([whole], len(whole))[0]
+
+    def compile(self, columns: Sequence[s.DataType]) -> None:
+        """Compile all loops, or load what was compiled; nothing is called but `init`."""
+        self._update.compile()
+        if self._merge is not None:
+            self._merge.compile(whole=False)
+        self._finish.compile()
+
+    def _no_words(self) -> OverflowError:
+        return OverflowError(
+            f"{self._name}: a state is no {self._states.kind} of 64 bits any more, as Spark has it"
+        )
+
+    def _reduced(
+        self, arrays: Sequence[Array], length: int, groups: Groups | None
+    ) -> tuple[Words, Left]:
+        """The state of each group after all rows."""
+        count = 1 if groups is None else len(groups.firsts)
+        numbers = None if groups is None else groups.numbers
+        given = self._update.given(arrays)
+
+        def reduced(start: int, stop: int) -> tuple[Words, Left]:
+            states = np.tile(self._begun, (count, 1))
+            return states, self._update.run(start, stop, given, states, numbers)
+
+        if self._merge is None:
+            return reduced(0, length)
+        # A range has states of its own for all groups, so it is worth its while with more rows.
+        (states, left), *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
+        each = np.arange(count, dtype=np.uint32)
+        for other, more in others:
+            left += more
+            left += self._merge.run(0, count, self._merge.given([other]), states, each)
+        return states, left
+
+
+class _Finish(Plan):
+    """How states become results."""
+
+    def __init__(
+        self,
+        name: str,
+        finish: Callable[..., Any],
+        states: States,
+        returns: s.DataType | None,
+        strict: bool,
+        wraps: bool,
+    ) -> None:
+        self._states = states
+        row = "finish of group"
+        super().__init__(finish, [], [], returns, strict, wraps, title=name, row=row)
+
+    def _inputs(self, *_: object) -> Inputs:
+        return self._states
+
+    def in_python(self, states: list[Any]) -> Array:
+        """The results for states that are Python values."""
+        rows = enumerate((state,) for state in states)
+        results = called_in_python(self.function, rows, self._row)
+        return self._as_array(results, np.arange(len(states)))
+
+
+class PythonReduction:
+    """A reducer that runs in Python alone; the arguments are as for `Reduction`."""
+
+    def __init__(
+        self,
+        name: str,
+        functions: Functions,
+        nullable: Sequence[bool],
+        returns: s.DataType | None,
+    ) -> None:
+        self._name = name
+        self._functions = functions
+        self._nullable = list(nullable)
+        self._returns = returns
+
+    @property
+    def returns(self) -> s.DataType:
+        """The type of the results, if it is known before a call."""
+        return self._returns or s.null()
+
+    def run(
+        self, arrays: Sequence[Array], length: int, groups: Groups | None = None
+    ) -> tuple[Array, Left]:
+        """As of `Reduction`."""
+        states = python_states(self._name, self._functions, arrays, self._nullable, groups)
+        finish = self._functions.finish or state_itself
+        rows = enumerate((state,) for state in states)
+        results = called_in_python(finish, rows, f"{self._name}: finish of group")
+        if self._returns is None:
+            results = as_rows(results)
+        return build_array(results, type=self._returns), Counter()
+
+    def compile(self, columns: Sequence[s.DataType]) -> None:
+        """Nothing: there is nothing to compile."""
+
+
+def python_states(
+    name: str,
+    functions: Functions,
+    arrays: Sequence[Array],
+    nullable: Sequence[bool],
+    groups: Groups | None,
+) -> list[Any]:
+    """The state of each group after all rows, in Python."""
+    states = [functions.init() for _ in range(1 if groups is None else len(groups.firsts))]
+    for place, row in called_rows(arrays, nullable):
+        group = 0 if groups is None else int(groups.numbers[place])
+        called = [(place, (states[group], *row))]
+        (states[group],) = called_in_python(functions.update, called, f"{name}: row")
+    return states
+
+
+def state_itself(state: object) -> object:
+    """What stands for a `finish` that there is not."""
+    return state
+
+
+def _kind_of_states(
+    name: str, functions: Functions, begun: Any, columns: Inputs, wraps: bool
+) -> Kind:
+    """The kind of a state that holds what `init` begins with and what others go on with.
+
+    Raises:
+        CompileError: If there is none, or if a function has no compiled form.
+        UnsupportedError: If it is no kind of a state.
+    """
+    try:
+        kind = kind_of(begun)
+        if begun is not None:
+            require_state(kind)
+    except UnsupportedError as error:
+        raise CompileError(
+            f"{name}: init returns {type(begun).__name__}: {error}{_line(functions.init)}"
+        ) from None
+    while True:
+        before = kind
+        for verb, function in (("update", functions.update), ("merge", functions.merge)):
+            if function is None:
+                continue
+            inputs = columns if verb == "update" else States(kind)
+            returned = written(function, kind, inputs, wraps)[2]
+            wider = settled(kind, returned)
+            if wider is None:
+                raise CompileError(
+                    f"{name}: {verb} returns {returned} where the state is {kind}; a state keeps its "
+                    f"type{_line(function)}"
+                )
+            kind = wider
+        if kind == before:
+            require_state(kind)
+            return kind
+
+
+def _line(function: Any) -> str:
+    code = function.__code__
+    return f'\n  File "{code.co_filename}", line {code.co_firstlineno}'

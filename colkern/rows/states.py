@@ -1,0 +1,136 @@
+"""The states of a reducer: values of a fixed size, in words beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.layouts import Role
+from colkern.memory import Buffer
+from colkern.rows import kinds as k
+from colkern.rows.arguments import Argument
+from colkern.rows.constants import constant_block, kind_of, value_of_words
+from colkern.rows.kinds import Kind
+from colkern.rows.values import loaded, of_parts
+
+Words = NDArray[np.int64]
+"""States, one after the other: [states, words]."""
+
+
+class Outgrown(Exception):
+    """A state is no value of its kind any more, as an integer of more than 64 bits."""
+
+
+class States:
+    """What a function gets whose arguments are states of one kind.
+
+    Args:
+        kind: The kind.
+        count: How many states it gets.
+    """
+
+    def __init__(self, kind: Kind, count: int = 1) -> None:
+        self.kind = kind
+        self.arguments: list[Argument] = [_StateArgument(kind, f"a{n}") for n in range(count)]
+
+    def called(self, given: Sequence[Words]) -> tuple[Buffer | None, int]:
+        """All of them: no state is null."""
+        return None, 0
+
+    def passed(self, given: Sequence[Words]) -> list[Any]:
+        """What is passed for the parameters of the arguments."""
+        return [words.ctypes.data for words in given]
+
+    def rows(self, given: Sequence[Words], places: Array) -> Iterable[Sequence[Any]]:
+        """The states at places as Python values."""
+        rows = places.items(Role.DATA)
+        return zip(*(self.values(words[rows]) for words in given), strict=True)
+
+    def none(self) -> list[Words]:
+        """No states."""
+        return [np.empty((0, self.kind.words), np.int64) for _ in self.arguments]
+
+    def lacks_nulls(self, given: Sequence[Words]) -> bool:
+        """No: what a state may have of None is part of its kind."""
+        return False
+
+    def values(self, words: Words) -> list[Any]:
+        """States as Python values."""
+        return [value_of_words(iter(state), self.kind) for state in words.tolist()]
+
+    def words(self, value: Any) -> Words:
+        """A Python value as the words of a state.
+
+        Raises:
+            Outgrown: If it is no value of the kind, or would not be the same.
+        """
+        try:
+            joined = k.joined(self.kind, kind_of(value))
+        except UnsupportedError:
+            raise Outgrown from None
+        if joined != self.kind:
+            raise Outgrown
+        words = words_of(self.kind, value)
+        if self.values(words[None]) != [value]:
+            raise Outgrown
+        return words
+
+
+def words_of(kind: Kind, value: Any) -> Words:
+    """The words of a value of a kind, or of one that becomes it."""
+    return np.frombuffer(constant_block(_converted(kind, value), kind).words, np.int64)
+
+
+def require_state(kind: Kind) -> None:
+    """Refuse kinds that a state cannot be of.
+
+    Raises:
+        UnsupportedError: If it is one.
+    """
+    if not kind.words or not _is_fixed(kind):
+        raise UnsupportedError(
+            f"a state that is {kind}; it is a number, a bool, a date or time, None, or a tuple of such"
+        )
+
+
+def _is_fixed(kind: Kind) -> bool:
+    if isinstance(kind, k.Optional):
+        return _is_fixed(kind.of)
+    if isinstance(kind, k.Tuple):
+        return kind.form is not dict and all(map(_is_fixed, kind.items))
+    return kind.name in k.PLAIN and kind not in (k.TEXT, k.BYTES)
+
+
+def settled(kind: Kind, returned: Kind) -> Kind | None:
+    """The kind of a state that was of one kind, and of which `update` makes one of another.
+
+    An integer that begins a sum of floats is a float from the beginning.
+    """
+    joined = k.joined(kind, returned)
+    if joined is None or joined == kind:
+        return joined
+    # The text of a kind does not say whether its numbers are loose.
+    return returned if str(joined) == str(returned) else joined
+
+
+def _converted(kind: Kind, value: Any) -> Any:
+    """A value as one of a wider kind."""
+    if isinstance(kind, k.Optional):
+        return value if value is None else _converted(kind.of, value)
+    if isinstance(kind, k.Tuple):
+        return tuple(_converted(*pair) for pair in zip(kind.items, value, strict=True))
+    return float(value) if kind.name == "float" else value
+
+
+class _StateArgument(Argument):
+    """How a state is read."""
+
+    def __init__(self, kind: Kind, name: str) -> None:
+        self.value = of_parts(kind, loaded(kind, f"{name} + i8(i) * {8 * kind.words}"))
+        self.parameters = [name]
+        self.lines, self.made, self.checks, self.functions = [], [], [], {}

@@ -1,0 +1,310 @@
+"""Row functions that call generators, and functions that call themselves, against the plain functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import colkern as ck
+from colkern.rows.device_loop import device_source, kernel_function
+from colkern.rows.plan import Plan
+
+NUMBERS = [0, 1, 5, 7, None, 4]
+
+
+def checked(function: Callable[[int], Any], left: set[str] | None = None) -> None:
+    """Check that a function of an integer compiles, gives what Python gives, and why rows are left."""
+    compiled = ck.udf(function, strict=left is None)
+    got = compiled(ck.array(NUMBERS)).to_pylist()
+    assert compiled.rows.reason() is None
+    want = [None if n is None else function(n) for n in NUMBERS]
+    rows = [{f"f{k}": x for k, x in enumerate(w)} if isinstance(w, tuple) else w for w in want]
+    assert got == rows
+    assert {site.reason for site in compiled.report().sites if site} == (left or set())
+
+
+# Generators
+
+
+def squares(n: int) -> Iterator[int]:
+    for i in range(n):
+        yield i * i
+
+
+def collatz(n: int) -> Iterator[int]:
+    while True:
+        yield n
+        if n == 1:
+            return
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+
+
+def more(items: list[int]) -> Iterator[int]:
+    for item in items:
+        yield item + 1
+
+
+def popped(items: list[int]) -> Iterator[int]:
+    while items:
+        yield items.pop()
+
+
+def then_divided(n: int) -> Iterator[int]:
+    yield 1
+    yield 10 // n
+
+
+def countdown(n: int) -> Iterator[int]:
+    while n != 0:
+        yield n
+        n -= 2
+
+
+def nested(n: int) -> Iterator[int]:
+    yield from squares(n)
+    for item in collatz(n + 1):
+        yield -item
+
+
+def summed(n: int) -> int:
+    return sum(squares(n)) + max(squares(n), default=-1)
+
+
+def listed(n: int) -> tuple[int, str, bool]:
+    pairs = list(zip(squares(n), collatz(n + 1), strict=False))
+    return len(pairs), ",".join(str(x) for x in nested(n)), any(x > 9 for x in squares(n))
+
+
+def first(n: int) -> int:
+    try:
+        return next(squares(n)) + next(collatz(n + 2), 0)
+    except StopIteration:
+        return -5
+
+
+def of_own_list(n: int) -> list[int]:
+    items, out = [n, n + 1], []
+    for item in more(items):
+        out.append(item)
+    return out
+
+
+def local(n: int) -> int:
+    factor = 3
+
+    def own(most: int) -> Iterator[int]:
+        for i in range(most):
+            yield i * factor
+
+    return sum(own(n)) + len([x for x in own(n) if x])
+
+
+@pytest.mark.parametrize("function", [summed, listed, first, of_own_list, local])
+def test_what_a_generator_yields_is_gone_over(function: Callable[[int], Any]) -> None:
+    checked(function)
+
+
+def ended_early(n: int) -> int:
+    try:
+        for item in then_divided(n):
+            if item > 0:
+                return item
+    except ZeroDivisionError:
+        return -1
+    return 0
+
+
+def never_asked_for(n: int) -> int:
+    return next(countdown(n), 0)
+
+
+def changed_by_the_loop(n: int) -> int:
+    items = [n, n + 1]
+    for item in more(items):
+        if len(items) < 6:
+            items.append(item)
+    return len(items)
+
+
+def changed_by_the_generator(n: int) -> int:
+    items, total = [n, n + 1], 0
+    for _ in popped(items):
+        total += len(items)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (ended_early, "//"),
+        (never_asked_for, "a generator that goes on for long"),
+        (
+            changed_by_the_loop,
+            "a container that changes while a generator reads it has no compiled form",
+        ),
+        (changed_by_the_generator, "a constant that changes has no compiled form"),
+    ],
+)
+def test_where_the_order_of_steps_shows_the_row_is_pythons(
+    function: Callable[[int], Any], reason: str
+) -> None:
+    checked(function, {reason})
+
+
+def endless(n: int) -> Iterator[int]:
+    while True:
+        yield n
+        n += 1
+
+
+def read_twice(n: int) -> int:
+    items = squares(n)
+    return sum(items) + sum(items)
+
+
+def changed_around(n: int) -> int:
+    factor = 3
+
+    def own(most: int) -> Iterator[int]:
+        for i in range(most):
+            yield i * factor
+
+    total = 0
+    for item in own(n):
+        factor += 1
+        total += item
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda n: next(endless(n)), "a generator that never ends"),
+        (read_twice, "only where its items are asked for at once"),
+        (changed_around, "factor changes while a generator reads it"),
+    ],
+)
+def test_other_uses_of_generators_are_refused(function: Any, reason: str) -> None:
+    with pytest.raises(ck.CompileError, match=reason):
+        Plan(function, [ck.int64()], [False])
+
+
+# Functions that call themselves
+
+
+def fibonacci(n: int) -> int:
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def factorial(n: int) -> int:
+    if n <= 1:
+        return 1
+    return n * factorial(n - 1)
+
+
+def divisor(a: int, b: int) -> int:
+    return a if b == 0 else divisor(b, a % b)
+
+
+def summed_up(n: int, total: int = 0) -> int:
+    if n <= 0:
+        return total
+    return summed_up(n - 1, total + n)
+
+
+def power(x: float, n: int) -> float:
+    if n == 0:
+        return 1
+    half = power(x, n // 2)
+    return half * half * (x if n % 2 else 1)
+
+
+def turned(s: str) -> str:
+    return "" if not s else turned(s[1:]) + s[0]
+
+
+def binary(n: int) -> list[int]:
+    if n < 2:
+        return [n]
+    digits = binary(n // 2)
+    digits.append(n % 2)
+    return digits
+
+
+def next_seventh(n: int) -> int | None:
+    if n > 20:
+        return None
+    if n % 7 == 0:
+        return n
+    return next_seventh(n + 1)
+
+
+def orders(s: str) -> Iterator[str]:
+    if len(s) <= 1:
+        yield s
+    for place, letter in enumerate(s):
+        for rest in orders(s[:place] + s[place + 1 :]):
+            yield letter + rest
+
+
+def depth(n: int) -> int:
+    return 0 if n == 0 else 1 + depth(n - 1)
+
+
+def own_factorial(n: int) -> int:
+    def own(k: int) -> int:
+        return 1 if k < 2 else k * own(k - 1)
+
+    return own(n)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        fibonacci,
+        lambda n: factorial(n) + divisor(n * 6, 4) + summed_up(n),
+        lambda n: power(1.5, n),
+        lambda n: turned("abé" * n),
+        binary,
+        next_seventh,
+        lambda n: ",".join(orders("abcd"[:n])),
+        own_factorial,
+    ],
+)
+def test_a_function_that_calls_itself(function: Callable[[int], Any]) -> None:
+    checked(function)
+
+
+def test_a_row_that_goes_deep_is_pythons() -> None:
+    checked(lambda n: depth(n * 100), {"calls of itself"})
+    with pytest.raises(RecursionError):
+        ck.udf(depth)(ck.array([3, -1]))
+
+
+def even(n: int) -> bool:
+    return True if n == 0 else odd(n - 1)
+
+
+def odd(n: int) -> bool:
+    return False if n == 0 else even(n - 1)
+
+
+def ever(n: int) -> int:
+    return ever(n) + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [(even, "calls a function that calls it"), (ever, "it calls itself in any case")],
+)
+def test_what_does_not_end_by_itself_is_refused(function: Any, reason: str) -> None:
+    with pytest.raises(ck.CompileError, match=reason):
+        Plan(function, [ck.int64()], [False])
+
+
+def test_a_device_has_no_room_for_calls_of_itself() -> None:
+    plan = Plan(fibonacci, [ck.int64()], [False])
+    with pytest.raises(ck.UnsupportedError, match="it calls itself"):
+        kernel_function(plan, device_source(plan))

@@ -64,7 +64,7 @@ def _value(code: str, operand: Any) -> Value | None:
     if isinstance(operand, types.Literal) and not isinstance(operand, types.SliceLiteral):
         return Value(constant_kind(operand.literal_value), code, constant=operand.literal_value)
     kind = kind_of(operand)
-    return kind and Value(kind, code)
+    return None if kind is None else Value(kind, code)
 
 
 NAMESPACE: dict[str, Any] = {

@@ -158,6 +158,12 @@ def _define() -> None:
             define_it(overload_of(method))
 
 
+def adapted() -> set[str]:
+    """The names of the table that elements have in compiled loops."""
+    methods = {f"{owner}.{name}" for owner in _OWNERS for name in names_of(owner)}
+    return {*FUNCTIONS, *methods, "str", "repr", "in", "[]", "[:]", "[::]"}
+
+
 def _is_attribute(owner: str, name: str) -> bool:
     return not callable(getattr(getattr(datetime, owner, None), name, len))
 

@@ -40,6 +40,7 @@ from colkern.jit.views.columns import (
 from colkern.kernels import row_values, runs, slot_values
 from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
+from colkern.rows.columns import Reader
 from colkern.rows.columns import reader_of as reader_of_rows
 
 
@@ -175,6 +176,7 @@ def _moments(column: ColumnType) -> Element:
         return _numbers(column)
     # How row functions read a slot, and which slots they have no value for.
     reader = reader_of_rows(column.data_type)
+    assert isinstance(reader, Reader)
     code, check = (
         text.format(n="items").replace("i8(items[i])", "item")
         for text in (reader.code, reader.check)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import addressof, c_char
-from typing import Any, NamedTuple, SupportsInt, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsInt, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +18,9 @@ from numpy.typing import DTypeLike, NDArray
 from colkern.names import PublicNames
 from colkern.pool import ALIGNMENT as ALIGNMENT
 from colkern.pool import LEAST, POOL
+
+if TYPE_CHECKING:
+    from typing_extensions import CapsuleType
 
 Items: TypeAlias = NDArray[Any]
 """Items in the memory of a device: a NumPy array, or a CuPy array, which type checkers take for one."""
@@ -230,7 +233,7 @@ class Buffer(PublicNames):
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[SupportsInt, int] | None = None,
         copy: bool | None = None,
-    ) -> object:
+    ) -> CapsuleType:
         """The bytes as a DLPack tensor of uint8; see `dlpack_capsule`."""
         return dlpack_capsule(
             self.array, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
@@ -278,7 +281,7 @@ def dlpack_capsule(
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[SupportsInt, int] | None = None,
     copy: bool | None = None,
-) -> object:
+) -> CapsuleType:
     """A DLPack capsule of a contiguous array, NumPy's or CuPy's, which it keeps alive.
 
     Its name is `dltensor_versioned`, and it says that host memory is read-only, if the consumer knows
@@ -309,7 +312,10 @@ def dlpack_capsule(
         "copy": copy,
     }
     # CuPy and NumPy of old do not know all of them.
-    return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
+    capsule: CapsuleType = items.__dlpack__(
+        **{name: wish for name, wish in wishes.items() if wish is not None}
+    )
+    return capsule
 
 
 def _require_pair(name: str, pair: object) -> None:

@@ -18,6 +18,7 @@ from colkern.type_trees import DataType, Field
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+    from typing_extensions import CapsuleType
 
     from colkern.memory import Items
     from colkern.operations.value_checks import TypeRule
@@ -168,7 +169,7 @@ def array_to_dlpack(
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[SupportsInt, int] | None = None,
     copy: bool | None = None,
-) -> object:
+) -> CapsuleType:
     """The values as a DLPack tensor; see `colkern.interchange.export_tensor`. Not copied.
 
     Raises:

@@ -89,10 +89,16 @@ def type_of(type_: pa.DataType) -> s.DataType:
         make_union = s.sparse_union if type_.mode == "sparse" else s.dense_union
         return make_union(fields, type_.type_codes)
     if kind.is_dictionary(type_):
-        return s.dictionary(type_of(type_.index_type), type_of(type_.value_type), type_.ordered)
+        return s.dictionary(int_of(type_.index_type), type_of(type_.value_type), type_.ordered)
     if kind.is_run_end_encoded(type_):
-        return s.run_end_encoded(type_of(type_.run_end_type), type_of(type_.value_type))
+        return s.run_end_encoded(int_of(type_.run_end_type), type_of(type_.value_type))
     raise NotImplementedError(str(type_))
+
+
+def int_of(type_: pa.DataType) -> s.Int:
+    made = type_of(type_)
+    assert isinstance(made, s.Int)
+    return made
 
 
 def children_of(array: pa.Array) -> list[tuple[pa.Array, int]]:

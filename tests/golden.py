@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def golden_folder() -> Path | None:
     return Path(folder) if Path(folder).is_dir() else None
 
 
-def golden_files(*patterns: str) -> list[object]:
+def golden_files(*patterns: str) -> list[Any]:
     """For `parametrize`: the golden files that match; one skipped parameter where there are none.
 
     Patterns are relative to the folder, such as `arrow-ipc-stream/integration/*/*.stream`.

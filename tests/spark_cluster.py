@@ -159,7 +159,7 @@ def standalone_cluster(folder: Path) -> Iterator[Cluster]:
 
 
 def _daemon(name: str, options: list[str], log: Path) -> subprocess.Popen[bytes]:
-    command = [_HOME / "bin" / "spark-class", f"{_DEPLOY}.{name}", *options]
+    command: list[str | Path] = [_HOME / "bin" / "spark-class", f"{_DEPLOY}.{name}", *options]
     return _started(command, log, _environment() | {"SPARK_DAEMON_MEMORY": "256m"})
 
 

@@ -306,10 +306,10 @@ MISSING = [pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"), None]
 
 @pytest.mark.parametrize("missing", MISSING, ids=repr)
 def test_what_other_libraries_have_for_a_null_is_a_null(missing: Any) -> None:
-    day = dt.date(2020, 1, 1)
+    day, nothing = dt.date(2020, 1, 1), dict[str, int]().get("")
     assert array([missing, 1]).to_pylist() == [None, 1]
     assert array([day, missing]).to_pylist() == [day, None]
-    assert array([[1, missing], missing, {}.get("")]).to_pylist() == [[1, None], None, None]
+    assert array([[1, missing], missing, nothing]).to_pylist() == [[1, None], None, None]
     assert array([{"a": missing}, {"a": "x"}]).to_pylist() == [{"a": None}, {"a": "x"}]
     assert array([missing]).type == s.null()
     times = array([missing, np.datetime64("2020-01-01", "s")], s.timestamp("s"))
@@ -365,7 +365,13 @@ def test_a_mixed_column_of_pandas_is_refused_in_words(make: Callable[[], Any], s
 
 
 def test_no_message_shows_an_address() -> None:
-    for call in (array, lambda odd: array([odd]), lambda odd: array([1], odd), s.Schema):
+    calls: tuple[Callable[[Any], object], ...] = (
+        array,
+        lambda odd: array([odd]),
+        lambda odd: array([1], odd),
+        s.Schema,
+    )
+    for call in calls:
         with pytest.raises(TypeError, match="expected") as caught:
             call(object())
         assert "0x" not in str(caught.value)

@@ -158,7 +158,8 @@ def test_buffers_offer_the_interface_of_their_device_only() -> None:
         def __cuda_array_interface__(self) -> dict[str, Any]:
             return {"data": (4096, True), "shape": (3,), "typestr": "|u1", "version": 3}
 
-    remote = Buffer(Remote(), Device("cuda", 1))
+    there: Any = Remote()
+    remote = Buffer(there, Device("cuda", 1))
     assert remote.address == 4096
     assert remote.__cuda_array_interface__["shape"] == (3,)
     assert not hasattr(remote, "__array_interface__")

@@ -130,7 +130,7 @@ def test_what_a_package_index_shows_leads_to_the_repository(wheel: Path) -> None
     metadata = metadata_of(wheel)
     addresses = dict(line.split(", ") for line in metadata.get_all("Project-URL", []))
     assert {"Homepage", "Documentation", "Changelog", "Issues"} <= addresses.keys()
-    links = re.findall(r"\]\(([^)]+)\)", metadata.get_payload())
+    links = re.findall(r"\]\(([^)]+)\)", str(metadata.get_payload()))
     inside = [link for link in links if not link.startswith("https://")]
     assert links
     assert inside == []

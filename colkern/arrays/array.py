@@ -74,6 +74,7 @@ class Array(PublicNames):
         __array__ = methods.array_to_numpy
         __dlpack__ = methods.array_to_dlpack
         __dlpack_device__ = methods.dlpack_device
+        __cuda_array_interface__ = property(methods.cuda_array_interface)
         __arrow_c_schema__ = methods.schema_capsule
         __arrow_c_array__ = methods.array_capsules
         __arrow_c_device_array__ = methods.device_array_capsules

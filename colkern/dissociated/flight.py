@@ -77,7 +77,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     def __init__(
         self,
-        sources: Mapping[str | bytes, object],
+        sources: Mapping[str, object] | Mapping[bytes, object],
         location: str = "grpc://127.0.0.1:0",
         *,
         uris: Sequence[str] = ("tcp:",),

@@ -7,7 +7,7 @@ Python array API standard: "Data interchange mechanisms"; DLPack 1.0: `DLManaged
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from colkern.interchange.device_types import device_of_type
 from colkern.interchange.tensors import array_over, numbers_of
 from colkern.memory import HOST, dlpack_capsule
 
+if TYPE_CHECKING:
+    from typing_extensions import CapsuleType
 
-def export_tensor(array: Array, **options: Any) -> object:
+
+def export_tensor(array: Array, **options: Any) -> CapsuleType:
     """The capsule of an array without nulls; see `colkern.memory.dlpack_capsule`.
 
     Raises:

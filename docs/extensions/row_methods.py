@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import decimal
 import inspect
 import re
 import textwrap
@@ -56,6 +57,7 @@ CLASSES = {
     "datetime": datetime.datetime,
     "time": datetime.time,
     "timedelta": datetime.timedelta,
+    "Decimal": decimal.Decimal,
     "list": list,
     "dict": dict,
     "set": set,

@@ -349,6 +349,7 @@ BY_INTEGER: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("call", BY_INTEGER.values(), ids=BY_INTEGER)
 def test_positions_and_lengths_are_integers(call: Callable[[Any], Any]) -> None:
+    value: Any
     for value in (1.5, 1.0, np.float64(1), True, np.True_, b"1"):
         with pytest.raises(TypeError, match=r"\w+: expected (an integer|a position)"):
             call(value)
@@ -364,12 +365,15 @@ def test_a_length_given_as_text_is_refused() -> None:
 
 def test_positions_of_a_narrow_class_do_not_wrap_around() -> None:
     zeros = nulls(500, s.int8())
-    part = zeros.slice(np.uint8(200)).slice(np.uint8(200))
+    far: Any = np.uint8(200)
+    part = zeros.slice(far).slice(far)
     assert (part.offset, part.length, type(part.offset)) == (400, 100, int)
-    assert s.fixed_size_binary(np.int8(3)) == s.fixed_size_binary(3)
+    width: Any = np.int8(3)
+    assert s.fixed_size_binary(width) == s.fixed_size_binary(3)
 
 
 def test_keys_that_are_no_slice_of_integers_are_refused() -> None:
+    key: Any
     for key in (slice(1.5), slice(0, "2"), None, [0], (0, 1)):
         with pytest.raises(TypeError, match=r"integer|a position"):
             NUMBERS[key]
@@ -387,8 +391,9 @@ def test_a_mask_is_no_key(mask: Any) -> None:
     with pytest.raises(TypeError, match=f"^key: .*a slice of rows, {kinds}; .*filter.batch, mask"):
         batch[mask]
     with pytest.raises(TypeError, match=r"got Array; colkern.filter.array, mask"):
-        array[array]
-    assert batch[np.int8(0)] is array
+        array[array]  # type: ignore[index]
+    first: Any = np.int8(0)
+    assert batch[first] is array
 
 
 def test_the_columns_of_a_batch_in_turn() -> None:

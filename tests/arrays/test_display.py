@@ -106,14 +106,16 @@ class DeviceBytes:
 
 
 def test_an_array_on_a_device_shows_where_it_is() -> None:
-    remote = Array(s.int64(), 1, [None, Buffer(DeviceBytes(), Device("cuda", 1))])
+    there: Any = DeviceBytes()
+    remote = Array(s.int64(), 1, [None, Buffer(there, Device("cuda", 1))])
     assert repr(remote) == "<colkern.Array int64: 1 value on cuda:1>"
     batch = RecordBatch.from_arrays([remote], ["a"])
     assert repr(batch).splitlines()[-1] == "<on cuda:1>"
 
 
 def test_a_column_on_a_device_shows_where_it_is_once() -> None:
-    remote = Array(s.int64(), 2, [None, Buffer(DeviceBytes(), Device("cuda", 1))])
+    there: Any = DeviceBytes()
+    remote = Array(s.int64(), 2, [None, Buffer(there, Device("cuda", 1))])
     batch = RecordBatch.from_arrays([remote, *record_batch({"b": [5, 6]}).columns], ["a", "b"])
     assert repr(batch).splitlines()[1:] == [
         "a            b",

@@ -116,7 +116,9 @@ def test_a_shared_dictionary_stays_shared(
     import colkern.ipc
 
     source, made = tmp_path / "t.arrows", tmp_path / "to.arrow"
-    batch = colkern.ipc.open(write("words.arrow", pa.table({"a": WORDS, "b": WORDS}))).get_batch(0)
+    batch = colkern.ipc.open_file(
+        write("words.arrow", pa.table({"a": WORDS, "b": WORDS}))
+    ).get_batch(0)
     colkern.ipc.write_stream(source, [batch], dictionary_ids={"a": 4, "b": 4})
     assert run("convert", source, made)[0] == 0
     (document,) = documents("info", "--json", made)

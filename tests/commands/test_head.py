@@ -20,6 +20,7 @@ import pytest
 import colkern as ck
 from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.extensions import CANONICAL
+from colkern.schema import Extension
 
 Run = Callable[..., tuple[int, str, str]]
 Documents = Callable[..., list[Any]]
@@ -225,7 +226,9 @@ EXTENSIONS: dict[str, tuple[ck.Array, Any, str]] = {
 
 
 def test_every_canonical_extension_type_has_a_case() -> None:
-    assert {array.type.extension_name for array, *_ in EXTENSIONS.values()} == set(CANONICAL)
+    types = [array.type for array, *_ in EXTENSIONS.values()]
+    names = [type_.extension_name for type_ in types if isinstance(type_, Extension)]
+    assert (len(names), set(names)) == (len(types), set(CANONICAL))
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)

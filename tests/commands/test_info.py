@@ -83,7 +83,7 @@ def test_the_document_of_a_file(write: Write, documents: Documents) -> None:
 
 
 def column(name: str, type_: str, null_count: int | None, **others: Any) -> dict[str, Any]:
-    usual = {"nullable": True, "dictionary": None, "metadata": {}}
+    usual: dict[str, Any] = {"nullable": True, "dictionary": None, "metadata": {}}
     return {"name": name, "type": type_, "null_count": null_count, **usual, **others}
 
 

@@ -103,7 +103,7 @@ def test_the_path_is_that_of_the_file(
     out, back = Standard(), tmp_path / "back.arrow"
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", out)
-        conversion = argparse.ArgumentParser()
+        conversion: Any = argparse.ArgumentParser()
         add_command(conversion.add_subparsers())
         words = ["integration", "--mode", "file-to-stream", "--arrow", str(arrow_path)]
         options = conversion.parse_args(words)

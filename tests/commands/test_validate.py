@@ -146,7 +146,7 @@ def read_all(descriptor: int) -> bytes:
     if not os.isatty(descriptor):
         with os.fdopen(descriptor, "rb") as file:
             return file.read()
-    parts = []
+    parts: list[bytes] = []
     while True:
         try:
             part = os.read(descriptor, 65536)

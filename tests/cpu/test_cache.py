@@ -182,7 +182,7 @@ def test_code_whose_types_cannot_be_made_here_is_compiled_anew(
         raise TypeError("made by another version")
 
     with monkeypatch.context() as patched:
-        patched.setattr(cpu_cache.pickle, "loads", refuse)
+        patched.setattr("colkern.cpu.cache.pickle.loads", refuse)
         assert call() == COMPILED
     assert call() == LOADED
 

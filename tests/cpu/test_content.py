@@ -12,6 +12,7 @@ import textwrap
 import threading
 import types
 from collections import namedtuple
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from pathlib import Path
@@ -260,21 +261,24 @@ def test_function_that_calls_itself() -> None:
 
 
 def calling(first: Any, second: Any, third: Any) -> Any:
-    def caller(x):
+    def caller(x: Any) -> Any:
         return first(x) + 2 * second(x) + 3 * third(x)
 
     return caller
 
 
-def increased(x):
+def increased(x: Any) -> Any:
     return x + 1
 
 
-def doubled(x):
+def doubled(x: Any) -> Any:
     return 2 * x
 
 
-@pytest.mark.parametrize("functions", [(increased, doubled), (child_of(0), child_of(1))])
+of_library: Callable[[int], Any] = child_of
+
+
+@pytest.mark.parametrize("functions", [(increased, doubled), (of_library(0), of_library(1))])
 def test_which_function_is_called_again(functions: tuple[Any, Any]) -> None:
     # The second pair is the library's, known by what they were made with.
     first, second = functions
@@ -293,11 +297,13 @@ def test_threads_find_a_compiled_form_once(monkeypatch: pytest.MonkeyPatch) -> N
                 both_read.wait(timeout=0.2)
             return ["template"]
 
-    registry = SimpleNamespace(globals=[(increased, Kind())])
+    function: Any = increased
+    registry = SimpleNamespace(globals=[(function, Kind())])
     monkeypatch.setattr(content, "builtin_registry", registry)
     with ThreadPoolExecutor(2) as threads:
-        list(threads.map((templates := content._Templates()).of, [increased, increased]))
-    assert templates.of(increased) == ["template"]
+        list(threads.map((templates := content._Templates()).of, [function, function]))
+    found: list[Any] = list(templates.of(function))
+    assert found == ["template"]
 
 
 def test_function_of_a_namespace_without_a_name() -> None:
@@ -326,7 +332,7 @@ def test_options_are_part_of_it() -> None:
 
 
 P = namedtuple("P", "a b")
-SWAPPED = namedtuple("P", "b a")
+SWAPPED = namedtuple("P", "b a")  # type: ignore[name-match]
 
 
 def map_of(nullable: bool) -> Any:
@@ -378,11 +384,10 @@ class Color(Enum):
 
 
 def stencil_of(number: int) -> Any:
-    @numba.stencil
-    def shifted(a):
+    def shifted(a: Any) -> Any:
         return a[-1] * number
 
-    return shifted
+    return numba.stencil(shifted)
 
 
 PARTS = {
@@ -412,12 +417,12 @@ def test_a_stencil_keeps_the_globals_that_it_was_defined_with() -> None:
 
 
 def with_cell(value: int) -> tuple[Any, Any]:
-    @numba.njit
-    def scaled(x):
+    def scaled(x: Any) -> Any:
         return x * value
 
-    (cell,) = scaled.py_func.__closure__
-    return scaled, cell
+    compiled = numba.njit(scaled)
+    (cell,) = compiled.py_func.__closure__
+    return compiled, cell
 
 
 def test_code_of_another_content_is_of_this_process() -> None:
@@ -452,10 +457,10 @@ def test_functions_of_the_library_differ_by_what_they_were_made_with() -> None:
 def test_functions_of_a_row_count_as_what_is_compiled_of_them() -> None:
     def calling(step: int) -> Any:
         @ck.udf
-        def called(x):
+        def called(x: Any) -> Any:
             return x + step
 
-        def caller(x):
+        def caller(x: Any) -> Any:
             return called(x)
 
         return caller

@@ -34,7 +34,8 @@ def test_extract_bits(primitive: Any) -> None:
     extract = primitive("extract_bits")
     compiled = numba.njit(lambda word, mask: extract(word, mask))
     for word, mask in some_words():
-        assert int(compiled(uint64(word), uint64(mask))) == int(plain.extract_bits(word, mask))
+        expected = plain.extract_bits(uint64(word), uint64(mask))
+        assert int(compiled(uint64(word), uint64(mask))) == int(expected)
 
 
 @pytest.mark.parametrize("code", ["i2", "f8"])
@@ -42,7 +43,7 @@ def test_store_item_at_any_address(code: str) -> None:
     store = numba.njit(lambda like, address, value: primitives.store_item(like, address, value))
     data = np.zeros(24, np.uint8)
     store(np.zeros(0, code), uint64(data.ctypes.data + 3), np.dtype(code).type(-5))
-    plain.store_item(np.zeros(0, code), data.ctypes.data + 12, np.dtype(code).type(7))
+    plain.store_item(np.zeros(0, code), uint64(data.ctypes.data + 12), np.dtype(code).type(7))
     size = np.dtype(code).itemsize
     assert data[3 : 3 + size].tobytes() == np.array([-5], code).tobytes()
     assert data[12 : 12 + size].tobytes() == np.array([7], code).tobytes()
@@ -57,7 +58,7 @@ def test_compress_items(primitive: Any, code: str) -> None:
     for _, mask in some_words():
         out, expected = np.zeros(80, code), np.zeros(80, code)
         compiled(out, uint64(5), values, uint64(7), uint64(mask))
-        plain.compress_items(expected, 5, values, 7, mask)
+        plain.compress_items(expected, uint64(5), values, uint64(7), uint64(mask))
         count = mask.bit_count()
         assert out[5 : 5 + count].tolist() == expected[5 : 5 + count].tolist()
         # It may spill, but no further than that.

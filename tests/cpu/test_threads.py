@@ -134,7 +134,8 @@ def lengths(target: CpuTarget, count: int) -> list[int]:
     offsets = target.table(np.arange(count + 1) ** 2, np.int32)
     out = target.allocate(count, np.int64)
     target.map(lengths_of, count, offsets, out, work=GRAIN)
-    return out.tolist()
+    result: list[int] = out.tolist()
+    return result
 
 
 def test_concurrent_callers() -> None:

@@ -6,6 +6,8 @@ import ctypes
 from dataclasses import dataclass, field
 from typing import Any
 
+from colkern.cuda.driver import Driver, examine
+
 SUCCESS, OUT_OF_MEMORY, NO_DEVICE, UNKNOWN = 0, 2, 100, 999
 NAMES = {OUT_OF_MEMORY: b"CUDA_ERROR_OUT_OF_MEMORY"}
 
@@ -27,6 +29,12 @@ class FakeDevice:
     total: int = 80 << 30
     free: int = 79 << 30
     failures: dict[str, int] = field(default_factory=dict)
+
+
+def examined(driver: FakeDriver) -> Driver | str:
+    """What is found out of a driver."""
+    library: Any = driver
+    return examine(library)
 
 
 class FakeDriver:

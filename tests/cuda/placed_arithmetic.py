@@ -23,7 +23,7 @@ _entered = threading.local()
 _found: set[str] = set()
 
 
-class _Noting(np.ndarray):  # type: ignore[type-arg]
+class _Noting(np.ndarray):
     """Memory of the stand-in that notes what is computed with it outside of `memory.current`."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:

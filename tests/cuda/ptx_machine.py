@@ -427,7 +427,13 @@ def integer(number: float, kind: str, rounding: str) -> int:
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     if math.isinf(number):
         return (high if number > 0 else low) & ((1 << bits) - 1)
-    how = {"rzi": math.trunc, "rni": round, "rmi": math.floor, "rpi": math.ceil}[rounding]
+    ways: dict[str, Callable[[float], int]] = {
+        "rzi": math.trunc,
+        "rni": round,
+        "rmi": math.floor,
+        "rpi": math.ceil,
+    }
+    how = ways[rounding]
     return min(max(how(number), low), high) & ((1 << bits) - 1)
 
 

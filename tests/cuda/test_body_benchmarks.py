@@ -190,7 +190,7 @@ def test_contestants_take_turns_and_the_first_time_does_not_count(clock: Clock) 
 def test_the_time_ends_when_the_device_has_done_its_work(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    under_way = []
+    under_way: list[Any] = []
 
     def finish(device: Device) -> None:
         clock.passes(sum(under_way))

@@ -98,7 +98,9 @@ def cupy() -> Cupy:
 
 @pytest.fixture
 def sharing(cupy: Cupy) -> CupySharing:
-    return CupySharing(cupy, Driver())
+    library: Any = cupy
+    driver: Any = Driver()
+    return CupySharing(library, driver)
 
 
 def test_a_device_is_known_by_its_uuid(sharing: CupySharing) -> None:

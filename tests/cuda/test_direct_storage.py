@@ -96,7 +96,7 @@ def test_only_what_is_wanted_is_read(kvikio: Kvikio, path: Path) -> None:
 
 
 def test_the_file_that_was_opened_is_read(kvikio: Kvikio, path: Path) -> None:
-    reader = ck.ipc.open(path, device="cuda")
+    reader = ck.ipc.open_file(path, device="cuda")
     path.unlink()
     assert ck.to_host(reader[0])["x"].to_pylist() == [1, 2, None]
 
@@ -104,7 +104,7 @@ def test_the_file_that_was_opened_is_read(kvikio: Kvikio, path: Path) -> None:
 def test_a_file_that_shrank(kvikio: Kvikio, path: Path) -> None:
     kvikio.short = 1
     with pytest.raises(ck.InvalidArrowError, match="the file ended 1 bytes early: it shrank"):
-        ck.ipc.open(path, device="cuda")[0]
+        ck.ipc.open_file(path, device="cuda")[0]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_read_that_fails_waits_for_the_others(
     path = tmp_path / "apart.arrow"
     batch = ck.record_batch({name: ck.array([1, 2, 3]) for name in "abcde"})
     ck.ipc.write_file(path, [batch], alignment=64)
-    reader = ck.ipc.open(path, device="cuda", columns=["a", "c", "e"])
+    reader = ck.ipc.open_file(path, device="cuda", columns=["a", "c", "e"])
     kvikio.refused, kvikio.failing = refused, failing
     with pytest.raises(OSError, match=r"GPUDirect Storage: cuFile error.*COLKERN_DIRECT_STORAGE=0"):
         reader[0]
@@ -127,12 +127,12 @@ def test_a_read_that_fails_waits_for_the_others(
 
 @pytest.mark.parametrize("kvikio", [True], indirect=True)
 def test_its_compatibility_mode_is_not_used(kvikio: Kvikio, path: Path) -> None:
-    assert ck.to_host(ck.ipc.open(path, device="cuda")[0])["x"].to_pylist() == [1, 2, None]
+    assert ck.to_host(ck.ipc.open_file(path, device="cuda")[0])["x"].to_pylist() == [1, 2, None]
     assert kvikio.reads == []
 
 
 def test_it_can_be_turned_off(kvikio: Kvikio, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLKERN_DIRECT_STORAGE", "0")
     direct_storage.is_available.cache_clear()
-    assert ck.to_host(ck.ipc.open(path, device="cuda")[0])["x"].to_pylist() == [1, 2, None]
+    assert ck.to_host(ck.ipc.open_file(path, device="cuda")[0])["x"].to_pylist() == [1, 2, None]
     assert kvikio.reads == []

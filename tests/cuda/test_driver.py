@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver
+from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver, examined
 
 from colkern.cuda import driver
-from colkern.cuda.driver import DriverDevice, DriverError, examine, find_driver
+from colkern.cuda.driver import DriverDevice, DriverError, find_driver
 
 H100 = DriverDevice(0, "NVIDIA H100", (9, 0), 80 << 30, 79 << 30, True, "")
 
@@ -20,7 +20,7 @@ def test_two_devices() -> None:
     fake = FakeDriver(
         FakeDevice(), FakeDevice("NVIDIA T4", (7, 5), 15 << 30, 1 << 30), version=12080
     )
-    found = examine(fake)
+    found = examined(fake)
     assert not isinstance(found, str)
     assert found.cuda == (12, 8)
     assert found.devices == [
@@ -32,12 +32,12 @@ def test_two_devices() -> None:
 
 
 def test_no_device() -> None:
-    assert examine(FakeDriver(init=NO_DEVICE)) == "the driver sees no device"
+    assert examined(FakeDriver(init=NO_DEVICE)) == "the driver sees no device"
 
 
 def test_a_driver_that_does_not_start() -> None:
     with pytest.raises(DriverError, match=r"^cuInit: error 999$"):
-        examine(FakeDriver(init=UNKNOWN))
+        examined(FakeDriver(init=UNKNOWN))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_driver_that_does_not_start() -> None:
 )
 def test_a_device_that_does_not_work(function: str, free: int | None) -> None:
     fake = FakeDriver(FakeDevice(failures={function: OUT_OF_MEMORY}), FakeDevice())
-    found = examine(fake)
+    found = examined(fake)
     assert not isinstance(found, str)
     broken, other = found.devices
     assert broken.error == f"{function}: CUDA_ERROR_OUT_OF_MEMORY"
@@ -82,7 +82,7 @@ def test_the_release_of_the_driver(
 ) -> None:
     (tmp_path / "version").write_text(text)
     monkeypatch.setattr(driver, "_MODULE", tmp_path / "version")
-    found = examine(FakeDriver())
+    found = examined(FakeDriver())
     assert not isinstance(found, str)
     assert found.release == release
 

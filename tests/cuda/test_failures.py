@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -143,7 +144,7 @@ def test_a_full_device_is_a_limit_wherever_cupy_allocates(
 
 @pytest.mark.parametrize("failing", [ILLEGAL], indirect=True)
 def test_a_lost_device_is_told_wherever_it_is_noticed(failing: CudaTarget) -> None:
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: failing.item(np.arange(3), 1),
         lambda: memory.finish(failing.device),
         lambda: memory.on_host(np.arange(3)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from operations.samples import sample, samples
+from present import present
 
 import colkern as ck
 from colkern.cuda import stand_in
@@ -25,10 +26,10 @@ def test_there_and_back(name: str, device: stand_in.StandIn) -> None:
 def test_all_buffers_stand_in_one_block_at_multiples_of_64(device: stand_in.StandIn) -> None:
     moved = ck.to_device(ck.array([["a", None], None, ["bcd"]]))
     assert device.allocations == 1
-    base = moved.buffers[0].array.base
+    base = present(moved.buffers[0]).array.base
     buffers = [moved.buffers[1], *moved.children[0].buffers]
-    assert all(buffer.array.base is base for buffer in buffers)
-    assert all((buffer.address - base.ctypes.data) % 64 == 0 for buffer in buffers)
+    assert all(present(buffer).array.base is base for buffer in buffers)
+    assert all((present(buffer).address - base.ctypes.data) % 64 == 0 for buffer in buffers)
 
 
 def test_memory_is_freed_with_the_last_array(device: stand_in.StandIn) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from cuda import device_operations as device
+from cuda.on_device import OPERATIONS
 
 
-@pytest.mark.parametrize("what", device.OPERATIONS)
+@pytest.mark.parametrize("what", OPERATIONS)
 def test_simulated_operation(what: str, simulated: list[str]) -> None:
     assert simulated == []
 
@@ -30,7 +31,7 @@ def test_arithmetic_of_the_array_library_is_on_the_device_of_its_arrays(
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("what", device.OPERATIONS)
+@pytest.mark.parametrize("what", OPERATIONS)
 def test_operation_on_a_gpu(what: str) -> None:
     assert list(device.failures(what)) == []
 

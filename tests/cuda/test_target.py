@@ -127,8 +127,8 @@ def test_items_of_empty_arrays_are_on_the_device() -> None:
         empty = Array(int32(), 0, [None, Buffer(some, device)])
         text = Array(utf8(), 0, [None, None, Buffer(some, device)])
         none, one = empty.items(Role.DATA), text.items(Role.OFFSETS)
-        assert (len(none), none.dtype) == (0, np.int32)
-        assert (memory.on_host(one).tolist(), one.dtype) == ([0], np.int32)
+        assert (len(none), none.dtype) == (0, np.dtype(np.int32))
+        assert (memory.on_host(one).tolist(), one.dtype) == ([0], np.dtype(np.int32))
 
 
 @pytest.mark.parametrize("code", ["<i2", "<i8", "V16", "V12", "V3"])
@@ -152,7 +152,7 @@ def test_misaligned_items_are_copied_on_their_device() -> None:
     whole = cupy.arange(64, dtype=np.uint8)
     first = -whole.data.ptr % 8 + 1
     part = whole[first : first + 16]
-    items = on_device(part).view(np.dtype("<i8"))
+    items: Any = on_device(part).view(np.dtype("<i8"))
     assert items.data.ptr % 8 == 0
     assert items.device == whole.device
     assert items.get().tobytes() == part.get().tobytes()

@@ -30,7 +30,7 @@ def end_message(sequence: int) -> bytes:
 
 def split(data: bytes) -> list[SplitMessage]:
     """The messages of an IPC stream, by its framing: continuation, length, metadata, body."""
-    messages = []
+    messages: list[SplitMessage] = []
     position = 0
     while True:
         continuation, size = struct.unpack_from("<Ii", data, position)
@@ -60,4 +60,5 @@ def example_stream(batches: int = 3) -> bytes:
             numbers = pa.array([k, None, 3], pa.int64())
             texts = pa.array(["x" * k, "", None])
             writer.write_batch(pa.record_batch([numbers, texts, column], schema=schema))
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result

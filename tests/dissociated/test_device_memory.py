@@ -165,10 +165,10 @@ def test_every_golden_file_as_it_is_read_directly(
     """Over two connections, bodies come before their metadata."""
     if PATHS[0].marks:
         pytest.skip("no golden files")
-    where = {1: {"uri": uris[0]}, 2: {"uri": uris[1], "data_uri": uris[2]}}[connections]
+    uri, data_uri = {1: (uris[0], None), 2: (uris[1], uris[2])}[connections]
     for parameter in PATHS:
         path = str(parameter.values[0])
-        with connect(identifier=path, timeout=20, **where) as reader:
+        with connect(uri, path, data_uri=data_uri, timeout=20) as reader:
             assert [to_host(each) for each in reader] == list(colkern.ipc.open(path)), path
 
 

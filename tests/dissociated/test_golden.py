@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from golden import golden_files
@@ -26,9 +26,13 @@ PATHS = golden_files(
 )
 
 
+Bodies = Literal["packed", "locations"]
+BODIES: tuple[Bodies, ...] = ("packed", "locations")
+
+
 class Way(NamedTuple):
     transport: str
-    bodies: str
+    bodies: Bodies
     connections: int
     bodies_first: bool
 
@@ -41,7 +45,7 @@ WAYS = [
     Way(*way)
     for way in itertools.product(
         ["inproc:", "tcp:127.0.0.1:0", "unix:", "shm:", "ucx:"],
-        ["packed", "locations"],
+        BODIES,
         [1, 2],
         [False, True],
     )
@@ -57,7 +61,7 @@ def direct(path: Path) -> list[RecordBatch]:
 @contextmanager
 def served(way: Way) -> Iterator[Server]:
     sources = {str(parameter.values[0]): parameter.values[0] for parameter in PATHS}
-    second = {"data_uri": way.transport} if way.connections == 2 else {}
+    second: dict[str, Any] = {"data_uri": way.transport} if way.connections == 2 else {}
     with serve(
         sources, way.transport, bodies=way.bodies, bodies_first=way.bodies_first, **second
     ) as server:

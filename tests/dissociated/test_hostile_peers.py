@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 from dissociated.mutated_frames import Played, mutated, read_stream
 from dissociated.split_streams import end_message, example_stream, split
+from present import present
 
 from colkern import RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
@@ -84,7 +85,8 @@ def test_clients_that_do_not_keep_to_the_protocol(server: Server) -> None:
 def test_server_goes_on_after_clients_that_say_anything(server: Server) -> None:
     rng = random.Random(7)
     uri = parse_uri(server.uri)
-    valid = frame(2, HELLO) + frame(1, b"short", uri.want_data) + frame(1, bytes(8), uri.free_data)
+    want, free = present(uri.want_data), present(uri.free_data)
+    valid = frame(2, HELLO) + frame(1, b"short", want) + frame(1, bytes(8), free)
     for _ in range(100):
         said_to(server, mutated(valid, rng))
     with connect(server.uri, "short") as reader:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -161,7 +161,7 @@ def test_client_leaves_in_the_middle(uri: str) -> None:
 
 
 @pytest.mark.parametrize("bodies", ["packed", "locations"])
-def test_streams_of_two_servers(bodies: str) -> None:
+def test_streams_of_two_servers(bodies: Literal["packed", "locations"]) -> None:
     data = batches()
     uri = "shm:" if bodies == "locations" else "unix:"
     with (
@@ -205,7 +205,7 @@ def test_sequence_numbers_wrap_around(uri: str) -> None:
     body_type = BodyType.LOCATIONS if uri in WITH_LOCATIONS else BodyType.PACKED
     start = 2**32 - 4
     options = StreamOptions(body_type, WriteOptions(), first_sequence=start)
-    how = {"token": b"", "remote": False, "timeout": 10.0, "heartbeat": 1.0}
+    how: dict[str, Any] = {"token": b"", "remote": False, "timeout": 10.0, "heartbeat": 1.0}
     with start_server(Catalogue(data), [uri], "both", options, **how) as server:
         messages = open_stream(server.uri, None, b"", ConnectOptions(first_sequence=start))
         assert ServiceReader(messages).read_all() == data
@@ -497,10 +497,14 @@ def test_closed_server_is_noticed(uri: str) -> None:
         yield from batches(1)
         go_on.wait(10)
 
+    def close() -> None:
+        server.close()
+        go_on.set()
+
     server = serve(RecordBatchStream(batches()[0].schema, stuck()), uri)
     with connect(server.uri, timeout=10) as reader:
         next(reader)
-        threading.Timer(0.05, lambda: (server.close(), go_on.set())).start()
+        threading.Timer(0.05, close).start()
         with pytest.raises(StreamError, match="the server has gone before"):
             next(reader)
 

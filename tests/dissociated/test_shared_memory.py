@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from present import present
 
 import colkern.ipc
 from colkern import Array, RecordBatch, record_batch
@@ -112,7 +113,7 @@ def test_what_is_elsewhere_is_placed_once() -> None:
 
 def test_clients_cannot_write() -> None:
     with serve([batch()], "shm:") as server, connect(server.uri) as reader:
-        array = next(reader).column("n").buffers[1].array
+        array = present(next(reader).column("n").buffers[1]).array
         assert not array.flags.writeable
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.flags.writeable = True
@@ -324,7 +325,12 @@ def test_segment_without_a_descriptor_or_unknown() -> None:
 )
 def test_locations_outside_of_what_was_announced(address: int, length: int) -> None:
     freed: list[bytes] = []
-    frees = Frees(lambda data: not freed.append(data), lambda: None)
+
+    def send(data: bytes) -> bool:
+        freed.append(data)
+        return True
+
+    frees = Frees(send, lambda: None)
     reached = ReachedSegments(HANDLE, sealed_only=False)
     reached.take(segment_frame(PAGE, PAGE))
     (buffer,) = reached.buffers(BodyLocations.of([Location(2 * PAGE - 8, 8)]), frees)

@@ -210,7 +210,8 @@ def _run_worker(seed: int, number: int, end: int, deadline: float, report: Repor
         )
         report.add(reached, "killed", 0.0)
         _tell(seed, {reached: report.findings[reached]})
-    return reached + 1
+    result: int = reached + 1
+    return result
 
 
 def _work(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,9 @@ def _table(table: Table, data: bytes, position: int, path: str) -> Iterator[Site
         yield from _slot(kind, data, place, f"{path}.{name}", tags)
 
 
-def _slot(kind: Kind, data: bytes, place: int, path: str, tags: dict[str, int]) -> Iterator[Site]:
+def _slot(
+    kind: Kind[Any], data: bytes, place: int, path: str, tags: dict[str, int]
+) -> Iterator[Site]:
     if isinstance(kind, Scalar):
         yield Site(place, kind.size, path)
         return
@@ -78,7 +81,7 @@ def _slot(kind: Kind, data: bytes, place: int, path: str, tags: dict[str, int]) 
         yield from _items(kind, data, target, path)
 
 
-def _items(kind: Kind, data: bytes, target: int, path: str) -> Iterator[Site]:
+def _items(kind: Kind[Any], data: bytes, target: int, path: str) -> Iterator[Site]:
     (count,) = struct.unpack_from("<I", data, target)
     first = target + 4
     if isinstance(kind, Refs):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fuzz.guard import MEMORY_BYTES
@@ -18,7 +19,7 @@ ENDS = {"read", "invalid", "InvalidArrowError", "UnsupportedError", "LimitExceed
 PATTERNS = ["arrow-ipc-stream/c*", "arrow-ipc-file/c*", "arrow-ipc-tensor-stream/c*"]
 
 
-def read_guarded(paths: list[Path]) -> list[dict[str, object]]:
+def read_guarded(paths: list[Path]) -> list[dict[str, Any]]:
     child = subprocess.run(
         [sys.executable, "-m", "fuzz.read_guarded", *map(str, paths)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])},

@@ -5,6 +5,7 @@ A `Column` is a field's entry and a function that fills a column of a length wit
 
 from __future__ import annotations
 
+import builtins
 import random
 import string
 from collections.abc import Callable, Iterable
@@ -112,7 +113,7 @@ class Generator:
     def null(self) -> Column:
         return Column({"name": "null"}, lambda count, nullable: {})
 
-    def decimal(self, bits: int, precision: int, scale: int) -> Column:
+    def decimal(self, bits: builtins.int, precision: builtins.int, scale: builtins.int) -> Column:
         most = 10**precision - 1
         type_ = {"name": "decimal", "precision": precision, "scale": scale, "bitWidth": bits}
         return self.leaf(type_, lambda: str(self.random.randint(-most, most)))
@@ -137,7 +138,7 @@ class Generator:
     def duration(self, unit: str) -> Column:
         return self.leaf({"name": "duration", "unit": unit}, self.number(64, -(2**63), 2**63 - 1))
 
-    def interval(self, unit: str, **parts: int) -> Column:
+    def interval(self, unit: str, **parts: builtins.int) -> Column:
         """Parts by name with their bits; without any, the months themselves."""
         limits = {name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in parts.items()}
 
@@ -151,10 +152,10 @@ class Generator:
     def text(self) -> str:
         return "".join(self.random.choices(LETTERS, k=self.random.randint(0, 7)))
 
-    def raw(self, size: int | None = None) -> bytes:
+    def raw(self, size: builtins.int | None = None) -> bytes:
         return self.random.randbytes(self.random.randint(0, 7) if size is None else size)
 
-    def fixed_size_binary(self, width: int) -> Column:
+    def fixed_size_binary(self, width: builtins.int) -> Column:
         type_ = {"name": "fixedsizebinary", "byteWidth": width}
         return self.leaf(type_, lambda: self.raw(width).hex().upper())
 
@@ -186,7 +187,7 @@ class Generator:
 
         return Column({"name": name}, fill)
 
-    def view_of(self, is_text: bool, buffers: list[bytearray]) -> Json:
+    def view_of(self, is_text: builtins.bool, buffers: list[bytearray]) -> Json:
         times = self.random.choice([1, 1, 4])
         value = self.text().encode() * times if is_text else self.raw() * times
         if len(value) <= 12:
@@ -236,7 +237,7 @@ class Generator:
 
         return Column({"name": name}, fill, [item.field()])
 
-    def fixed_size_list(self, item: Named, size: int) -> Column:
+    def fixed_size_list(self, item: Named, size: builtins.int) -> Column:
         def fill(count: int, nullable: bool) -> Json:
             validity = self.validity(count, nullable)
             return {"VALIDITY": validity, "children": [item.fill(count * size)]}
@@ -255,7 +256,7 @@ class Generator:
         entry = self.struct(key_field, Named(value, self.int(32)))
         return self.list("map", Named(entries, entry, nullable=False))
 
-    def union(self, mode: str, codes: list[int], *members: Named) -> Column:
+    def union(self, mode: str, codes: builtins.list[builtins.int], *members: Named) -> Column:
         def fill(count: int, nullable: bool) -> Json:
             ids = self.random.choices(codes, k=count)
             if mode == "SPARSE":
@@ -271,7 +272,7 @@ class Generator:
         type_ = {"name": "union", "mode": mode, "typeIds": codes}
         return Column(type_, fill, [m.field() for m in members])
 
-    def run_end_encoded(self, bits: int, values: Named) -> Column:
+    def run_end_encoded(self, bits: builtins.int, values: Named) -> Column:
         ends = Named("run_ends", self.int(bits), nullable=False)
 
         def fill(count: int, nullable: bool) -> Json:
@@ -288,7 +289,9 @@ class Generator:
 
         return Column({"name": "runendencoded"}, fill, [ends.field(), values.field()])
 
-    def new_dictionary(self, values: Column, count: int) -> tuple[int, Column, int]:
+    def new_dictionary(
+        self, values: Column, count: builtins.int
+    ) -> tuple[builtins.int, Column, builtins.int]:
         """A dictionary with random values: its id, what they are, and how many."""
         id_ = len(self.dictionaries)
         column = Named(f"DICT{id_}", values).fill(count)
@@ -296,7 +299,10 @@ class Generator:
         return id_, values, count
 
     def indices(
-        self, bits: int, dictionary: tuple[int, Column, int], signed: bool = True
+        self,
+        bits: builtins.int,
+        dictionary: tuple[builtins.int, Column, builtins.int],
+        signed: builtins.bool = True,
     ) -> Column:
         id_, values, count = dictionary
         write = str if bits == 64 else int

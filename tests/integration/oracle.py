@@ -51,7 +51,7 @@ def _slots(column: Json, key: str) -> list[tuple[Any, int]]:
 
 
 def _leaf(type_: Json, column: Json, children: list[Values]) -> Values:
-    read = _LEAVES.get(type_["name"], lambda type_, value: int(value))
+    read: Callable[[Json, Any], Any] = _LEAVES.get(type_["name"], lambda type_, value: int(value))
     return [read(type_, value) if valid else None for value, valid in _slots(column, "DATA")]
 
 
@@ -158,7 +158,8 @@ def values_in_arrow(array: pa.Array) -> Values:
     kind = pa.types
     for is_kind, bits in _TEMPORAL_BITS:
         if is_kind(type_):
-            return array.view(pa.int32() if bits == 32 else pa.int64()).to_pylist()
+            array = array.view(pa.int32() if bits == 32 else pa.int64())
+            break
     if kind.is_decimal(type_):
         scaled = (v and _EXACT.scaleb(v, type_.scale) for v in array.to_pylist())
         return [None if v is None else int(v) for v in scaled]
@@ -178,7 +179,8 @@ def values_in_arrow(array: pa.Array) -> Values:
         return [row if valid else None for row, valid in rows]
     if kind.is_nested(type_):
         return [values_in_arrow(s.values) if s.is_valid else None for s in array]
-    return array.to_pylist()
+    result: Values = array.to_pylist()
+    return result
 
 
 def _arrow_union(array: pa.Array) -> Values:

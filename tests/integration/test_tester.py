@@ -37,7 +37,8 @@ class CStruct:
 
     @property
     def is_released(self) -> bool:
-        return self.memory[self._release] == 0
+        result: bool = self.memory[self._release] == 0
+        return result
 
 
 @pytest.fixture

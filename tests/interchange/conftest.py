@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+
+Kept = TypeVar("Kept")
 
 
 class CSchema(ctypes.Structure):
@@ -177,23 +179,21 @@ class Producer:
     def _releaser(self, kind: type[Any]) -> Any:
         counted = {CDeviceArray: CArray, CDeviceStream: CStream}.get(kind, kind)
 
-        @RELEASE
         def released(address: int) -> None:
             self.released[counted] += 1
             kind.from_address(address).release = None
 
-        return released
+        return RELEASE(released)
 
     def _destructor(self, kind: type[Any]) -> Any:
-        @DESTRUCTOR
         def drop(capsule: int) -> None:
             struct = kind.from_address(_get_dying_pointer(capsule, NAMES[kind]))
             if struct.release:
                 release(struct)
 
-        return drop
+        return DESTRUCTOR(drop)
 
-    def keep(self, thing: Any) -> Any:
+    def keep(self, thing: Kept) -> Kept:
         self._kept.append(thing)
         return thing
 

@@ -16,6 +16,7 @@ import pytest
 from arrow_strategies import arrays
 from hypothesis import given
 from operations.samples import sample, samples
+from present import present
 
 import colkern as ck
 from colkern.cuda import count_transfers, stand_in
@@ -66,7 +67,8 @@ def test_pyarrow_reads_a_batch_and_an_array() -> None:
 def test_pyarrow_s_device_arrays_are_read() -> None:
     assert pa.record_batch(import_batch(OnlyDevice(BATCH))).equals(BATCH)
     assert pa.array(ck.array(OnlyDevice(BATCH["text"]))).equals(BATCH["text"])
-    assert ck.record_batch(OnlyDevice(BATCH))["ints"].to_pylist() == [1, None, 3]
+    only: Any = OnlyDevice(BATCH)
+    assert ck.record_batch(only)["ints"].to_pylist() == [1, None, 3]
 
 
 def test_nanoarrow_reads_and_writes() -> None:
@@ -139,7 +141,9 @@ def test_nothing_is_copied_on_the_way_out(device: StandIn, c: Any) -> None:
     found = c.struct_in(capsules[1], c.DeviceArray)
     assert (found.device_type, found.device_id) == (CUDA, 0)
     text = found.children[1].contents
-    assert [text.buffers[i] for i in range(3)] == [b.address for b in moved["text"].buffers]
+    assert [text.buffers[i] for i in range(3)] == [
+        present(b).address for b in moved["text"].buffers
+    ]
 
 
 def test_zeros_of_the_device_stand_for_buffers_without_bytes(device: StandIn, c: Any) -> None:
@@ -242,7 +246,7 @@ def test_what_nobody_asks_for_is_not_read(device: StandIn, producer: Any) -> Non
     ours = import_array(
         producer.device_exporter(producer.schema(), producer.device_array(numbers, CUDA))
     )
-    assert (ours.device, ours.buffers[1].address) == (FIRST, 0xDEAD000)
+    assert (ours.device, present(ours.buffers[1]).address) == (FIRST, 0xDEAD000)
 
 
 def text_on(place: Place, producer: Any, length: int) -> Any:
@@ -326,7 +330,7 @@ def test_an_imported_array_is_released_when_its_last_user_dies(
     numbers = producer.array(3, [None, place(THREE)])
     exporter = producer.device_exporter(producer.schema(), producer.device_array(numbers, CUDA))
     ours = import_array(exporter)
-    users = [ours.slice(1), ours.buffers[1], ours.buffers[1].array[:1]]
+    users = [ours.slice(1), ours.buffers[1], present(ours.buffers[1]).array[:1]]
     users.append(ours.__arrow_c_device_array__())
     del ours, exporter
     while users:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from present import present
 
 import colkern as ck
 from colkern.cuda import count_transfers
@@ -48,7 +49,7 @@ def test_a_cupy_array_is_an_array_without_a_copy(cupy: Any) -> None:
         back = cupy.asarray(array)
         tensor = cupy.from_dlpack(array)
     assert counted.copies_to_host == counted.copies_to_device == 0
-    assert array.buffers[1].address == values.data.ptr
+    assert present(array.buffers[1]).address == values.data.ptr
     assert back.data.ptr == tensor.data.ptr == values.data.ptr
     assert ck.to_host(array).to_pylist() == VALUES
 
@@ -85,7 +86,7 @@ def test_sizes_of_bytes_are_fetched_after_the_event(cupy: Any) -> None:
     text = ck.to_device(ck.array(["a", None, "bcd"] * 100))
     with cupy.cuda.Stream(non_blocking=True):
         again = import_array(text)
-        assert again.buffers[2].size == text.buffers[2].size
+        assert present(again.buffers[2]).size == present(text.buffers[2]).size
         again.validate(full=True)
     assert ck.to_host(again).to_pylist() == ["a", None, "bcd"] * 100
 
@@ -138,7 +139,7 @@ def test_torch_there_and_back(torch: Any) -> None:
     array = on_device()
     tensor = torch.from_dlpack(array)
     assert tensor.device.type == "cuda"
-    assert tensor.data_ptr() == array.buffers[1].address
+    assert tensor.data_ptr() == present(array.buffers[1]).address
     assert torch.as_tensor(array, device="cuda").data_ptr() == tensor.data_ptr()
     back = ck.from_dlpack(tensor * 2)
     assert ck.to_host(back).to_pylist() == [2 * value for value in VALUES]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from present import present
 
 import colkern as ck
 from colkern.cuda.stand_in import StandIn
@@ -27,7 +28,8 @@ TYPES = [
 
 
 def name_of(capsule: Any) -> str:
-    return re.findall(r'"(\w+)"', repr(capsule))[0]
+    result: str = re.findall(r'"(\w+)"', repr(capsule))[0]
+    return result
 
 
 @pytest.mark.parametrize("data_type", TYPES, ids=str)
@@ -35,10 +37,10 @@ def test_numbers_go_both_ways_without_a_copy(data_type: ck.DataType) -> None:
     array = ck.array([0, 1, 2, 100], data_type).slice(1)
     tensor = np.from_dlpack(array)
     assert tensor.tolist() == [1, 2, 100]
-    assert tensor.ctypes.data == array.buffers[1].address + tensor.itemsize
+    assert tensor.ctypes.data == present(array.buffers[1]).address + tensor.itemsize
     back = ck.from_dlpack(tensor)
     assert (back.type, back.to_pylist()) == (data_type, [1, 2, 100])
-    assert back.buffers[1].address == tensor.ctypes.data
+    assert present(back.buffers[1]).address == tensor.ctypes.data
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1)), st.data())
@@ -58,7 +60,7 @@ def test_a_consumer_of_versions_is_told_that_it_must_not_write() -> None:
 
 @pytest.mark.parametrize("version", [None, (0, 8)])
 def test_a_consumer_of_old_gets_an_old_capsule(version: Any) -> None:
-    for given_ in (ck.array([1, 2]), ck.array([], ck.int8()), ck.array([1]).buffers[1]):
+    for given_ in (ck.array([1, 2]), ck.array([], ck.int8()), present(ck.array([1]).buffers[1])):
         assert name_of(given_.__dlpack__(max_version=version)) == "dltensor"
 
 
@@ -72,7 +74,8 @@ class OfOld:
         return self._array.__dlpack__(stream=stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._array.__dlpack_device__()
+        result: tuple[int, int] = self._array.__dlpack_device__()
+        return result
 
 
 def test_a_producer_of_old_is_taken() -> None:
@@ -113,7 +116,7 @@ def test_the_array_keeps_the_tensor() -> None:
 def test_copies_are_made_when_the_consumer_asks_for_one() -> None:
     array = ck.array([1, 2])
     copied = np.from_dlpack(array, copy=True)
-    assert copied.ctypes.data != array.buffers[1].address
+    assert copied.ctypes.data != present(array.buffers[1]).address
     assert copied.flags.writeable
 
 
@@ -167,7 +170,7 @@ def test_one_value_and_none_are_side_by_side_however_they_are_strided() -> None:
 def test_buffers_are_tensors_of_bytes() -> None:
     buffer = ck.Buffer.from_object(b"abc")
     tensor = np.from_dlpack(buffer)
-    assert (tensor.dtype, tensor.tobytes()) == (np.uint8, b"abc")
+    assert (tensor.dtype, tensor.tobytes()) == (np.dtype(np.uint8), b"abc")
     assert tensor.ctypes.data == buffer.address
     assert buffer.__dlpack_device__() == (1, 0)
     assert ck.from_dlpack(buffer).type == ck.uint8()
@@ -202,7 +205,7 @@ def test_a_device_s_tensor_is_that_device_s_array(device: StandIn) -> None:
     assert ck.to_host(array).to_pylist() == [0, 1, 2]
     assert ck.from_dlpack(OnDevice(np.arange(3), 13)).device == ck.Device("cuda")
     assert array.__dlpack_device__() == (2, 0)
-    assert ck.from_dlpack(array).buffers[1].address == array.buffers[1].address
+    assert present(ck.from_dlpack(array).buffers[1]).address == present(array.buffers[1]).address
 
 
 def test_page_locked_memory_is_the_host_s() -> None:
@@ -240,7 +243,7 @@ def test_the_structure_of_a_versioned_tensor() -> None:
     flags = ctypes.c_uint64.from_address(at + 24).value
     assert flags & 1, "read-only"
     data, byte_offset = (ctypes.c_uint64.from_address(at + place).value for place in (32, 72))
-    assert data + byte_offset == array.buffers[1].address + 2
+    assert data + byte_offset == present(array.buffers[1]).address + 2
     assert [ctypes.c_int32.from_address(at + place).value for place in (40, 44, 48)] == [1, 0, 1]
     code, bits = (ctypes.c_uint8.from_address(at + place).value for place in (52, 53))
     assert (code, bits) == (0, 16)
@@ -251,7 +254,7 @@ def test_the_structure_of_a_versioned_tensor() -> None:
 @pytest.mark.parametrize("given", ["1", 1, (1,), (1, "0"), [1, 0]])
 @pytest.mark.parametrize("name", ["max_version", "dl_device"])
 def test_versions_and_devices_are_pairs_of_numbers(name: str, given: Any) -> None:
-    for source in (ck.array([1, 2]), ck.array([1, 2]).buffers[1]):
+    for source in (ck.array([1, 2]), present(ck.array([1, 2]).buffers[1])):
         with pytest.raises(TypeError, match=f"^{name}: expected two numbers, such as .1, 0., got"):
             source.__dlpack__(**{name: given})
 

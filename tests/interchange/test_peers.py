@@ -49,7 +49,8 @@ def stream() -> RecordBatchStream:
 
 
 def rows_of(batches: RecordBatchStream) -> list[dict[str, Any]]:
-    return pa.table(batches).to_pylist()
+    result: list[dict[str, Any]] = pa.table(batches).to_pylist()
+    return result
 
 
 def test_polars_reads() -> None:
@@ -168,7 +169,8 @@ TABLES: dict[str, tuple[Callable[[], Any], list[dict[str, Any]]]] = {
 
 
 def by_duckdb(data: Any) -> list[dict[str, Any]]:
-    return duckdb.sql("select * from data").to_arrow_table().to_pylist()
+    result: list[dict[str, Any]] = duckdb.sql("select * from data").to_arrow_table().to_pylist()
+    return result
 
 
 CALLS: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
@@ -223,7 +225,7 @@ def test_an_array_of_numbers_is_no_table(call: Callable[[Any], Any]) -> None:
 
 
 def test_a_reader_of_a_file_has_positions_and_slices() -> None:
-    reader = ck.ipc.open(written(ck.ipc.write_file))
+    reader = ck.ipc.open_file(written(ck.ipc.write_file))
     assert len(reader) == 2
     assert reader[0] == reader[-2] == TABLE
     assert reader[1:] == [TABLE.slice(1)]

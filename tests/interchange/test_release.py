@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from present import present
 
 from colkern import Array, Buffer, RecordBatch
 from colkern.errors import InvalidArrowError
@@ -50,8 +51,13 @@ def test_an_imported_array_is_released_when_it_dies(producer: Any, c: Any, numbe
 
 def test_every_user_of_the_bytes_keeps_them(producer: Any, c: Any, numbers: Any) -> None:
     ours = import_array(numbers)
-    users = [ours.slice(1), ours.buffers[1], ours.buffers[1][8:], ours.buffers[1].array[:1]]
-    users.append(memoryview(ours.buffers[1].array))
+    users = [
+        ours.slice(1),
+        ours.buffers[1],
+        present(ours.buffers[1])[8:],
+        present(ours.buffers[1]).array[:1],
+    ]
+    users.append(memoryview(present(ours.buffers[1]).array))
     users.append(pa.array(ours))
     users.append(ours.__arrow_c_array__())
     del ours
@@ -148,7 +154,8 @@ def test_a_consumer_frees_by_release(c: Any) -> None:
     moved = c.move(c.struct_in(capsule, c.Array))
     del capsule, schema_capsule
     assert owned.alive() is not None
-    assert np.frombuffer((ctypes.c_int64 * 3).from_address(moved.buffers[1])).size == 3
+    values: Any = (ctypes.c_int64 * 3).from_address(moved.buffers[1])
+    assert np.frombuffer(values).size == 3
     c.release(moved)
     assert moved.release is None
     assert owned.alive() is None

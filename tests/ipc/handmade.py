@@ -25,6 +25,7 @@ from flatbuf import (
 )
 from flatbuf.MessageHeader import MessageHeader
 from flatbuf.MetadataVersion import MetadataVersion
+from present import present
 
 EOS = b"\xff\xff\xff\xff\0\0\0\0"
 
@@ -60,7 +61,8 @@ class WireField:
         Field.FieldAddChildren(builder, child_vector)
         if self.dictionary is not None:
             Field.FieldAddDictionary(builder, encoding)
-        return Field.FieldEnd(builder)
+        result: int = Field.FieldEnd(builder)
+        return result
 
 
 def int_type(bits: int, signed: bool) -> MakeType:
@@ -68,7 +70,8 @@ def int_type(bits: int, signed: bool) -> MakeType:
         Int.IntStart(builder)
         Int.IntAddBitWidth(builder, bits)
         Int.IntAddIsSigned(builder, signed)
-        return Int.IntEnd(builder)
+        result: int = Int.IntEnd(builder)
+        return result
 
     return make
 
@@ -81,7 +84,8 @@ def plain_type(module: Any, **slots: int) -> MakeType:
         getattr(module, f"{name}Start")(builder)
         for slot, value in slots.items():
             getattr(module, f"{name}Add{slot}")(builder, value)
-        return getattr(module, f"{name}End")(builder)
+        result: int = getattr(module, f"{name}End")(builder)
+        return result
 
     return make
 
@@ -90,7 +94,8 @@ def offsets(builder: flatbuffers.Builder, items: Sequence[int]) -> int:
     builder.StartVector(4, len(items), 4)
     for item in reversed(items):
         builder.PrependUOffsetTRelative(item)
-    return builder.EndVector()
+    result: int = builder.EndVector()
+    return result
 
 
 def message(
@@ -125,7 +130,8 @@ def schema_message(
         Schema.SchemaStart(builder)
         Schema.SchemaAddEndianness(builder, int(big_endian))
         Schema.SchemaAddFields(builder, vector)
-        return Schema.SchemaEnd(builder)
+        result: int = Schema.SchemaEnd(builder)
+        return result
 
     return message(MessageHeader.Schema, header, version=version)
 
@@ -164,8 +170,9 @@ class Batch:
             for count in reversed(self.variadic_counts):
                 builder.PrependInt64(count)
             counts = builder.EndVector()
-        RecordBatch.RecordBatchStartBuffersVector(builder, len(self.places))
-        for place in reversed(self.places):
+        places = present(self.places)
+        RecordBatch.RecordBatchStartBuffersVector(builder, len(places))
+        for place in reversed(places):
             Buffer.CreateBuffer(builder, *place)
         buffers = builder.EndVector()
         RecordBatch.RecordBatchStartNodesVector(builder, len(self.nodes))
@@ -184,7 +191,8 @@ class Batch:
             RecordBatch.RecordBatchAddVariadicBufferCounts(builder, counts)
         if self.codec is not None:
             RecordBatch.RecordBatchAddCompression(builder, compression)
-        return RecordBatch.RecordBatchEnd(builder)
+        result: int = RecordBatch.RecordBatchEnd(builder)
+        return result
 
     def message(self) -> bytes:
         return message(
@@ -198,7 +206,8 @@ class Batch:
             DictionaryBatch.DictionaryBatchAddId(builder, id_)
             DictionaryBatch.DictionaryBatchAddData(builder, data)
             DictionaryBatch.DictionaryBatchAddIsDelta(builder, delta)
-            return DictionaryBatch.DictionaryBatchEnd(builder)
+            result: int = DictionaryBatch.DictionaryBatchEnd(builder)
+            return result
 
         return message(
             MessageHeader.DictionaryBatch, header, self.body, self.version, self.body_length

@@ -6,6 +6,7 @@ import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def outcome(read: Callable[[], Any]) -> Outcome:
     found: list[Any] = []
     try:
         for batch in read():
-            found.append([said(lambda i=i, b=batch: b.column(i)) for i in range(batch.num_columns)])
+            found.append([said(partial(batch.column, i)) for i in range(batch.num_columns)])
     except ColkernError as error:
         return found, f"{type(error).__name__}: {error}"
     return found, "read"

@@ -63,7 +63,8 @@ def sample(fmt: str, codec: str | None = None) -> bytes:
     with make(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
         writer.write_batch(batch)
         writer.write_batch(batch.slice(1))
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 def message_ends(data: bytes) -> set[int]:
@@ -162,7 +163,7 @@ def test_a_path_that_looks_like_a_url(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a:").mkdir()
     (tmp_path / "a:" / "b").write_bytes(sample("file"))
     monkeypatch.chdir(tmp_path)
-    assert len(colkern.ipc.open("a://b")) == 2
+    assert len(colkern.ipc.open_file("a://b")) == 2
 
 
 @pytest.mark.parametrize("codec", [None, "lz4"])
@@ -233,7 +234,7 @@ def test_a_body_that_is_only_claimed_is_not_allocated() -> None:
 def test_buffers_stay_in_the_body(places: list[tuple[int, int]], found: str) -> None:
     batch = Batch(4, [(4, 0)], [b"", ints(4)], places=places)
     schema = schema_message([INT32])
-    reader = colkern.ipc.open(schema + batch.message() + EOS)
+    reader = colkern.ipc.open_stream(schema + batch.message() + EOS)
     with pytest.raises(InvalidArrowError, match=found) as caught:
         next(reader).column("i")
     assert caught.value.place == f"message 1 at byte {len(schema)}, column 'i'"
@@ -280,10 +281,10 @@ def test_full_validation_counts_the_bits(stated: int, bitmap: bytes, nulls: int,
 @pytest.mark.parametrize("bitmap", [b"", b"\x05"])
 def test_a_null_count_of_minus_one_is_not_computed(bitmap: bytes) -> None:
     """As in the C Data interface."""
-    expected = [0, None, 2, None] if bitmap else [0, 1, 2, 3]
+    expected: list[int | None] = [0, None, 2, None] if bitmap else [0, 1, 2, 3]
     batch = Batch(4, [(4, -1)], [bitmap, ints(4)])
     data = schema_message([INT32]) + batch.message()
-    for column in (column_of(INT32, batch), next(colkern.ipc.open(data)).columns[0]):
+    for column in (column_of(INT32, batch), next(colkern.ipc.open_stream(data)).columns[0]):
         assert column.to_pylist() == expected
         assert column.null_count == expected.count(None)
         column.validate(full=True)
@@ -304,7 +305,7 @@ RUNS = WireField(
     plain_type(RunEndEncoded),
     [WireField("run_ends", Type.Int, int_type(32, True)), WireField("values", *INT32_TYPE)],
 )
-WITHOUT_BITMAPS = {
+WITHOUT_BITMAPS: dict[str, tuple[WireField, list[tuple[int, int | None]], list[bytes], int]] = {
     "runs": (RUNS, [(4, None), (1, 0), (1, 0)], [b"", ints_of(4), b"", ints(1)], 0),
     "null": (NULL, [(4, None)], [], 4),
 }
@@ -473,7 +474,9 @@ def test_a_second_schema_is_refused() -> None:
 
 
 def test_an_error_comes_again() -> None:
-    reader = colkern.ipc.open(schema_message([INT32]) + b"\xff\xff\xff\xff\x08\0\0\0" + bytes(8))
+    reader = colkern.ipc.open_stream(
+        schema_message([INT32]) + b"\xff\xff\xff\xff\x08\0\0\0" + bytes(8)
+    )
     for _ in range(2):
         with pytest.raises(InvalidArrowError, match="message 1 at byte"):
             next(reader)

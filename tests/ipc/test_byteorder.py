@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ def big(values: list[int], width: int) -> bytes:
     return b"".join(value.to_bytes(width, "big", signed=True) for value in values)
 
 
-def column(field: WireField, batch: Batch) -> list[object]:
+def column(field: WireField, batch: Batch) -> list[Any]:
     data = schema_message([field], big_endian=True) + batch.message() + EOS
     (ours,) = colkern.ipc.open(data)
     values = ours.column(0).to_pylist()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
 from flatbuf.Type import Type
 from ipc.handmade import Batch, WireField, int_type, schema_message
+from present import present
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
@@ -21,11 +23,13 @@ DATA = bytes(range(100)) * 10
 
 
 def lz4_frame(data: bytes, **options: object) -> bytes:
-    return lz4_library.compress(data, **options)
+    result: bytes = lz4_library.compress(data, **options)
+    return result
 
 
 def zstd_frame(data: bytes, **options: object) -> bytes:
-    return zstandard.ZstdCompressor(**options).compress(data)
+    result: bytes = zstandard.ZstdCompressor(**options).compress(data)
+    return result
 
 
 FRAMES = {
@@ -44,7 +48,7 @@ def read(buffer: bytes, codec: int, length: int = len(DATA), **limits: int) -> b
     batch = Batch(length, [(length, 0)], [b"", buffer], codec=codec)
     data = schema_message([INT8]) + batch.message()
     (read,) = colkern.ipc.open(data, limits=colkern.ipc.Limits(**limits))
-    return read["i"].buffers[1].tobytes()
+    return present(read["i"].buffers[1]).tobytes()
 
 
 def stated(size: int, frame: bytes) -> bytes:
@@ -87,7 +91,7 @@ def test_damaged_frames_are_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("codec", "compress"), [(LZ4, lz4_frame), (ZSTD, zstd_frame)])
-def test_what_frames_grow_to_has_a_limit(codec: int, compress: object) -> None:
+def test_what_frames_grow_to_has_a_limit(codec: int, compress: Callable[[bytes], bytes]) -> None:
     bomb = stated(1 << 24, compress(bytes(1 << 24)))
     assert len(bomb) < 1 << 17
     with pytest.raises(LimitExceededError, match=r"raise Limits\.decompressed_bytes"):

@@ -63,7 +63,7 @@ def decompressed(frames: Sequence[bytes], sizes: Sequence[int]) -> tuple[int, li
 def written(content: bytes) -> bytes:
     """The frame that colkern writes."""
     codec, _ = lz4_codec()
-    return bytes(codec.encode(content, codec.level))
+    return bytes(codec.encode(memoryview(content), codec.level))
 
 
 def test_what_colkern_writes_is_decompressed_at_once() -> None:

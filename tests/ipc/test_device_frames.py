@@ -31,7 +31,7 @@ def body_bytes(data: bytes) -> int:
 def test_compressed_bytes_cross_the_bus(device: stand_in.StandIn) -> None:
     data = written("lz4", WORDS)
     with count_transfers() as counted:
-        batch = ck.ipc.open(data, device="cuda")[0]
+        batch = ck.ipc.open_file(data, device="cuda")[0]
     assert ck.to_host(batch)["word"].to_pylist() == WORDS
     uncompressed = sum(len(word or "") for word in WORDS) + 4 * len(WORDS)
     assert counted.bytes_to_device <= body_bytes(data) + 3 * ALIGNMENT < uncompressed / 4
@@ -46,19 +46,19 @@ def test_blocks_that_need_each_other_are_decompressed_on_the_host(
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with pa.ipc.new_file(sink, table.schema, options=options) as writer:
         writer.write_table(table)
-    batch = ck.ipc.open(sink.getvalue(), device="cuda")[0]
+    batch = ck.ipc.open_file(sink.getvalue(), device="cuda")[0]
     assert ck.to_host(batch)["word"].to_pylist() == WORDS
 
 
 def test_without_room_for_what_is_compressed() -> None:
     data = written("lz4", WORDS)
     with stand_in.installed() as roomy:
-        ck.ipc.open(data, device="cuda")[0]
+        ck.ipc.open_file(data, device="cuda")[0]
         needed = roomy.allocations
     assert needed == 2
     size = sum(-(-n // 64) * 64 for n in _uncompressed_sizes())
     with stand_in.installed(memory_bytes=size) as device:
-        batch = ck.ipc.open(data, device="cuda")[0]
+        batch = ck.ipc.open_file(data, device="cuda")[0]
         assert device.used_bytes == size
         assert ck.to_host(batch)["word"].to_pylist() == WORDS
 
@@ -74,9 +74,9 @@ def test_damage_is_told_as_on_the_host(codec: str, device: stand_in.StandIn) -> 
     (at,) = [i for i in range(data.size - 4) if bytes(data[i : i + 4]) == _magic(codec)][-1:]
     data[at + 40 : at + 60] ^= 0xFF
     with pytest.raises(ck.InvalidArrowError) as on_host:
-        ck.ipc.open(bytes(data))[0]["word"]
+        ck.ipc.open_file(bytes(data))[0]["word"]
     with pytest.raises(ck.InvalidArrowError) as on_device:
-        ck.ipc.open(bytes(data), device="cuda")[0]["word"]
+        ck.ipc.open_file(bytes(data), device="cuda")[0]["word"]
     assert str(on_device.value) == str(on_host.value)
 
 

@@ -23,6 +23,7 @@ from ipc.on_device import (
     written,
 )
 from ipc.test_compression import DATA, FRAMES, stated
+from present import present
 
 import colkern as ck
 from colkern import InvalidArrowError, LimitExceededError, StreamError
@@ -101,8 +102,8 @@ class TestLifetime:
     @pytest.mark.parametrize("where", ["schema", "body"])
     def test_a_stream_that_is_cut_short(self, where: str, device: stand_in.StandIn) -> None:
         data = written(BATCHES)
-        reader = ck.ipc.open(Tap(data[: len(data) * 5 // 6]), device="cuda")
-        found = []
+        reader = ck.ipc.open_stream(Tap(data[: len(data) * 5 // 6]), device="cuda")
+        found: list[ck.RecordBatch] = []
         with pytest.raises(InvalidArrowError, match="the source ends after"):
             found.extend(reader)
         del found
@@ -119,7 +120,7 @@ class TestLifetime:
         for _ in range(3):
             with pytest.raises(InvalidArrowError, match="damaged Zstandard frame"):
                 found.column(1)
-        assert bytes(ck.to_host(found.column(0)).buffers[1].tobytes()) == DATA
+        assert bytes(present(ck.to_host(found.column(0)).buffers[1]).tobytes()) == DATA
         del found
         assert device.used_bytes == 0
 
@@ -130,7 +131,7 @@ class TestLifetime:
                     raise TimeoutError("too slow")
                 return super().readinto(view)
 
-        reader = ck.ipc.open(Fails(written(BATCHES)), device="cuda")
+        reader = ck.ipc.open_stream(Fails(written(BATCHES)), device="cuda")
         del_me = next(reader)
         del del_me
         with pytest.raises(TimeoutError):
@@ -193,13 +194,13 @@ class TestOutOfMemory:
         small = batch_of(0, 10)
         data = written([BATCHES[0], small], "file")
         with stand_in.installed(room_for(0.5)) as device:
-            reader = ck.ipc.open(data, device="cuda")
+            reader = ck.ipc.open_file(data, device="cuda")
             for _ in range(2):
                 with pytest.raises(LimitExceededError, match="device memory: "):
                     reader[0]
                 assert device.used_bytes == 0
             assert ck.to_host(reader[1]) == small
-            fewer = ck.ipc.open(data, columns=["plain"], device="cuda")
+            fewer = ck.ipc.open_file(data, columns=["plain"], device="cuda")
             assert ck.to_host(fewer[0]) == BATCHES[0].select(["plain"])
             assert device.used_bytes == 0
 
@@ -208,7 +209,7 @@ class TestOutOfMemory:
         small = batch_of(0, 10)
         data = written([small, BATCHES[0], small])
         with stand_in.installed(room_for(0.5)) as device:
-            reader = ck.ipc.open(source(data), device="cuda")
+            reader = ck.ipc.open_stream(source(data), device="cuda")
             assert ck.to_host(next(reader)) == small
             with pytest.raises(LimitExceededError, match="device memory: "):
                 next(reader)
@@ -218,7 +219,7 @@ class TestOutOfMemory:
 
     def test_the_next_batch_waits_for_the_memory_of_the_current_one(self) -> None:
         with stand_in.installed(room_for(1.5)) as device:
-            found = []
+            found: list[ck.RecordBatch] = []
             for batch in ck.ipc.open(written(BATCHES, "file"), device="cuda"):
                 found.append(ck.to_host(batch))
                 del batch
@@ -255,7 +256,7 @@ class TestOutOfMemory:
         data = written(BATCHES[0], "file", compression="lz4")
         size = sum(size for column in BATCHES[0].columns for size in buffer_sizes(column))
         with stand_in.installed(room_for(1.5)):
-            reader = ck.ipc.open(data, device="cuda", limits=Limits(decompressed_bytes=size))
+            reader = ck.ipc.open_file(data, device="cuda", limits=Limits(decompressed_bytes=size))
             batch = reader[0]
             with pytest.raises(LimitExceededError, match="device memory: "):
                 reader[0]

@@ -24,6 +24,7 @@ from ipc.on_device import (
     written,
 )
 from ipc.test_compression import stated
+from present import present
 
 import colkern as ck
 from colkern import InvalidArrowError
@@ -162,7 +163,7 @@ def test_lengths_in_front_of_stored_buffers_stay_on_the_host(device: stand_in.St
     buffers = [b"", stated(-1, first), b"", stated(-1, second)]
     batch = Batch(56, [(56, 0)] * 2, buffers, codec=0)
     (found,) = ck.ipc.open(schema_message([INT8] * 2) + batch.message(), device="cuda")
-    block = found.column(0).buffers[1].array.base
+    block = present(found.column(0).buffers[1]).array.base
     assert bytes(block) == first + bytes(8) + second + bytes(8)
 
 
@@ -183,13 +184,14 @@ def test_summaries_copy_nothing(device: stand_in.StandIn) -> None:
 
 
 def test_what_is_handed_out_has_come(device: stand_in.StandIn) -> None:
-    reader = ck.ipc.open(written(BATCHES, "file"), device="cuda")
+    reader = ck.ipc.open_file(written(BATCHES, "file"), device="cuda")
     for position in (2, 0, 1):
         # Kernels over the stand-in do not wait: they would count the nulls of 0xA5.
         column = reader[position].column("nulls")
         column.validate(full=True)
         assert (
-            bytes(column.buffers[1].array) == BATCHES[position].column("nulls").buffers[1].tobytes()
+            bytes(present(column.buffers[1]).array)
+            == present(BATCHES[position].column("nulls").buffers[1]).tobytes()
         )
 
 
@@ -209,7 +211,7 @@ def test_the_next_batch_is_asked_for_before_the_current_one_is_dropped(
 def test_a_batch_that_fails_does_so_at_its_turn(device: stand_in.StandIn) -> None:
     good = Batch(3, [(3, 0)], [b"", b"abc"])
     bad = Batch(3, [(3, 0)] * 2, [b"", b"abc"])
-    reader = ck.ipc.open(file_of([INT8], [good, bad, good]), device="cuda")
+    reader = ck.ipc.open_file(file_of([INT8], [good, bad, good]), device="cuda")
     batches = iter(reader)
     assert len(next(batches)) == 3
     with pytest.raises(InvalidArrowError, match=r"record batch 1 at byte .*: 2 field nodes"):

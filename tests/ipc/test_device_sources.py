@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import socket
@@ -70,7 +71,10 @@ def test_every_source(
 
 @pytest.mark.parametrize(("trusted", "allocations"), [(False, 0), (True, 1)])
 def test_nothing_is_allocated_for_what_a_peer_only_claims(
-    trusted: bool, allocations: int, device: stand_in.StandIn
+    trusted: bool,
+    allocations: int,
+    device: stand_in.StandIn,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     size = 1 << 40
     claim = Batch(size, [(size, 0)], [b"", b""], places=[(0, 0), (0, size)], body_length=size)
@@ -80,8 +84,8 @@ def test_nothing_is_allocated_for_what_a_peer_only_claims(
         asked.append(count)
         raise MemoryError("more than there is")
 
-    device.allocated = allocated  # type: ignore[method-assign]
-    reader = ck.ipc.open(
+    monkeypatch.setattr(device, "allocated", allocated)
+    reader = ck.ipc.open_stream(
         Tap(schema_message([INT8]) + claim.message()), device="cuda", trusted=trusted
     )
     with pytest.raises(ck.LimitExceededError if trusted else InvalidArrowError):
@@ -166,7 +170,7 @@ def test_a_file_cut_anywhere(device: stand_in.StandIn) -> None:
 def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, device: stand_in.StandIn) -> None:
     path = tmp_path / "data"
     path.write_bytes(written(BATCHES, "file"))
-    reader = ck.ipc.open(path, device="cuda")
+    reader = ck.ipc.open_file(path, device="cuda")
     with path.open("r+b") as file:
         file.truncate(2000)
     with pytest.raises(InvalidArrowError, match="it shrank while it was read"):
@@ -184,7 +188,11 @@ def test_columns_of_one_batch_from_several_threads(
     batch = ck.record_batch({**wide, "d": word, "e": word})
     data = written(batch, fmt, compression=codec)
     (found,) = ck.ipc.open(data, device="cuda")
-    columns = run_together([lambda k=k: ck.to_host(found.column(k)) for k in (*range(10), 3, 8)])
+
+    def column(k: int) -> ck.Array:
+        return ck.to_host(found.column(k))
+
+    columns = run_together([functools.partial(column, k) for k in (*range(10), 3, 8)])
     expected = [batch.column(k) for k in (*range(10), 3, 8)]
     assert columns == expected
 
@@ -195,7 +203,7 @@ def test_several_readers_in_as_many_threads(device: stand_in.StandIn) -> None:
     def read(fmt: str) -> list[RecordBatch]:
         return [ck.to_host(batch) for batch in ck.ipc.open(data[fmt], device="cuda")]
 
-    found = run_together([lambda fmt=fmt: read(fmt) for fmt in ("stream", "file", "file")])
+    found = run_together([functools.partial(read, fmt) for fmt in ("stream", "file", "file")])
     assert found == [BATCHES] * 3
 
 

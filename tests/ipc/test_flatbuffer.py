@@ -80,7 +80,8 @@ def schema_metadata() -> bytes:
         ],
         {"m": "n"},
     )
-    return schema.serialize().to_pybytes()[8:]
+    result: bytes = schema.serialize().to_pybytes()[8:]
+    return result
 
 
 def by_accessors(field: Any) -> dict[str, Any]:

@@ -96,7 +96,8 @@ def written(make: Any, batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with make(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 # Arrow C++, 2026
@@ -217,7 +218,7 @@ def test_gh_48924_columns_are_read_alone_in_any_order_by_any_thread() -> None:
     expected = batch.to_pydict()
     for source in (file, io.BytesIO(file)):
         for name in reversed(batch.schema.names):
-            with colkern.ipc.open(source) as reader:
+            with colkern.ipc.open_file(source) as reader:
                 assert reader[0].column(name).to_pylist() == expected[name]
             if isinstance(source, io.BytesIO):
                 source.seek(0)
@@ -302,7 +303,7 @@ def test_gh_49896_a_file_that_shrinks_is_an_error() -> None:
 
     data = written(pa.ipc.new_file, rich_batch())
     footer_first = io.BytesIO(data)
-    reader = colkern.ipc.open(footer_first)
+    reader = colkern.ipc.open_file(footer_first)
     footer_first.truncate(400)
     with pytest.raises(InvalidArrowError, match="shrank while it was read"):
         reader[0].to_pydict()
@@ -415,7 +416,8 @@ def test_what_slots_do_not_show_is_not_written() -> None:
         ],
         ["views", "words", "lists"],
     )
-    for options in ({}, {"alignment": 8}):
+    either: tuple[dict[str, Any], ...] = ({}, {"alignment": 8})
+    for options in either:
         sink = io.BytesIO()
         colkern.ipc.write_file(sink, batch, **options)
         assert SECRET[:6] not in sink.getvalue()

@@ -27,7 +27,8 @@ BLOCK_SIZES = {
 
 
 def frame_of(content: bytes, **options: object) -> bytes:
-    return lz4_frame.compress(content, **({"block_linked": False} | options))
+    result: bytes = lz4_frame.compress(content, **({"block_linked": False} | options))
+    return result
 
 
 def content_of(frame: bytes, size: int) -> bytes:

@@ -167,7 +167,7 @@ def test_a_stream_goes_on_behind_what_is_not_wanted(where: str | None) -> None:
         + EOS
     )
     for source in (data, Tap(data), io.BytesIO(data)):
-        reader = ck.ipc.open(source, columns=["i"], device=where)
+        reader = ck.ipc.open_stream(source, columns=["i"], device=where)
         assert [ck.to_host(batch).to_pylist() for batch in reader] == [[{"i": 97}]] * 2
         assert reader.position == len(data)
 

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from present import present
 
 import colkern.ipc
 from colkern import InvalidArrowError
+from colkern.ipc import Tensor
 from colkern.memory import Buffer
 
 BATCHES = [pa.record_batch({"a": [1, 2, None], "b": ["x", None, "z"]}) for _ in range(3)]
@@ -33,7 +35,8 @@ def data_of(fmt: str, batches: list[pa.RecordBatch] = BATCHES, **options: Any) -
     with make(sink, batches[0].schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 class Dribble(io.RawIOBase):
@@ -89,7 +92,12 @@ def test_every_source(kind: str, fmt: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("fmt", ["stream", "file"])
 def test_a_socket(fmt: str) -> None:
     here, there = socket.socketpair()
-    sender = threading.Thread(target=lambda: (there.sendall(data_of(fmt)), there.close()))
+
+    def send() -> None:
+        with there:
+            there.sendall(data_of(fmt))
+
+    sender = threading.Thread(target=send)
     sender.start()
     with here:
         assert [batch.to_pydict() for batch in colkern.ipc.open(here)] == VALUES
@@ -134,12 +142,12 @@ def test_sources_of_the_wrong_kind() -> None:
 def test_paths_and_memory_are_not_copied(tmp_path: Path) -> None:
     data = data_of("file")
     start = np.frombuffer(data, np.uint8).ctypes.data
-    column = colkern.ipc.open(data).get_batch(0)["a"]
-    assert start <= column.buffers[1].address < start + len(data)
+    column = colkern.ipc.open_file(data).get_batch(0)["a"]
+    assert start <= present(column.buffers[1]).address < start + len(data)
     path = tmp_path / "data"
     path.write_bytes(data)
-    mapped = colkern.ipc.open(path).get_batch(0)["a"]
-    assert mapped.buffers[1].array.base is not None
+    mapped = colkern.ipc.open_file(path).get_batch(0)["a"]
+    assert present(mapped.buffers[1]).array.base is not None
     path.unlink()
     assert mapped.to_pylist() == [1, 2, None]
 
@@ -152,12 +160,14 @@ def test_batches_in_any_order() -> None:
     assert [batch["a"].to_pylist() for batch in reader[1:3]] == [[1], [2]]
     # Unlike a stream, a file is read as often as one likes.
     assert reader.read_all() == reader.read_all() == list(reader)
+    position: Any
     for position in (1.5, True, "1", None):
         with pytest.raises(TypeError, match="position: expected an integer, got"):
-            reader.get_batch(position)  # type: ignore[arg-type]
+            reader.get_batch(position)
         with pytest.raises(TypeError, match="position: expected an integer, got"):
             reader[position]
-    assert reader[np.uint8(1)].equals(reader.get_batch(1))
+    position = np.uint8(1)
+    assert reader[position].equals(reader.get_batch(1))
     with pytest.raises(IndexError, match="batch 5 of 5"):
         reader.get_batch(5)
 
@@ -183,7 +193,8 @@ def test_custom_metadata_at_every_level() -> None:
         assert reader.schema.metadata == {b"made": b"by hand"}
         assert reader.schema.field("a").metadata == {b"unit": b"m", b"raw": b"\xff\0"}
         assert [b.metadata for b in reader] == [{b"batch": b"1"}, None]
-        if fmt == "file":
+        assert isinstance(reader, colkern.ipc.FileReader) == (fmt == "file")
+        if isinstance(reader, colkern.ipc.FileReader):
             assert reader.metadata == {b"footer": b"note"}
 
 
@@ -213,7 +224,7 @@ class Counting(io.BytesIO):
 def test_a_file_object_is_read_for_the_columns_that_are_asked_for() -> None:
     wide = pa.record_batch({f"c{k}": np.zeros(10_000) for k in range(100)})
     source = Counting(data_of("file", [wide]))
-    reader = colkern.ipc.open(source)
+    reader = colkern.ipc.open_file(source)
     reader.get_batch(0)["c5"].to_pylist()
     assert source.count < 200_000 < len(source.getvalue()) / 10
 
@@ -230,7 +241,7 @@ def test_columns_are_loaded_from_many_threads() -> None:
     words = pa.array([str(k % 50) for k in range(1000)]).dictionary_encode()
     batch = pa.record_batch({f"c{k}": words for k in range(20)})
     for source in (data_of("file", [batch] * 3), io.BytesIO(data_of("file", [batch] * 3))):
-        reader = colkern.ipc.open(source)
+        reader = colkern.ipc.open_file(source)
         batches = [reader.get_batch(k) for k in range(3)]
         with ThreadPoolExecutor(8) as pool:
             columns = [pool.submit(b.column, c) for b in batches for c in range(20)]
@@ -328,6 +339,8 @@ def test_tensors_without_a_mapping(tmp_path: Path) -> None:
     for memory_map in (True, False):
         tensor = colkern.ipc.read_tensor(path, memory_map=memory_map)
         (again,) = colkern.ipc.read_tensors(path, memory_map=memory_map)
+        assert isinstance(tensor, Tensor)
+        assert isinstance(again, Tensor)
         assert np.array_equal(tensor, numbers)
         assert np.array_equal(again, numbers)
         assert (str(path) in Path("/proc/self/maps").read_text()) == memory_map
@@ -339,7 +352,7 @@ def test_a_file_object_is_read_where_it_stood_though_it_is_moved_or_closed(tmp_p
     path.write_bytes(b"header" + data_of("file"))
     with path.open("rb") as file:
         file.seek(6)
-        reader = colkern.ipc.open(file)
+        reader = colkern.ipc.open_file(file)
         file.seek(3)
         assert reader.get_batch(2).to_pydict() == VALUES[2]
     assert [batch.to_pydict() for batch in reader] == VALUES

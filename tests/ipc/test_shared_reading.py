@@ -10,6 +10,7 @@ import random
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,11 @@ def test_one_damaged_column_does_not_take_the_others_along() -> None:
 def test_slots_without_buffers_are_limited_however_they_are_asked_for(column: Array) -> None:
     data = written(RecordBatch(Schema([("x", column.type)]), [column]))
     limits = Limits(unbacked_length=10)
-    for ask in (lambda batch: batch.column(0), lambda batch: batch.columns):
+    asks: list[Callable[[RecordBatch], object]] = [
+        lambda batch: batch.column(0),
+        lambda batch: batch.columns,
+    ]
+    for ask in asks:
         (batch,) = colkern.ipc.open(data, limits=limits)
         with pytest.raises(LimitExceededError, match="1000 slots without a buffer"):
             ask(batch)
@@ -164,11 +169,12 @@ def test_readers_are_not_pickled(opened: str) -> None:
     batch = batch_from_pyarrow(WIDE)
     sink = io.BytesIO()
     colkern.ipc.write_file(sink, batch)
-    reader: Any = {
+    readers: dict[str, Callable[[], Any]] = {
         "file": lambda: colkern.ipc.open(sink.getvalue()),
         "stream": lambda: colkern.ipc.open(written(batch)),
         "batches": lambda: RecordBatchStream(batch.schema, [batch]),
-    }[opened]()
+    }
+    reader = readers[opened]()
     for use in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(
             TypeError, match=f"a {type(reader).__name__} cannot be pickled or copied"
@@ -215,15 +221,21 @@ def source_of(kind: str, data: bytes, path: Path) -> Any:
     path.write_bytes(data)
     if kind == "socket":
         here, there = socket.socketpair()
-        threading.Thread(target=lambda: (there.sendall(data), there.close())).start()
+
+        def send() -> None:
+            with there:
+                there.sendall(data)
+
+        threading.Thread(target=send).start()
         return here
-    return {
+    sources: dict[str, Callable[[], Any]] = {
         "path": lambda: path,
         "bytes": lambda: data,
         "BytesIO": lambda: io.BytesIO(data),
         "file": lambda: path.open("rb"),
         "raw file": lambda: path.open("rb", buffering=0),
-    }[kind]()
+    }
+    return sources[kind]()
 
 
 @pytest.mark.parametrize("kind", ["path", "bytes", "BytesIO", "file", "raw file", "socket"])
@@ -255,10 +267,10 @@ def test_threads_share_the_reader_of_a_file(kind: str, tmp_path: Path) -> None:
     sink = io.BytesIO()
     colkern.ipc.write_file(sink, BATCHES)
     source = source_of(kind, sink.getvalue(), tmp_path / "data")
-    readers = [colkern.ipc.open(source)]
+    readers = [colkern.ipc.open_file(source)]
     if kind != "path":
         source.seek(0)
-        readers.append(colkern.ipc.open(source))
+        readers.append(colkern.ipc.open_file(source))
         source.seek(7)
 
     def read() -> None:
@@ -281,7 +293,7 @@ def test_a_source_that_fails_once_is_not_read_on() -> None:
                 raise TimeoutError("too slow")
             return super().readinto(memoryview(view)[:10_000])
 
-    reader = colkern.ipc.open(Once(data))
+    reader = colkern.ipc.open_stream(Once(data))
     with pytest.raises(TimeoutError):
         next(reader)
     with pytest.raises(StreamError, match="the source failed before"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +27,14 @@ from colkern.ipc import (
     SparseCSCMatrix,
     SparseCSFTensor,
     SparseCSRMatrix,
+    Tensor,
     read_tensor,
     read_tensors,
 )
 from colkern.ipc.flatbuffer import decode
 from colkern.ipc.wire import MESSAGE
+
+Sparse: TypeAlias = SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | SparseCSFTensor
 
 PEERS = {
     SparseCOOTensor: pa.SparseCOOTensor,
@@ -47,6 +50,12 @@ CASES = [
     (cpp.EMPTY_CSF, SparseCSFTensor, np.zeros((6, 4)), ck.float64(), None),
 ]
 NAMES = ["COO", "CSR", "CSC", "CSF", "empty CSF"]
+
+
+def read_sparse(data: bytes) -> Sparse:
+    found = read_tensor(data)
+    assert not isinstance(found, Tensor)
+    return found
 
 
 def flat(parts: Any) -> list[np.ndarray]:
@@ -67,7 +76,7 @@ def message(data: bytes) -> dict[str, Any]:
 def test_messages_of_arrow_cpp(
     data: bytes, kind: Any, expected: np.ndarray, type_: ck.DataType, names: Any
 ) -> None:
-    tensor = read_tensor(data)
+    tensor = read_sparse(data)
     assert type(tensor) is kind
     assert (tensor.shape, tensor.type, tensor.dim_names) == (expected.shape, type_, names)
     assert tensor.non_zero_length == np.count_nonzero(expected)
@@ -117,13 +126,13 @@ DENSE = arrays.arrays(
 
 @given(DENSE)
 def test_index_arrays_are_those_of_pyarrow(array: np.ndarray) -> None:
-    kinds = [SparseCOOTensor, SparseCSFTensor]
+    kinds: list[Any] = [SparseCOOTensor, SparseCSFTensor]
     if array.ndim == 2:
         kinds += [SparseCSRMatrix, SparseCSCMatrix]
     for kind in kinds:
         tensor = kind.from_dense(array)
         assert np.array_equal(tensor.to_dense(), array)
-        back = read_tensor(by_colkern(tensor))
+        back = read_sparse(by_colkern(tensor))
         assert back.equals(tensor)
         assert np.array_equal(back.to_dense(), array)
         assert set(map(tuple, tensor.coordinates())) == set(zip(*np.nonzero(array), strict=True))
@@ -154,7 +163,7 @@ def test_coordinates_in_column_major_order() -> None:
     tensor = SparseCOOTensor(np.array([5, 6]), coords, (2, 2))
     data = by_colkern(tensor)
     assert message(data)["header"]["sparseIndex"]["indicesStrides"].tolist() == [8, 16]
-    assert read_tensor(data).to_dense().tolist() == [[0, 5], [6, 0]]
+    assert read_sparse(data).to_dense().tolist() == [[0, 5], [6, 0]]
 
 
 @pytest.mark.parametrize("code", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
@@ -164,15 +173,16 @@ def test_indices_of_every_integer_type(code: str) -> None:
         rows, indptr=rows.indptr.astype(code), indices=rows.indices.astype(code)
     )
     back = read_tensor(by_colkern(narrow))
+    assert isinstance(back, SparseCSRMatrix)
     assert back.indices.dtype == np.dtype(code)
     assert np.array_equal(back.to_dense(), cpp.MATRIX)
     fibres = SparseCSFTensor.from_dense(cpp.TENSOR)
-    narrow = dataclasses.replace(
+    narrow_fibres = dataclasses.replace(
         fibres,
-        indptr=[level.astype(code) for level in fibres.indptr],
-        indices=[level.astype(code) for level in fibres.indices],
+        indptr=tuple(level.astype(code) for level in fibres.indptr),
+        indices=tuple(level.astype(code) for level in fibres.indices),
     )
-    assert np.array_equal(read_tensor(by_colkern(narrow)).to_dense(), cpp.TENSOR)
+    assert np.array_equal(read_sparse(by_colkern(narrow_fibres)).to_dense(), cpp.TENSOR)
 
 
 def test_fibres_whose_buffers_have_their_lengths_in_bytes() -> None:
@@ -266,10 +276,10 @@ def csf(**changes: Any) -> bytes:
 
 
 def test_the_samples_are_good_before_they_are_changed() -> None:
-    assert read_tensor(coo()).to_dense().tolist() == [[7, 8], [0, 0]]
-    assert read_tensor(csx()).to_dense().tolist() == [[7, 0], [8, 0]]
-    assert read_tensor(csx(compressedAxis=1)).to_dense().tolist() == [[7, 8], [0, 0]]
-    assert read_tensor(csf()).coordinates().tolist() == [[0, 0], [0, 0]]
+    assert read_sparse(coo()).to_dense().tolist() == [[7, 8], [0, 0]]
+    assert read_sparse(csx()).to_dense().tolist() == [[7, 0], [8, 0]]
+    assert read_sparse(csx(compressedAxis=1)).to_dense().tolist() == [[7, 8], [0, 0]]
+    assert read_sparse(csf()).coordinates().tolist() == [[0, 0], [0, 0]]
 
 
 def refused(data: bytes, message: str) -> None:
@@ -369,10 +379,9 @@ def test_what_callers_put_together_is_checked_too() -> None:
         with pytest.raises(error):
             dataclasses.replace(rows, **{name: value})
     fibres = SparseCSFTensor.from_dense(cpp.TENSOR)
+    levels = (fibres.indices[0].astype(np.int8), *fibres.indices[1:])
     with pytest.raises(TypeError, match="different types"):
-        dataclasses.replace(
-            fibres, indices=[fibres.indices[0].astype(np.int8), *fibres.indices[1:]]
-        )
+        dataclasses.replace(fibres, indices=levels)
     with pytest.raises(ValueError, match="two dimensions"):
         SparseCSRMatrix.from_dense(cpp.TENSOR)
     with pytest.raises(ValueError, match="at least one dimension"):
@@ -397,25 +406,32 @@ def test_changed_bytes_end_cleanly(original: bytes, data: st.DataObject) -> None
 def test_scipy_both_ways() -> None:
     import scipy.sparse as sparse_
 
-    for kind, make in [
+    kinds: list[tuple[Any, Any]] = [
         (SparseCOOTensor, sparse_.coo_array),
         (SparseCSRMatrix, sparse_.csr_array),
         (SparseCSCMatrix, sparse_.csc_array),
-    ]:
+    ]
+    for kind, make in kinds:
         tensor = kind.from_scipy(make(cpp.MATRIX), ("row", "column"))
         assert type(tensor) is kind
         assert np.array_equal(tensor.to_dense(), cpp.MATRIX)
-        found = read_tensor(by_colkern(tensor)).to_scipy()
+        back = read_sparse(by_colkern(tensor))
+        assert not isinstance(back, SparseCSFTensor)
+        found = back.to_scipy()
         assert isinstance(found, make)
         assert np.array_equal(found.toarray(), cpp.MATRIX)
         assert kind.from_scipy(sparse_.lil_matrix(cpp.MATRIX)).equals(kind.from_scipy(found))
     with pytest.raises(TypeError, match="matrix: expected"):
         SparseCSRMatrix.from_scipy(cpp.MATRIX)
+    three = read_tensor(cpp.COO)
+    assert isinstance(three, SparseCOOTensor)
     with pytest.raises(ValueError, match="two dimensions"):
-        read_tensor(cpp.COO).to_scipy()
+        three.to_scipy()
 
 
 def test_without_scipy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
+    tensor = read_tensor(cpp.CSR)
+    assert isinstance(tensor, SparseCSRMatrix)
     with pytest.raises(ImportError, match="pip install scipy"):
-        read_tensor(cpp.CSR).to_scipy()
+        tensor.to_scipy()

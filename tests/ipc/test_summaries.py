@@ -23,7 +23,8 @@ def data_of(fmt: str, batches: list[pa.RecordBatch], **options: Any) -> bytes:
     with FORMATS[fmt](sink, batches[0].schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 BATCHES = [
@@ -94,11 +95,11 @@ def test_dictionary_batches_and_what_becomes_of_them() -> None:
         (0, False, 1),
         (None, False, 2),
     ]
-    reader = colkern.ipc.open_file(data_of("file", batches[:2], options=options))
-    seen = [(s.dictionary, s.is_delta, s.length) for s in reader.summaries()]
+    file = colkern.ipc.open_file(data_of("file", batches[:2], options=options))
+    seen = [(s.dictionary, s.is_delta, s.length) for s in file.summaries()]
     assert seen == [(0, False, 2), (0, True, 1), (None, False, 2), (None, False, 2)]
     # Unlike a stream's, those of a file can be asked for again.
-    assert len(list(reader.summaries())) == 4
+    assert len(list(file.summaries())) == 4
 
 
 def test_a_stream_goes_on_where_its_summaries_stopped() -> None:

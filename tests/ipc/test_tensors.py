@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,22 @@ def dense(
 def by_pyarrow(array: np.ndarray, names: list[str] | None = None) -> bytes:
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(array, dim_names=names), sink)
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
+
+
+def read_dense(source: Any) -> Tensor:
+    found = read_tensor(source)
+    assert isinstance(found, Tensor)
+    return found
+
+
+def all_dense(source: Any) -> list[np.ndarray]:
+    found = []
+    for tensor in read_tensors(source):
+        assert isinstance(tensor, Tensor)
+        found.append(tensor.to_numpy())
+    return found
 
 
 def read_by_pyarrow(data: bytes) -> pa.Tensor:
@@ -65,7 +81,7 @@ TENSORS = arrays.arrays(
 @given(TENSORS, st.data())
 def test_both_ways_with_pyarrow(array: np.ndarray, data: st.DataObject) -> None:
     array = array.transpose(data.draw(st.permutations(range(array.ndim))))
-    found = read_tensor(by_pyarrow(array)).to_numpy()
+    found = read_dense(by_pyarrow(array)).to_numpy()
     assert found.dtype == array.dtype
     assert found.shape == array.shape
     assert np.array_equal(found, array)
@@ -98,21 +114,21 @@ def test_big_endian_numbers_are_written_as_little_endian_ones() -> None:
 
 def test_strides_may_leave_gaps_and_stand_still() -> None:
     numbers = struct.pack("<8i", *range(8))
-    assert read_tensor(dense([2, 2], [16, 8], numbers)).to_numpy().tolist() == [[0, 2], [4, 6]]
-    assert read_tensor(dense([2, 3], [0, 4], numbers)).to_numpy().tolist() == [[0, 1, 2]] * 2
-    assert read_tensor(dense([4, 2], None, numbers)).to_numpy()[3].tolist() == [6, 7]
+    assert read_dense(dense([2, 2], [16, 8], numbers)).to_numpy().tolist() == [[0, 2], [4, 6]]
+    assert read_dense(dense([2, 3], [0, 4], numbers)).to_numpy().tolist() == [[0, 1, 2]] * 2
+    assert read_dense(dense([4, 2], None, numbers)).to_numpy()[3].tolist() == [6, 7]
 
 
 def test_numbers_are_not_copied() -> None:
     data = by_colkern(np.arange(1000))
-    values = read_tensor(data).to_numpy()
+    values = read_dense(data).to_numpy()
     assert np.shares_memory(values, np.frombuffer(data, np.uint8))
     assert not values.flags.writeable
 
 
 def test_misaligned_numbers_are_copied() -> None:
     data = np.frombuffer(b"\0" + by_colkern(np.arange(1000)), np.uint8)[1:]
-    values = read_tensor(data).to_numpy()
+    values = read_dense(data).to_numpy()
     assert values.flags.aligned
     assert values.tolist() == list(range(1000))
 
@@ -127,13 +143,18 @@ def test_the_body_starts_at_64_bytes_and_the_message_ends_at_a_multiple() -> Non
 
 
 def test_messages_follow_each_other() -> None:
-    parts = [np.arange(3, dtype=np.uint8), np.float32([1.5]), np.zeros((0, 2))]
-    for write in (by_pyarrow, by_colkern):
+    parts: list[np.ndarray] = [
+        np.arange(3, dtype=np.uint8),
+        np.array([1.5], np.float32),
+        np.zeros((0, 2)),
+    ]
+    writers: tuple[Callable[[Any], bytes], ...] = (by_pyarrow, by_colkern)
+    for write in writers:
         stream = b"".join(map(write, parts))
-        read = [tensor.to_numpy() for tensor in read_tensors(stream)]
+        read = all_dense(stream)
         assert [(a.dtype, a.tolist()) for a in read] == [(a.dtype, a.tolist()) for a in parts]
         file = io.BytesIO(stream)
-        assert [read_tensor(file).to_numpy().tolist() for _ in parts] == [a.tolist() for a in parts]
+        assert [read_dense(file).to_numpy().tolist() for _ in parts] == [a.tolist() for a in parts]
         with pytest.raises(InvalidArrowError, match="ends before a tensor"):
             read_tensor(file)
 
@@ -148,7 +169,7 @@ def test_a_message_begins_at_a_multiple_of_64_bytes_of_its_file(before: int) -> 
     assert set(file.getvalue()[before : before + -before % 64]) <= {0}
     write_tensor(np.arange(5), file)
     file.seek(before)
-    assert [tensor.to_numpy().tolist() for tensor in read_tensors(file)] == [
+    assert [array.tolist() for array in all_dense(file)] == [
         [0, 1, 2],
         [0, 1, 2, 3, 4],
     ]
@@ -163,7 +184,7 @@ def test_zeros_in_front_of_a_message_are_passed_by(padding: int, marker: int) ->
     # Without the marker, as before 0.15: the size of the metadata comes first.
     data = bytes(padding) + by_colkern(np.arange(3))[4 - marker :]
     for source in (data, io.BytesIO(data)):
-        assert read_tensor(source).to_numpy().tolist() == [0, 1, 2]
+        assert read_dense(source).to_numpy().tolist() == [0, 1, 2]
     assert list(read_tensors(bytes(padding))) == []
 
 
@@ -172,24 +193,24 @@ def test_a_body_may_be_of_any_size() -> None:
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(1, dtype=np.int32)), sink)
     assert sink.tell() % 8 == 4
-    assert read_tensor(sink.getvalue()).to_numpy().tolist() == [0]
+    assert read_dense(sink.getvalue()).to_numpy().tolist() == [0]
 
 
 def test_messages_before_0_15_have_no_marker() -> None:
     data = by_colkern(np.arange(5))
-    assert read_tensor(data[4:]).to_numpy().tolist() == list(range(5))
+    assert read_dense(data[4:]).to_numpy().tolist() == list(range(5))
 
 
 def test_paths_and_pipes(tmp_path: Path) -> None:
     path = tmp_path / "tensor"
     write_tensor(np.arange(5), path)
-    assert read_tensor(path).to_numpy().tolist() == list(range(5))
-    assert read_tensor(str(path)).to_numpy().tolist() == list(range(5))
+    assert read_dense(path).to_numpy().tolist() == list(range(5))
+    assert read_dense(str(path)).to_numpy().tolist() == list(range(5))
     assert pa.ipc.read_tensor(pa.memory_map(str(path))).to_numpy().tolist() == list(range(5))
     reading, writing = os.pipe()
     with open(reading, "rb", 0) as source, open(writing, "wb", 0) as sink:
         write_tensor(np.arange(3), sink)
-        assert read_tensor(source).to_numpy().tolist() == [0, 1, 2]
+        assert read_dense(source).to_numpy().tolist() == [0, 1, 2]
 
 
 def test_a_tensor_is_an_array() -> None:
@@ -240,7 +261,7 @@ def test_strides_lead_out_of_the_body(shape: list[int], strides: list[int], mess
 
 
 def test_one_number_may_have_any_stride() -> None:
-    assert read_tensor(dense([1, 1], [2**63 - 1, 0])).to_numpy().tolist() == [[0]]
+    assert read_dense(dense([1, 1], [2**63 - 1, 0])).to_numpy().tolist() == [[0]]
 
 
 @pytest.mark.parametrize("place", [(-8, 8), (0, -1), (0, 65), (2**63 - 1, 8), (64, 8)])
@@ -322,6 +343,7 @@ def test_classes_of_arguments_are_checked(kind: str) -> None:
     make = getattr(colkern.ipc, kind).from_dense
     with pytest.raises(TypeError, match="values: expected a NumPy array, got list"):
         make([[1, 0]])
+    names: Any
     for names in ("ab", [b"a", b"b"], 2):
         with pytest.raises(TypeError, match="dim_names: expected a sequence of str"):
             make(np.eye(2), names)
@@ -335,6 +357,6 @@ def test_classes_of_arguments_are_checked(kind: str) -> None:
 def test_sizes_are_integers() -> None:
     index = np.zeros((0, 2), np.int64)
     with pytest.raises(TypeError, match="shape: expected integers"):
-        colkern.ipc.SparseCOOTensor(np.zeros(0), index, (2.5, 2))
+        colkern.ipc.SparseCOOTensor(np.zeros(0), index, (2.5, 2))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"shape: expected integers, got \[object\]$"):
-        colkern.ipc.SparseCOOTensor(np.zeros(0), index, [object()])
+        colkern.ipc.SparseCOOTensor(np.zeros(0), index, [object()])  # type: ignore[arg-type]

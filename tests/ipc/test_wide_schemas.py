@@ -47,7 +47,8 @@ def stream(fields: list[pa.Field]) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, pa.schema(fields)):
         pass
-    return sink.getvalue().to_pybytes()
+    result: bytes = sink.getvalue().to_pybytes()
+    return result
 
 
 def is_wide(reader: Any) -> bool:
@@ -125,7 +126,7 @@ def test_pyarrow_reads_the_fields_that_are_written(fields: list[pa.Field], fmt: 
     # Tables that are equal, such as types, stand in the metadata once.
     sink = io.BytesIO()
     schema = colkern.Schema([field_of(field) for field in fields], {b"of": b"schema"})
-    write = {"stream": colkern.ipc.new_stream, "file": colkern.ipc.new_file}[fmt]
+    write = colkern.ipc.new_file if fmt == "file" else colkern.ipc.new_stream
     with write(sink, schema):
         pass
     read = {"stream": pa.ipc.open_stream, "file": pa.ipc.open_file}[fmt]

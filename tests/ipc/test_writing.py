@@ -115,7 +115,7 @@ def test_golden_files_written_again_are_the_same_to_pyarrow(path: Path, fmt: str
 
 def blocks_of(data: bytes) -> list[tuple[int, int, int]]:
     """Offset, size of metadata, and size of the body of each message of a stream."""
-    found = []
+    found: list[tuple[int, int, int]] = []
     place = 0
     while True:
         marker, size = struct.unpack_from("<ii", data, place)

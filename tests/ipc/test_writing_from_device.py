@@ -22,6 +22,7 @@ from arrow_oracle import batch_from_pyarrow, from_pyarrow
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from operations.samples import buffer, sample, samples
+from present import present
 
 import colkern as ck
 import colkern.schema as s
@@ -38,7 +39,7 @@ from colkern.cpu.threads import set_num_threads
 from colkern.cuda import count_transfers, stand_in
 from colkern.integration.documents import document_of
 from colkern.ipc.writing import fetching
-from colkern.memory import EMPTY, HOST
+from colkern.memory import EMPTY, HOST, allocate_for_overwrite
 
 FORMATS = ("stream", "file")
 CODECS = (None, "lz4", "zstd")
@@ -55,7 +56,7 @@ def one_column(array: Array) -> RecordBatch:
     return RecordBatch(Schema([("x", array.type)]), [array])
 
 
-def slots_of(device: stand_in.StandIn) -> list[np.ndarray]:
+def slots_of(device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """The slots that are made from here on."""
     made: list[np.ndarray] = []
     make = device.page_locked
@@ -64,7 +65,7 @@ def slots_of(device: stand_in.StandIn) -> list[np.ndarray]:
         made.append(make(size))
         return made[-1]
 
-    device.page_locked = noted
+    monkeypatch.setattr(device, "page_locked", noted)
     return made
 
 
@@ -186,7 +187,7 @@ def test_each_byte_of_a_slice_is_copied_once_and_no_other(
     with count_transfers() as counted:
         written("stream", part, compression=codec)
     assert (counted.bytes_to_host, counted.bytes_to_device) == (8_000, 0)
-    begin = moved.buffers[1].address + 800
+    begin = present(moved.buffers[1]).address + 800
     assert device.copies == [
         stand_in.Copy(False, begin, 4_096),
         stand_in.Copy(False, begin + 4_096, 3_904),
@@ -220,9 +221,11 @@ class Large(io.RawIOBase):
         return memoryview(data).nbytes
 
 
-def test_large_parts_go_from_the_slot_to_the_sink(device: stand_in.StandIn) -> None:
+def test_large_parts_go_from_the_slot_to_the_sink(
+    device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     device.slot_bytes = 1 << 18
-    slots = slots_of(device)
+    slots = slots_of(device, monkeypatch)
     batch = ck.to_device(one_column(numbers(1 << 20)))
     sink = Large()
     with ck.ipc.new_stream(sink, batch.schema) as writer:
@@ -321,8 +324,10 @@ class Full(io.BytesIO):
         return super().write(data)
 
 
-def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(device: stand_in.StandIn) -> None:
-    slots = slots_of(device)
+def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(
+    device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots = slots_of(device, monkeypatch)
     batch = ck.to_device(one_column(numbers(50_000)))
     # Whoever keeps an error keeps the frames that it went through.
     kept = []
@@ -390,7 +395,7 @@ def test_a_buffer_that_cannot_be_fetched_to_be_compressed(
 ) -> None:
     columns = [numbers(1 << 13) for _ in range(8)]
     batch = ck.to_device(RecordBatch.from_arrays(columns, list("abcdefgh")))
-    make, left = fetching.allocate_for_overwrite, [3]
+    make, left = allocate_for_overwrite, [3]
 
     def scarce(count: int, dtype: Any) -> np.ndarray:
         left[0] -= 1

@@ -27,7 +27,8 @@ DEVICE = Device("cuda")
 
 
 def frame_of(content: bytes, **options: Any) -> bytes:
-    return zstandard.ZstdCompressor(**options).compress(content)
+    result: bytes = zstandard.ZstdCompressor(**options).compress(content)
+    return result
 
 
 FRAME = frame_of(CONTENT)
@@ -98,7 +99,7 @@ class Library:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     made = Library()
-    monkeypatch.setitem(sys.modules, "nvidia.nvcomp", made)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "nvidia.nvcomp", made)
     nvcomp.is_installed.cache_clear()
     with stand_in.installed():
         yield made

@@ -23,7 +23,8 @@ from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
 import colkern as ck
-from colkern.jit.rows.support import binary_at, text_at
+from colkern.jit.elements.memory import element
+from colkern.kernels.row_values import Bytes, Text
 
 # Values of every type
 
@@ -56,8 +57,10 @@ def appending_lines() -> list[str]:
         "(decimal_76[i, 0], decimal_76[i, 1], decimal_76[i, 2], decimal_76[i, 3])"
     )
     for name in BYTES:
-        view = "text_at" if "text" in name else "binary_at"
-        values[name] = f"{view}({name}[i, 0], np.int64({name}[i, 1]))"
+        place = f"np.int64({name}[i, 0]), np.int64({name}[i, 1])"
+        values[name] = (
+            f"element(Text({place}, False))" if "text" in name else f"element(Bytes({place}))"
+        )
     lines = [f"def append_row(i, valid, {', '.join(ALL)}, out):"]
     for k, name in enumerate(ALL):
         lines.append(f"    if valid[i, {k}]: out.{name}.append({values[name]})")
@@ -66,7 +69,7 @@ def appending_lines() -> list[str]:
 
 
 def compiled_rows() -> Any:
-    namespace = {"np": np, "text_at": text_at, "binary_at": binary_at}
+    namespace = {"np": np, "element": element, "Text": Text, "Bytes": Bytes}
     exec("\n".join(appending_lines()), namespace)
     append_row = numba.njit(namespace["append_row"])
 

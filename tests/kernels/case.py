@@ -107,7 +107,8 @@ def cases(name: str) -> Iterator[Case]:
 
 def combine(kernel: Kernel) -> Callable[[Any, Any], Any]:
     """How the partial results of a kernel become one."""
-    return {"add": add, "min": min, "max": max}[kernel.combine]
+    ways: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
+    return ways[kernel.combine]
 
 
 def arguments(
@@ -160,7 +161,8 @@ def put(target: Any, array: Any, *, written: bool = False, skip: int = 0) -> Any
 
 def fetched(array: Any) -> list[Any]:
     """The items of an array of any target."""
-    return (array.get() if hasattr(array, "get") else array).tolist()
+    result: list[Any] = (array.get() if hasattr(array, "get") else array).tolist()
+    return result
 
 
 # Material for cases.

@@ -180,7 +180,8 @@ def bits_to_words(types: dict[str, str]) -> Iterator[Case]:
 
 def wrapped(value: int, code: str) -> int:
     bits = bits_of(code)
-    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    result: int = (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    return result
 
 
 @cases_of(casts.multiply_numbers)

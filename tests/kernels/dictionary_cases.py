@@ -373,7 +373,7 @@ def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
         positions, groups, expected = _grouped(values, count)
         offsets = list(itertools.accumulate(map(len, values), initial=0))
         data = np.frombuffer(b"".join(values), np.uint8)
-        args = (positions, groups, offsets, At(data), len(data), 0, MASKS, [])
+        args: tuple[Any, ...] = (positions, groups, offsets, At(data), len(data), 0, MASKS, [])
         yield Case(f"{count}", count - 1, args, expected)
         fixed = [value.ljust(9, b".")[:9] for value in values]
         order = sorted(range(count), key=lambda i: fixed[i][:1])

@@ -112,12 +112,14 @@ def foreign(rng: random.Random, made: bytes) -> bytes:
 
 
 def words_in(made: list[bytes]) -> list[int]:
-    return np.frombuffer(b"".join(made), np.int32).tolist()
+    result: list[int] = np.frombuffer(b"".join(made), np.int32).tolist()
+    return result
 
 
 def longs_in(made: list[bytes]) -> list[int]:
     """Views as words of 64 bits."""
-    return np.frombuffer(b"".join(made), np.uint64).tolist()
+    result: list[int] = np.frombuffer(b"".join(made), np.uint64).tolist()
+    return result
 
 
 def some_values(rng: random.Random, seen: list[bool]) -> list[bytes]:

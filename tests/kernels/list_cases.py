@@ -21,7 +21,7 @@ from kernels.case import (
 from colkern.kernels import lists
 
 # Lengths of lists: none, one, empty ones alone, short ones, one with most of the elements, mixtures.
-SHAPES = (
+SHAPES: tuple[list[int], ...] = (
     [],
     [1],
     [0, 0, 0],

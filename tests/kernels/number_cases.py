@@ -50,7 +50,8 @@ def first_partial_day(types: dict[str, str]) -> Iterator[Case]:
 def words(values: list[int], bits: int, code: str, *, signed: bool = True) -> list[int]:
     """The values as words of that type, lowest first."""
     raw = b"".join(value.to_bytes(bits // 8, "little", signed=signed) for value in values)
-    return np.frombuffer(raw, f"<{code}").tolist()
+    result: list[int] = np.frombuffer(raw, f"<{code}").tolist()
+    return result
 
 
 @cases_of(kernels.first_decimal_out_of_precision)

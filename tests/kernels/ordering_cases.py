@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -38,10 +39,14 @@ def beside(values: list[T], stride: int, count: int) -> list[T]:
 
 def sides(
     count: int, strides: tuple[int, int], draw: Callable[[int], list[T]]
-) -> tuple[list[list[T]], list[list[T]]]:
+) -> tuple[tuple[list[T], list[T]], tuple[list[T], list[T]]]:
     """What each slot has on either side, and what is stored there: values, or one of them."""
-    drawn = [draw(count if stride else 1) for stride in strides]
-    return [beside(v, stride, count) for v, stride in zip(drawn, strides, strict=True)], drawn
+    left, right = (draw(count if stride else 1) for stride in strides)
+    return (beside(left, strides[0], count), beside(right, strides[1], count)), (left, right)
+
+
+def drawn_from(rng: random.Random, choices: Sequence[T], count: int) -> list[T]:
+    return rng.choices(choices, k=count)
 
 
 def side_by_side(values: list[Any], stride: int) -> list[Any]:
@@ -58,7 +63,7 @@ def less_integers(types: dict[str, str]) -> Iterator[Case]:
         for signed in (False, True):
             low, high = limits(code.replace("u", "i") if signed else code)
             choices = (low, low + 1, 0, 1, high // 2 + 1, high - 1, high)
-            given, drawn = sides(count, strides, lambda n, c=choices: rng.choices(c, k=n))
+            given, drawn = sides(count, strides, functools.partial(drawn_from, rng, choices))
             expected = answers(*given, below, flip)
             stored = [
                 [value % 2**bits for value in side_by_side(values, stride)]
@@ -109,7 +114,7 @@ def less_decimals(types: dict[str, str]) -> Iterator[Case]:
         choices = [-top, -1, 0, 1, top - 1, top >> 3, (top >> 3) + 1, -(top >> 3), 2**63]
         choices = [value for value in choices if -top <= value < top]
         for flip in FLIPS:
-            given, drawn = sides(count, strides, lambda n, c=choices: rng.choices(c, k=n))
+            given, drawn = sides(count, strides, functools.partial(drawn_from, rng, choices))
             expected = answers(*given, below, flip)
             left, right = (
                 [v >> 64 * k & 2**64 - 1 for v in d for k in range(width)] for d in drawn

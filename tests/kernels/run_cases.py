@@ -286,6 +286,6 @@ def repeat_bytes(types: dict[str, str]) -> Iterator[Case]:
         expected = b"".join(data[value_offsets[run] : value_offsets[run + 1]] for run in held)
         args = (ends, offset, value_offsets, At(np.frombuffer(data, np.uint8)), starts)
         yield Case(label, len(held), args, list(expected))
-    data = At(np.frombuffer(b"abcdefghijklmno", np.uint8))
-    args = (EMPTY_RUNS, 4, VALUE_OFFSETS, data, [0, 3, 6, 7, 8, 9])
+    letters = At(np.frombuffer(b"abcdefghijklmno", np.uint8))
+    args = (EMPTY_RUNS, 4, VALUE_OFFSETS, letters, [0, 3, 6, 7, 8, 9])
     yield Case("empty runs", 5, args, list(b"abcabckkk"))

@@ -192,7 +192,7 @@ def take_bytes(types: dict[str, str]) -> Iterator[Case]:
         data = numbers("data").randbytes(offsets[-1] + 5)
         for skip in (0, 5):
             source = At(np.frombuffer(data, np.uint8), skip)
-            args = (range(len(lengths)), offsets, source, 1, offsets)
+            args = (list(range(len(lengths))), offsets, source, 1, offsets)
             expected = list(data[skip : skip + offsets[-1]])
             yield Case(f"{lengths} from {skip}", len(lengths), args, expected)
 

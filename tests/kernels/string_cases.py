@@ -65,7 +65,8 @@ def answers(found: Sequence[bool], flip: int) -> list[int]:
 
 def as_words(bits: list[int]) -> list[int]:
     whole = bytes(bits) + bytes(-len(bits) % 8)
-    return np.frombuffer(whole, "<u8").tolist()
+    result: list[int] = np.frombuffer(whole, "<u8").tolist()
+    return result
 
 
 Match = Callable[[bytes, bytes], bool]

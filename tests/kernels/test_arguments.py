@@ -57,7 +57,7 @@ def test_a_number_without_annotation_is_unsigned() -> None:
 
 
 def test_other_annotations_are_errors() -> None:
-    def declared(start, stop, step, count: Some2, out: Out[uint64]):  # noqa: F821
+    def declared(start, stop, step, count: Some2, out: Out[uint64]):  # type: ignore[name-defined]  # noqa: F821
         pass
 
     with pytest.raises(TypeError, match="count: 'Some2' is no type of a kernel's argument"):

@@ -64,7 +64,8 @@ def neighbours(barrier: str, threads: int = 4) -> list[int]:
     begin = out.ctypes.data
     text = NEIGHBOURS.replace("BARRIER", barrier).replace("BEHIND", str(4 * threads))
     Machine(text).launch(1, threads, [begin], [(begin, begin + out.nbytes)])
-    return out[threads:].tolist()
+    result: list[int] = out[threads:].tolist()
+    return result
 
 
 def test_threads_of_a_warp_wait_for_those_that_they_name() -> None:

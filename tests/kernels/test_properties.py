@@ -131,7 +131,7 @@ def test_views_there_and_back(target: Any, values: list[bytes]) -> None:
     ]
     words = view_words(made)
     size = 2 * len(values)
-    args = (begins, data, At(data), [], 0, views.inline_masks())
+    args: tuple[Any, ...] = (begins, data, At(data), [], 0, views.inline_masks())
     encoded = mapped(target, views.encode_views, len(values), size, *args, O="i4")
     assert encoded == [halves(made)] * 2
     for where in (Plain(), target):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from kernels.case import LENGTHS, NOWHERE, Addresses, At, Case, cases_of, numbers, validities
@@ -201,6 +202,14 @@ def _views_of_good_buffers() -> Iterator[Case]:
         pieces = [(a, b) for a, b in itertools.combinations(range(len(data) + 1), 2) if b - a > 12]
         for begin, end in pieces:
             words = view_words([raw_view(end - begin, 0, begin)])
-            args = (words, At(words), [], 0, Addresses([data]), [len(data)], [encoding(buffer)])
+            args: tuple[Any, ...] = (
+                words,
+                At(words),
+                [],
+                0,
+                Addresses([data]),
+                [len(data)],
+                [encoding(buffer)],
+            )
             expected = NOWHERE if encoding(buffer[begin:end]) else 0
             yield Case(f"{begin} to {end} of {buffer!r}", 1, args, expected)

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from kernels.case import (
@@ -186,7 +187,7 @@ def texts_of(
 @cases_of(unions.gather_union_lengths)
 def gather_union_lengths(types: dict[str, str]) -> Iterator[Case]:
     for label, slots, offsets, _, shown in texts_of("text lengths", types["like"]):
-        args = (slots.type_ids, CHILD_OF, slots.offsets, offsets, [])
+        args: tuple[Any, ...] = (slots.type_ids, CHILD_OF, slots.offsets, offsets, [])
         yield Case(label, len(shown), args, [len(value) for value in shown])
 
 

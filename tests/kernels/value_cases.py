@@ -144,7 +144,8 @@ def view_words(made: list[bytes]) -> Any:
 
 
 def halves(made: list[bytes]) -> list[int]:
-    return np.frombuffer(b"".join(made), "<u8").tolist()
+    result: list[int] = np.frombuffer(b"".join(made), "<u8").tolist()
+    return result
 
 
 def raw_view(length: int, buffer: int, offset: int) -> bytes:
@@ -206,7 +207,7 @@ def first_view_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
                 yield Case(f"{count}, {label}, {share} bad", count, args, next(wrong, NOWHERE))
     for view in bad:
         yield Case(f"{view_words([view])}", 2, (view_words([good[1], view]), [], 0, sizes), 1)
-    no_buffers = (view_words([good[1], raw_view(13, 0, 0)]), [], 0, [])
+    no_buffers: tuple[Any, ...] = (view_words([good[1], raw_view(13, 0, 0)]), [], 0, [])
     yield Case("no data buffers", 2, no_buffers, 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -152,7 +153,11 @@ def buffer(values: Any, dtype: str) -> Buffer:
     return Buffer(np.array(values, dtype).view(np.uint8))
 
 
-def ints(values: list[int | None], type_: s.DataType | None = None) -> Array:
+def ints(values: Sequence[int | None], type_: s.DataType | None = None) -> Array:
     """An integer array of colkern's."""
-    names = {s.int8(): pa.int8(), s.int32(): pa.int32(), s.uint64(): pa.uint64()}
+    names: dict[s.DataType, Any] = {
+        s.int8(): pa.int8(),
+        s.int32(): pa.int32(),
+        s.uint64(): pa.uint64(),
+    }
     return from_pyarrow(pa.array(values, names.get(type_, pa.int64()) if type_ else pa.int64()))

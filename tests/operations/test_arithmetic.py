@@ -263,6 +263,7 @@ def test_text_beside_numbers_is_refused_and_both_types_are_named(name: str, text
     array = from_pyarrow(pa.array([10], name))
     words = f"expected an? (integer|number) for {array.type}, got {type(text).__name__} "
     for encoded in (array, ops.dictionary_encode(array), ops.run_end_encode(array)):
+        operation: Callable[[Any, Any], Array]
         for operation in (ops.add, ops.subtract, ops.multiply, ops.divide):
             with pytest.raises(TypeError, match=f"right: {words}"):
                 operation(encoded, text)
@@ -274,8 +275,10 @@ def test_text_beside_numbers_is_refused_and_both_types_are_named(name: str, text
 
 
 def test_numbers_of_numpy() -> None:
-    assert ops.add(ints([1]), np.int8(2)).to_pylist() == [3]
-    assert ops.multiply(from_pyarrow(pa.array([1.5])), np.float32(2)).to_pylist() == [3.0]
+    two: Any = np.int8(2)
+    assert ops.add(ints([1]), two).to_pylist() == [3]
+    two = np.float32(2)
+    assert ops.multiply(from_pyarrow(pa.array([1.5])), two).to_pylist() == [3.0]
     assert ops.add(from_pyarrow(pa.array([1.5], pa.float32())), math.inf).to_pylist() == [math.inf]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
 from operations.samples import ints
+from present import present
 
 import colkern.schema as s
 from colkern import operations
@@ -25,7 +27,7 @@ THREE = [True, False, None]
 EACH = [(a, b) for a in THREE for b in THREE]
 
 
-def booleans(values: list[bool | None]) -> Array:
+def booleans(values: Sequence[bool | None]) -> Array:
     return from_pyarrow(pa.array(values, pa.bool_()))
 
 
@@ -81,13 +83,15 @@ def test_bits_to_bytes_and_back(values: list[bool], offset: int) -> None:
     packed = pack_bits(unpacked)
     assert packed.to_pylist() == values
     validate(packed, full=True)
-    assert packed.buffers[1].tobytes() == np.packbits(unpacked, bitorder="little").tobytes()
+    assert (
+        present(packed.buffers[1]).tobytes() == np.packbits(unpacked, bitorder="little").tobytes()
+    )
 
 
 def test_part_of_a_bitmap_as_bytes() -> None:
     array = ints([1, None, 3, 4, None])
     validity = array.buffer(Role.VALIDITY)
-    assert unpack_bits(validity, 1, 3).tolist() == [False, True, True]
+    assert unpack_bits(present(validity), 1, 3).tolist() == [False, True, True]
     assert len(unpack_bits(Buffer.from_object(b"\xff\x01"))) == 16
     assert unpack_bits(booleans([True, False, True]).slice(1), 1).tolist() == [True]
     for offset, length in ((-1, 1), (0, 4), (2, 2), (1, -1)):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,11 +30,13 @@ MANY = 300
 """More slots than plain Python computes: here compiled kernels do."""
 
 
-def booleans(values: list[bool | None]) -> Array:
+def booleans(values: Sequence[bool | None]) -> Array:
     return from_pyarrow(pa.array(values, pa.bool_()))
 
 
-def chosen(condition: list[bool | None], left: list[object], right: list[object]) -> list[object]:
+def chosen(
+    condition: Sequence[bool | None], left: list[object], right: list[object]
+) -> list[object]:
     sides = zip(condition, left, right, strict=True)
     return [None if c is None else a if c else b for c, a, b in sides]
 
@@ -48,6 +52,7 @@ def other(name: str) -> Array:
 @pytest.mark.parametrize("name", samples())
 def test_if_else_is_choosing_slot_by_slot(name: str) -> None:
     left, right = sample(name), other(name)
+    condition: list[Any]
     for condition in (CONDITION, [T] * 12, [F] * 12, [N] * 12):
         result = if_else(booleans(condition), left, right)
         assert result.to_pylist() == chosen(condition, left.to_pylist(), right.to_pylist())
@@ -159,6 +164,7 @@ def test_interleave_anything(data: st.DataObject) -> None:
 
 def test_pairs_of_every_kind() -> None:
     parts, expected = [ints([1, 2, 3]), ints([None, 5])], [5, 1, None]
+    pairs: Any
     for pairs in (
         [(1, 1), (0, 0), (1, 0)],
         np.array([[1, 1], [0, 0], [1, 0]], np.uint8),

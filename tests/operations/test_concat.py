@@ -8,6 +8,7 @@ import pytest
 from arrow_oracle import from_pyarrow
 from operations.device_checks import no_kernels_on_the_host
 from operations.samples import buffer, ints, sample, samples
+from present import present
 
 import colkern.schema as s
 from colkern.arrays import Array
@@ -68,7 +69,7 @@ def test_concat_with_all_nulls(name: str) -> None:
 def test_concat_of_nothing_but_nulls_through_empty_dictionaries() -> None:
     joined = concat([encoded([None], []), encoded([None, None], [])])
     assert joined.to_pylist() == [None] * 3
-    assert joined.dictionary.length == 0
+    assert present(joined.dictionary).length == 0
 
 
 @pytest.mark.parametrize("left", range(10))
@@ -117,7 +118,7 @@ def test_dictionaries_are_put_one_after_the_other() -> None:
     one, two = encoded([1, None, 0], ["a", "b"]), encoded([0, 1], ["c", "a"])
     joined = concat([one, two, one])
     assert joined.to_pylist() == ["b", None, "a", "c", "a", "b", None, "a"]
-    assert joined.dictionary.to_pylist() == ["a", "b", "c", "a"]
+    assert present(joined.dictionary).to_pylist() == ["a", "b", "c", "a"]
     validate(joined, full=True)
 
 
@@ -129,7 +130,7 @@ def test_one_dictionary_is_kept() -> None:
 def test_one_dictionary_that_came_twice_is_kept() -> None:
     theirs = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), pa.array(["a", "b"]))
     joined = concat([from_pyarrow(theirs), from_pyarrow(theirs.slice(1))])
-    assert joined.dictionary.length == 2
+    assert present(joined.dictionary).length == 2
     assert joined.to_pylist() == ["b", "a", "a"]
 
 
@@ -180,7 +181,7 @@ def test_views_point_into_the_buffers_of_their_own_array() -> None:
     one = from_pyarrow(pa.array(["first long string", "short"], pa.string_view()))
     two = from_pyarrow(pa.array(["second long string", None], pa.string_view()))
     joined = concat([one, two, one])
-    words = joined.buffers[1].array.view("<i4").reshape(-1, 4)
+    words = present(joined.buffers[1]).array.view("<i4").reshape(-1, 4)
     assert [int(words[i, 2]) for i in (0, 2, 4)] == [0, 1, 0]
     # Those of an array that comes again are there once.
     assert len(joined.data_buffers) == 2

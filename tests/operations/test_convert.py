@@ -8,6 +8,7 @@ from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
 from operations.samples import buffer, ints
+from present import present
 
 import colkern.schema as s
 from colkern.arrays import Array
@@ -52,7 +53,7 @@ def test_bytes_are_shared() -> None:
     array = from_pyarrow(words(VALUES, pa.binary()))
     (data,) = offsets_to_views(array).data_buffers
     assert data is not None
-    assert data.address == array.buffers[2].address
+    assert data.address == present(array.buffers[2]).address
 
 
 @pytest.mark.parametrize(("type_", "plain"), VIEW_TYPES, ids=str)
@@ -89,14 +90,14 @@ def test_garbage_under_nulls_is_left_behind() -> None:
     array = Array(s.binary_view(), 3, [buffer([0b100], "u1"), garbage])
     made = views_to_offsets(array)
     assert made.to_pylist() == [None, None, b"AB"]
-    assert made.buffers[1].array.view("<i4").tolist() == [0, 0, 0, 2]
+    assert present(made.buffers[1]).array.view("<i4").tolist() == [0, 0, 0, 2]
 
 
 def test_bytes_under_nulls_are_left_behind() -> None:
     data = Buffer.from_object(b"x" * 20)
     array = Array(s.binary(), 2, [buffer([0b10], "u1"), buffer([0, 14, 20], "<i4"), data])
     made = offsets_to_views(array)
-    assert made.buffers[1].array[:16].tolist() == [0] * 16
+    assert present(made.buffers[1]).array[:16].tolist() == [0] * 16
     assert made.to_pylist() == [None, b"x" * 6]
 
 
@@ -160,7 +161,7 @@ def test_compact_views(type_: pa.DataType) -> None:
         assert made.to_pylist() == part.to_pylist()
         assert made.type == part.type
         shown = [v for v in VALUES * 3 if v is not None and len(v) > 12]
-        assert sum(b.size for b in made.data_buffers) <= sum(map(len, shown))
+        assert sum(present(b).size for b in made.data_buffers) <= sum(map(len, shown))
         validate(made, full=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
 from operations.samples import ints, sample, samples
+from present import present
 
 import colkern as ck
 import colkern.schema as s
@@ -126,7 +128,7 @@ def test_encode_and_decode(name: str, nulls: Any) -> None:
         assert encoded.type == s.dictionary(s.int32(), array.type)
         assert encoded.to_pylist() == array.to_pylist()
         assert ck.dictionary_decode(encoded).to_pylist() == array.to_pylist()
-        values = encoded.dictionary.to_pylist()
+        values = present(encoded.dictionary).to_pylist()
         distinct = list(dict.fromkeys(array.to_pylist()))
         assert values == [v for v in distinct if nulls == "encode" or v is not None]
         assert encoded.null_count == (array.null_count if nulls == "mask" else 0)
@@ -141,7 +143,7 @@ def test_encode_agrees_with_pyarrow(name: str, nulls: Any) -> None:
     except pa.ArrowNotImplementedError:
         pytest.skip("pyarrow does not")
     encoded = ck.dictionary_encode(from_pyarrow(theirs), null_encoding=nulls)
-    assert encoded.dictionary.to_pylist() == expected.dictionary.to_pylist()
+    assert present(encoded.dictionary).to_pylist() == expected.dictionary.to_pylist()
     plain = Array(s.int32(), 12, encoded.buffers, offset=encoded.offset)
     assert plain.to_pylist() == expected.indices.to_pylist()
 
@@ -149,9 +151,9 @@ def test_encode_agrees_with_pyarrow(name: str, nulls: Any) -> None:
 def test_encode_nulls() -> None:
     array = sample("null")
     masked = ck.dictionary_encode(array)
-    assert (masked.to_pylist(), len(masked.dictionary)) == ([None] * 12, 0)
+    assert (masked.to_pylist(), len(present(masked.dictionary))) == ([None] * 12, 0)
     counted = ck.dictionary_encode(array, null_encoding="encode")
-    assert (counted.to_pylist(), len(counted.dictionary)) == ([None] * 12, 1)
+    assert (counted.to_pylist(), len(present(counted.dictionary))) == ([None] * 12, 1)
     assert counted.null_count == 0
     for made in (masked, counted, ck.dictionary_encode(array.slice(0, 0), null_encoding="encode")):
         made.validate(full=True)
@@ -174,12 +176,17 @@ def test_floats_are_their_bits() -> None:
     assert Array(s.int32(), 6, encoded.buffers).to_pylist() == [0, 1, 2, 0, 2, 1]
 
 
+def index_type(array: Array) -> s.Int:
+    assert isinstance(array.type, s.Dictionary)
+    return array.type.index_type
+
+
 def test_index_types() -> None:
     array = ints(list(range(129)))
-    assert ck.dictionary_encode(array, index_type=s.uint8()).type.index_type == s.uint8()
+    assert index_type(ck.dictionary_encode(array, index_type=s.uint8())) == s.uint8()
     with pytest.raises(LimitExceededError, match="129 distinct values do not fit indices of int8"):
         ck.dictionary_encode(array, index_type=s.int8())
-    assert len(ck.dictionary_encode(array.slice(1), index_type=s.int8()).dictionary) == 128
+    assert len(present(ck.dictionary_encode(array.slice(1), index_type=s.int8()).dictionary)) == 128
     with pytest.raises(TypeError, match="index_type"):
         ck.dictionary_encode(array, index_type=s.utf8())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="null_encoding: expected 'mask' or 'encode', got 'drop'"):
@@ -230,8 +237,9 @@ def test_encode_many(name: str) -> None:
 def test_equal_hashes_of_other_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     # Both ways compare the bytes; the one that sorts takes other hashes.
     from colkern.operations import dictionary_groups
+    from colkern.operations.hashing import hashes_of
 
-    plain = dictionary_groups.hashes_of
+    plain = hashes_of
     tried = []
 
     def poor(target: Any, array: Array, state: int) -> Any:
@@ -268,7 +276,7 @@ def test_encode_any_integers(values: list[int | None], counted: bool) -> None:
     encoded = ck.dictionary_encode(array, null_encoding="encode" if counted else "mask")
     assert encoded.to_pylist() == values
     distinct = [v for v in dict.fromkeys(values) if counted or v is not None]
-    assert encoded.dictionary.to_pylist() == distinct
+    assert present(encoded.dictionary).to_pylist() == distinct
 
 
 @given(st.lists(st.none() | st.text(max_size=20) | st.sampled_from("abc"), max_size=200))
@@ -276,13 +284,15 @@ def test_encode_any_text(values: list[str | None]) -> None:
     for type_ in (pa.string(), pa.large_string(), pa.string_view()):
         encoded = ck.dictionary_encode(from_pyarrow(pa.array(values, type_)))
         assert encoded.to_pylist() == values
-        assert encoded.dictionary.to_pylist() == [v for v in dict.fromkeys(values) if v is not None]
+        assert present(encoded.dictionary).to_pylist() == [
+            v for v in dict.fromkeys(values) if v is not None
+        ]
 
 
 # One dictionary for several arrays
 
 
-def words(picks: list[int | None], values: list[str | None], type_: pa.DataType) -> Array:
+def words(picks: list[int | None], values: Sequence[str | None], type_: pa.DataType) -> Array:
     return over(from_pyarrow(pa.array(values, pa.string())), picks, type_)
 
 
@@ -300,7 +310,7 @@ def test_unify_agrees_with_pyarrow() -> None:
     ours = ck.unify_dictionaries([from_pyarrow(part) for part in parts])
     for mine, chunk in zip(ours, theirs.chunks, strict=True):
         assert mine.to_pylist() == chunk.to_pylist()
-        assert mine.dictionary.to_pylist() == chunk.dictionary.to_pylist()
+        assert present(mine.dictionary).to_pylist() == chunk.dictionary.to_pylist()
         assert mine.dictionary is ours[0].dictionary
         mine.validate(full=True)
     assert ck.concat(ours).dictionary is ours[0].dictionary
@@ -313,7 +323,7 @@ def test_unify_values_of_any_type(name: str) -> None:
     parts = [over(values.slice(3, 7), [0, None, 6, 2]), over(values, PICKS).slice(2, 4)]
     unified = ck.unify_dictionaries(parts)
     assert [part.to_pylist() for part in unified] == [part.to_pylist() for part in parts]
-    common = unified[0].dictionary.to_pylist()
+    common = present(unified[0].dictionary).to_pylist()
     assert common == list(dict.fromkeys([*values.slice(3, 7).to_pylist(), *values.to_pylist()]))
     for part in unified:
         part.validate(full=True)
@@ -332,7 +342,7 @@ def test_one_dictionary_for_nested_values() -> None:
     parts = [over(values, [0, 5]), over(values, [1], pa.int16())]
     unified = ck.unify_dictionaries(parts, index_type=s.int32())
     assert [part.to_pylist() for part in unified] == [part.to_pylist() for part in parts]
-    assert {part.type.index_type for part in unified} == {s.int32()}
+    assert {index_type(part) for part in unified} == {s.int32()}
     with pytest.raises(UnsupportedError, match="only flat ones"):
         ck.unify_dictionaries([over(values, [0]), over(sample("list"), [0])])
 

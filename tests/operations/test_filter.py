@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +24,7 @@ from colkern.memory import Buffer
 from colkern.operations import concat, filter, nulls, validate
 
 T, F, N = True, False, None
-MASKS = [
+MASKS: list[list[bool | None]] = [
     [T] * 12,
     [F] * 12,
     [T, F] * 6,
@@ -39,11 +41,11 @@ PYARROW_DOES_NOT_FILTER = {
 }
 
 
-def booleans(values: list[bool | None]) -> Array:
+def booleans(values: Sequence[bool | None]) -> Array:
     return from_pyarrow(pa.array(values, pa.bool_()))
 
 
-def chosen(values: list[object], mask: list[bool | None], emit: bool = False) -> list[object]:
+def chosen(values: list[object], mask: Sequence[bool | None], emit: bool = False) -> list[object]:
     pairs = zip(values, mask, strict=True)
     return [None if keep is None else v for v, keep in pairs if keep or (emit and keep is None)]
 
@@ -79,6 +81,7 @@ def test_filter_agrees_with_pyarrow(name: str) -> None:
     theirs = samples()[name]
     for mask in MASKS:
         bits = pa.array(mask, pa.bool_())
+        how: Literal["drop", "emit_null"]
         for how in ("drop", "emit_null"):
             expected = from_pyarrow(theirs.filter(bits, null_selection_behavior=how))
             found = filter(sample(name), booleans(mask), null_selection=how)
@@ -111,7 +114,7 @@ def test_filter_anything(data: st.DataObject) -> None:
     part = array.slice(offset, data.draw(st.integers(0, 140)))
     before = data.draw(st.integers(0, 9))
     mask = data.draw(st.lists(st.sampled_from((T, F, N)), min_size=len(part), max_size=len(part)))
-    bits = booleans([T] * before + mask).slice(before)
+    bits = booleans([*[T] * before, *mask]).slice(before)
     emit = data.draw(st.booleans())
     found = filter(part, bits, null_selection="emit_null" if emit else "drop")
     assert found.to_pylist() == chosen(part.to_pylist(), mask, emit)
@@ -215,7 +218,7 @@ def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="mask: 2 booleans for 1 values"):
         filter(ints([1]), booleans([T, F]))
     with pytest.raises(ValueError, match="expected 'drop' or 'emit_null', got 'keep'"):
-        filter(ints([1]), booleans([T]), null_selection="keep")
+        filter(ints([1]), booleans([T]), null_selection="keep")  # type: ignore[call-overload]
 
 
 def test_bad_input_is_refused() -> None:

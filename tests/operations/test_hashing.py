@@ -194,7 +194,8 @@ def spread(numbers: Any, partitions: int) -> float:
     """How far the sizes of partitions are from what chance gives, in its standard deviations."""
     sizes = np.bincount(numbers, minlength=partitions)
     mean = len(numbers) / partitions
-    return float(((sizes - mean) ** 2 / mean).sum() - partitions) / (2 * partitions) ** 0.5
+    result: float = float(((sizes - mean) ** 2 / mean).sum() - partitions) / (2 * partitions) ** 0.5
+    return result
 
 
 @pytest.mark.parametrize(

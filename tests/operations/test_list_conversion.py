@@ -156,6 +156,7 @@ def test_lists_as_fixed_size_lists(kind: Any) -> None:
 def test_fixed_size_lists_there_and_back_share_their_elements() -> None:
     for name in ("fixed_size_list", "fixed_size_list of 0"):
         array = sample(name).slice(2)
+        assert isinstance(array.type, s.FixedSizeList)
         size = array.type.list_size
         for large in (False, True):
             lists = fixed_size_list_to_list(array, large=large)
@@ -238,7 +239,7 @@ def test_wrong_arguments() -> None:
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20), st.booleans()), max_size=80))
 def test_views_anywhere(slots: list[tuple[int, int, bool]]) -> None:
     child = from_pyarrow(pa.array([None if i % 9 == 2 else i for i in range(50)]))
-    packed = np.packbits([ok for *_, ok in slots], bitorder="little") if slots else []
+    packed = np.packbits(np.array([ok for *_, ok in slots], bool), bitorder="little")
     columns = [buffer([slot[k] for slot in slots], "<i4") for k in (0, 1)]
     views = Array(s.list_view(s.int64()), len(slots), [buffer(packed, "u1"), *columns], [child])
     same(list_view_to_list(views), views, s.list_(s.int64()))

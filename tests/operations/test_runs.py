@@ -21,7 +21,7 @@ from colkern.operations.selection.runs import filter_runs
 ENDS = {s.int16(): pa.int16(), s.int32(): pa.int32(), s.int64(): pa.int64()}
 
 
-def encoded(values: Array, lengths: list[int], ends: s.DataType) -> Array:
+def encoded(values: Array, lengths: list[int], ends: s.Int) -> Array:
     total, ends_ = 0, []
     for length in lengths:
         total += length
@@ -32,7 +32,7 @@ def encoded(values: Array, lengths: list[int], ends: s.DataType) -> Array:
 
 @pytest.mark.parametrize("name", samples())
 @pytest.mark.parametrize("ends", ENDS, ids=str)
-def test_decode_repeats_values(name: str, ends: s.DataType) -> None:
+def test_decode_repeats_values(name: str, ends: s.Int) -> None:
     values = from_pyarrow(samples()[name])
     lengths = [1, 70, 2, 1, 1, 9, 3, 1, 8, 64, 5, 1]
     array = encoded(values, lengths, ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -42,12 +43,12 @@ BINARY = [*STRINGS, pa.binary(), pa.large_binary(), pa.binary_view()]
 CUTS = [(0, 18), (3, 9), (17, 1), (5, 0)]
 
 
-def made(type_: pa.DataType, values: list[str | None] = VALUES) -> Array:
+def made(type_: pa.DataType, values: Sequence[str | None] = VALUES) -> Array:
     text = [v if v is None or type_ in STRINGS else v.encode() for v in values]
     return from_pyarrow(pa.array(text, type_))
 
 
-def each(values: list[str | None], work: Any) -> list[Any]:
+def each(values: Sequence[str | None], work: Any) -> list[Any]:
     return [None if v is None else work(v) for v in values]
 
 
@@ -97,6 +98,7 @@ def test_types_are_those_of_pyarrow(type_: pa.DataType) -> None:
 
 @pytest.mark.parametrize("type_", STRINGS, ids=str)
 def test_ascii_alone(type_: pa.DataType) -> None:
+    values: list[Any]
     for values in (["only", "ASCII " * 9, None, ""], ["a"], [None], ["", ""], []):
         array = made(type_, values)
         assert is_ascii(array)

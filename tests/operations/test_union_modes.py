@@ -25,6 +25,7 @@ def test_any_child_from_dense_to_sparse(name: str) -> None:
         part = array.slice(offset, length)
         sparse = to_sparse_union(part)
         validate(sparse, full=True)
+        assert isinstance(array.type, s.Union)
         assert sparse.type == s.sparse_union(array.type.fields, array.type.type_codes)
         assert sparse.to_pylist() == part.to_pylist()
         # As any slots may be picked from it, what is not shown is as sound as what is.
@@ -43,6 +44,7 @@ def test_any_child_from_sparse_to_dense(name: str) -> None:
         part = array.slice(offset, length)
         dense = to_dense_union(part)
         validate(dense, full=True)
+        assert isinstance(array.type, s.Union)
         assert dense.type == s.dense_union(array.type.fields, array.type.type_codes)
         assert dense.to_pylist() == part.to_pylist()
         assert [c.length for c in dense.children] == [

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from numba import carray, types
 from numba.extending import intrinsic, overload, register_jitable
 from numba.np.numpy_support import from_dtype
-from numpy import int64, uint32, uint64
+from numpy import int64, uint8, uint32, uint64
 
 from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
@@ -19,7 +19,6 @@ from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
 from colkern.jit.elements.memory import MOMENT_MAKERS, element, require_done
 from colkern.jit.elements.types import MOMENTS, binary, text
-from colkern.jit.rows.support import bit
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.views.column_types import (
     ELEMENTS,
@@ -42,6 +41,12 @@ from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
 from colkern.rows.columns import Reader
 from colkern.rows.columns import reader_of as reader_of_rows
+
+
+@register_jitable
+def bit(bitmap, i):
+    """Whether bit `i` (uint64) of `bitmap` (uint8[]) is set."""
+    return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
 
 
 def value_at(column, slot):

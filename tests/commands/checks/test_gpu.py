@@ -10,12 +10,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver
+from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver, examined
 
 from colkern.commands.checks import cuda_compiler, cuda_packages, gpu, packages
 from colkern.commands.checks.children import NoAnswerError
 from colkern.commands.checks.finding import Finding, Mark
-from colkern.cuda.driver import DriverError, examine
+from colkern.cuda.driver import DriverError
 from colkern.cuda.libraries import CudaLibrary
 
 Install = Callable[..., None]
@@ -54,7 +54,7 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
             match question:
                 case "colkern.cuda.driver:find_driver":
                     try:
-                        found = examine(driver)
+                        found = examined(driver)
                     except DriverError as error:
                         raise NoAnswerError(str(error)) from error
                     found = found if isinstance(found, str) else asdict(found)
@@ -165,7 +165,7 @@ def test_two_packages_in_each_others_place(look: Look) -> None:
 
 
 def test_cupy_is_tried_on_the_device(look: Look) -> None:
-    tried = []
+    tried: list[str] = []
     look(FakeDriver(FakeDevice()), runs=tried.append, cupy_cuda13x="13.6.0")
     assert tried == ["import cupy; cupy.empty(1)"]
 
@@ -180,7 +180,7 @@ def test_cupy_that_does_not_import(look: Look) -> None:
 
 
 def test_rapids_is_not_imported_without_a_device(look: Look) -> None:
-    tried = []
+    tried: list[str] = []
     found = look(FakeDriver(init=NO_DEVICE), runs=tried.append, cudf_cu13="26.10")
     assert found["cudf-cu13"].found == "26.10, not tried without a driver"
     assert tried == []

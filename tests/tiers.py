@@ -65,8 +65,12 @@ IN_TURN = (
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
     "tests/cpu/test_cached_features.py",
+    "tests/cpu/test_extensions.py::test_entry_points_count_for_their_own_types_alone",
     "tests/cpu/test_warming.py::test_a_second_process_compiles_no_kernel_of_any_operation",
     "tests/jit/test_processes.py",
+    "tests/spark/test_function_declarations.py::test_functions_of_a_notebook",
+    "tests/spark/test_function_declarations.py::test_of_workers_that_start_cold",
+    "tests/test_notebooks.py::test_the_same_cells_run_on_a_device",
     "tests/test_package.py::test_wheel_works_in_an_empty_environment",
     # One test for all types, each of which takes seconds of compiling.
     "tests/jit/test_builders.py::test_values_of_every_type_come_out_as_they_went_in",
@@ -81,6 +85,7 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
+    "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_text.py::test_compiled",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
     # A case for each pair of types, which run kernels of their own.
@@ -101,12 +106,17 @@ IN_TURN = (
     "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[None",
     "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[true",
     # Of the project's own tools.
+    "tests/fuzz/test_harness.py::test_what_is_mutated_is_sound",
     "tests/spark/test_spark_benchmarks.py::test_the_figures",
+    "tests/test_suite.py::test_a_comparison_of_the_suite_runs",
     # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
     "tests/spark/test_worker_reader.py",
-    # Every file or bit of many.
+    # Every file, allocation or bit of many, or gigabytes.
+    "tests/dissociated/test_device_memory.py::test_every_allocation_has_a_place_of_its_own",
     "tests/dissociated/test_golden.py::test_every_golden_file_as_it_is_read_directly",
+    "tests/fuzz/test_regressions.py::test_regressions_end_cleanly_soon_and_small",
     "tests/ipc/test_bad_input.py::test_any_flipped_bit_is_an_error_or_reads",
+    "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
 )
 
 SELDOM = (

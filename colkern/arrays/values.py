@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
@@ -343,11 +343,11 @@ def _timestamps(array: Array, slots: Slots, most: int | None) -> Values:
     values = _datetimes(stamps)
     if not type_.timezone:
         return values
-    zone = _zone(type_.timezone)
-    return [_in_zone(value, zone, stamp) for value, stamp in zip(values, stamps, strict=True)]
+    zone = zone_of(type_.timezone)
+    return [_inzone_of(value, zone, stamp) for value, stamp in zip(values, stamps, strict=True)]
 
 
-def _in_zone(value: Any, zone: tzinfo, stamp: Any) -> Any:
+def _inzone_of(value: Any, zone: tzinfo, stamp: Any) -> Any:
     if not isinstance(value, datetime):
         return value
     try:
@@ -360,7 +360,7 @@ def _in_zone(value: Any, zone: tzinfo, stamp: Any) -> Any:
 _FIXED_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 
 
-def _zone(name: str) -> tzinfo:
+def zone_of(name: str) -> tzinfo:
     """The timezone of a name in the timezone database, or of an offset such as `+01:00`."""
     if offset := _FIXED_OFFSET.fullmatch(name):
         sign, hours, minutes = offset.groups()
@@ -375,6 +375,27 @@ def _zone(name: str) -> tzinfo:
         raise InvalidArrowError(
             f"timezone {name!r} is neither in this machine's timezone database nor like +01:00"
         ) from None
+
+
+def zone_name(value: datetime) -> str | None:
+    """The name that a type has for the timezone of a datetime; None if it has none.
+
+    Raises:
+        ValueError: If there is no such name.
+    """
+    zone = value.tzinfo
+    if zone is None:
+        return None
+    if zone is UTC:
+        return "UTC"
+    if key := getattr(zone, "key", None) or getattr(zone, "zone", None):
+        return str(key)
+    ahead = value.utcoffset()
+    if not isinstance(zone, timezone) or ahead is None or ahead.seconds % 60:
+        raise ValueError(f"timezone {zone} has neither a name nor whole minutes")
+    minutes = int(ahead.total_seconds()) // 60
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
 
 
 @_DECODERS.of(s.Duration)

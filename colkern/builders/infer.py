@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
-from datetime import timezone as fixed_timezone
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.arrays.values import DayTime, MonthDayNano, Months
+from colkern.arrays.values import DayTime, MonthDayNano, Months, zone_name
 from colkern.builders.nested import build, elements_of
 from colkern.builders.parts import (
     BadValue,
@@ -116,23 +115,10 @@ def _decimals(values: Values) -> s.DataType:
 def _timestamps(values: Values) -> s.DataType:
     present = ((i, value) for i, value in enumerate(values) if value is not None)
     index, first = next(present)
-    return s.timestamp("us", _zone_name(first, index))
-
-
-def _zone_name(value: datetime, index: int) -> str | None:
-    zone = value.tzinfo
-    if zone is None:
-        return None
-    if zone is UTC:
-        return "UTC"
-    if key := getattr(zone, "key", None) or getattr(zone, "zone", None):
-        return str(key)
-    ahead = value.utcoffset()
-    if not isinstance(zone, fixed_timezone) or ahead is None or ahead.seconds % 60:
-        raise BadValue(ValueError, f"timezone {zone} has neither a name nor whole minutes", index)
-    minutes = int(ahead.total_seconds()) // 60
-    hours, rest = divmod(abs(minutes), 60)
-    return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
+    try:
+        return s.timestamp("us", zone_name(first))
+    except ValueError as error:
+        raise BadValue(ValueError, str(error), index) from None
 
 
 def _scalars(values: Values) -> s.DataType:

@@ -6,31 +6,17 @@ Nothing here imports Numba.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.forks import cached_property
-from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
-from colkern.jit.results.written_types import require_result_type
-from colkern.jit.rows.arguments import (
-    Reader,
-    Value,
-    accepted_reader,
-    reader_of,
-    require_one_form_of_decimals,
-    value_of,
-)
+from colkern.jit.compiling.names import is_found_by_name, named_object
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
 from colkern.rows.encoded import decoded, decoded_type
-
-if TYPE_CHECKING:
-    from colkern.jit.compiling.row_function import RowFunction
-    from colkern.jit.results.kinds import Kind
-    from colkern.jit.rows.execution import Plan  # noqa: F401
 
 NullPolicy = Literal["propagate", "pass"]
 
@@ -43,13 +29,6 @@ class Options(TypedDict, total=False):
     signature: str | None
 
 
-MAX_NULLABLE = 4
-"""A function is compiled for each combination of null and non-null arguments: 16 at most."""
-
-
-Found = TypeVar("Found")
-"""The types that are found out by compiling: of results, and of a state."""
-
 Planned = TypeVar("Planned", bound="AnyPlan")
 """A plan for columns of given types."""
 
@@ -61,7 +40,7 @@ class AnyPlan(Protocol):
         """Compile, or load, what a call needs."""
 
 
-class ColumnFunction(PublicNames, Generic[Found, Planned]):
+class ColumnFunction(PublicNames, Generic[Planned]):
     """A compiled function of columns, made from functions of one row.
 
     Attributes:
@@ -82,9 +61,7 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         self.nulls = nulls
         self._names = [parameter.name for parameter in signature.parameters]
         self._defaults = {each.name for each in signature.parameters if each.has_default}
-        self._inferred: dict[tuple[Value, ...], Found] = {}
         self._plans: dict[tuple[s.DataType, ...], Planned] = {}
-        self._row_functions_made: dict[Callable[..., object], RowFunction] = {}
 
     @property
     def name(self) -> str:
@@ -150,18 +127,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
 
     # Types
 
-    def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
-        columns = [decoded_type(column) for column in columns]
-        require_one_form_of_decimals(self.signature.parameters, columns)
-        pairs = zip(self.signature.parameters, columns, strict=True)
-        return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
-
-    def _known_values(self) -> list[Value] | None:
-        """The arguments of the functions, if their declaration says them all."""
-        values = [value_of(parameter.type) for parameter in self.signature.parameters]
-        known = [value for value in values if value is not None]
-        return known if len(known) == len(values) else None
-
     def _nullable(self) -> list[bool]:
         """Which arguments the function gets as None where they are null."""
         declared = [parameter.nullable for parameter in self.signature.parameters]
@@ -178,50 +143,12 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
     def _require_supported(self) -> None:
         if not self.signature.parameters:
             raise TypeError(f"{self.name}: a {self.KIND} has one parameter at least")
-        for parameter in self.signature.parameters:
-            if isinstance(parameter.type, s.DataType):
-                reader_of(parameter.type)
-        if self.signature.returns is not None:
-            require_result_type(self.signature.returns)
-        nullable = sum(self._nullable())
-        if nullable > MAX_NULLABLE:
-            raise UnsupportedError(
-                f"{self.name}: {nullable} arguments that may be None, {MAX_NULLABLE} are "
-                f"the most; it is compiled for each combination. Hint the others without None"
-            )
 
     # Compiled functions
-
-    def define(self) -> None:
-        """Compile the functions if their declaration says enough, so that mistakes show at once.
-
-        Left to the first call where a name is missing: helpers may be defined further down.
-        """
-        values = self._known_values()
-        if values is not None and all(map(has_all_names, self._functions())):
-            self._infer(tuple(values))
-
-    def _functions(self) -> Iterable[Callable[..., object]]:
-        """The user's functions."""
-        raise NotImplementedError
-
-    def _infer(self, values: tuple[Value, ...]) -> Found:
-        """The types of the functions for arguments of those kinds; found out once."""
-        if values not in self._inferred:
-            self._inferred[values] = self._compiled_types(values)
-        return self._inferred[values]
-
-    def _compiled_types(self, values: tuple[Value, ...]) -> Found:
-        """Find out, by compiling, the types of the functions for arguments of those kinds."""
-        raise NotImplementedError
 
     def _result_types(self) -> Iterable[s.DataType]:
         """The types of results that were found out."""
         raise NotImplementedError
-
-    def _forget(self) -> None:
-        """Forget the types of the functions: globals that they read were changed."""
-        self._inferred.clear()
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Planned:
         """A plan for columns of those types."""
@@ -232,34 +159,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         if plan is None:
             plan = self._plans[columns] = self._plan(columns)
         return plan
-
-    def _row_function(self, plain: Callable[..., object]) -> RowFunction:
-        """One of the user's functions."""
-        from colkern.jit.compiling.row_function import RowFunction
-
-        known = self._row_functions_made.get(plain)
-        if known is not None:
-            if known.is_as_before():
-                return known
-            # Code that is compiled from now on must not be mixed with code that was compiled before the
-            # change, nor stored as if it were that.
-            self._forget()
-        function = self._row_functions_made[plain] = RowFunction(plain)
-        return function
-
-    def _kinds(
-        self, function: RowFunction, values: tuple[Value, ...], nullable: list[bool]
-    ) -> frozenset[Kind]:
-        """The kinds that a function returns for all combinations of nulls; compiled unless known."""
-        from colkern.cpu.findings import remembered
-
-        def find() -> frozenset[Kind]:
-            from colkern.jit.compiling.compilation import returned_kinds
-
-            return returned_kinds(function.dispatcher, values, nullable)
-
-        kinds: frozenset[Kind] = remembered(("kinds", function.content, values, nullable), find)
-        return kinds
 
     # In text, and in a pickle
 
@@ -275,10 +174,6 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         """The arguments of its class, for a pickle."""
         raise NotImplementedError
 
-    def _pickled_types(self) -> dict[tuple[Value, ...], Found]:
-        """The types that were found out, for a pickle."""
-        return self._inferred
-
     @cached_property
     def anchor(self) -> Callable[[], AnyFunction]:
         """A function that makes this one anew, for a pickle.
@@ -286,10 +181,10 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
         Its name leads here. Plain pickle writes that name, as for any function; cloudpickle writes
         functions of scripts and notebooks by value, and with this one all that it is made of.
         """
-        kind, parts, types = type(self), self._parts(), self._pickled_types()
+        kind, parts = type(self), self._parts()
 
         def anchor() -> AnyFunction:
-            return _rebuilt(kind, parts, types)
+            return _rebuilt(kind, parts)
 
         anchor.__module__ = self.__module__
         anchor.__qualname__ = f"{self.__qualname__}.anchor"
@@ -297,13 +192,13 @@ class ColumnFunction(PublicNames, Generic[Found, Planned]):
 
     def __reduce__(self) -> str | tuple[object, ...]:
         if not is_found_by_name(self):
-            return _rebuilt, (type(self), self._parts(), self._pickled_types())
+            return _rebuilt, (type(self), self._parts())
         if self.__module__ != "__main__":
             return self.__qualname__
         return _anchored, (self.anchor,)
 
 
-AnyFunction = ColumnFunction[Any, Any]
+AnyFunction = ColumnFunction[Any]
 
 
 def _anchored(anchor: Callable[[], AnyFunction]) -> AnyFunction:
@@ -314,13 +209,9 @@ def _anchored(anchor: Callable[[], AnyFunction]) -> AnyFunction:
     return anchor()
 
 
-def _rebuilt(
-    kind: type[AnyFunction], parts: tuple[Any, ...], inferred: Mapping[tuple[Value, ...], object]
-) -> AnyFunction:
+def _rebuilt(kind: type[AnyFunction], parts: tuple[Any, ...]) -> AnyFunction:
     """A function out of a pickle."""
-    function = kind(*parts)
-    function._inferred = dict(inferred)
-    return function
+    return kind(*parts)
 
 
 def imported(name: str, column: object) -> Array:

@@ -13,30 +13,36 @@ from typing import TYPE_CHECKING
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.rows.arguments import accepted_reader
-from colkern.jit.signatures import Signature
+from colkern.jit.signatures import Parameter, Signature
 from colkern.memory import HOST, Device
-from colkern.operations import combine_validity
+from colkern.operations import cast, combine_validity
 from colkern.rows.compiled_rows import (
     DEFAULT_OPTIONS,
     AnyPlan,
     CompiledRows,
     Counted,
     RowOptions,
-    representative,
+    representatives,
 )
 from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
 from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
-    from colkern.jit.rows.execution import Plan
     from colkern.rows.device import OnDevice
 
 
-class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
+_BYTES_OF: dict[type[s.DataType], s.DataType] = {
+    s.Utf8: s.binary(),
+    s.LargeUtf8: s.large_binary(),
+    s.Utf8View: s.binary_view(),
+}
+
+
+class FunctionOfRow(ColumnFunction[Counted]):
     """A `ColumnFunction` of one plain function.
 
     Attributes:
@@ -89,48 +95,44 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         return (self.function,)
 
     def _result_types(self) -> Iterable[s.DataType]:
-        return self._inferred.values()
+        return self.rows.result_types()
 
     # Plans
 
     def define(self) -> None:
         """Compile the function if its declaration says enough, so that mistakes show at once."""
-        types = [representative(parameter.type) for parameter in self.signature.parameters]
-        known = [type_ for type_ in types if type_ is not None]
-        is_known = len(known) == len(types) and has_all_names(self.function)
-        if not is_known or self._row_plan(tuple(known)) is None:
-            self._define_otherwise(is_known)
+        columns = representatives([parameter.type for parameter in self.signature.parameters])
+        refusal = None
+        for types in columns if has_all_names(self.function) else ():
+            try:
+                self._default(self._row_plan(types).returns)
+            except (CompileError, UnsupportedError) as error:
+                refusal = error
+            else:
+                return
+        if refusal is not None:
+            raise refusal
 
-    def _define_otherwise(self, is_known: bool) -> None:
-        """Define a function that has no plan: its types are not known, or it is not compiled."""
-        if is_known:
-            raise self._reason()
+    def _returns(self) -> s.DataType | type | None:
+        """What a row's result is declared as."""
+        return self.signature.result
 
-    def _reason(self) -> CompileError | UnsupportedError:
-        """Why there is no plan."""
-        reason = self.rows.reason()
-        assert reason is not None
-        return reason
-
-    def _returns(self) -> s.DataType | None:
-        """The declared type of a row's result."""
-        return self.signature.returns
-
-    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan | None:
-        """The plan of the compiler of row functions; None if it does not take the function."""
+    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan:
+        """The plan for columns of those types."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            accepted_reader(parameter, decoded_type(column))
-        plain = tuple(map(decoded_type, columns))
-        plan: AnyPlan | None = self.rows.plan(plain, self._nullable(), self._returns())
+            require_accepted(parameter, decoded_type(column))
+        plain = tuple(map(self._read_as, self.signature.parameters, map(decoded_type, columns)))
+        plan: AnyPlan = self.rows.plan(plain, self._nullable(), self._returns())
         return plan
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan | Counted:
-        row_plan = self._row_plan(columns)
-        return self._plan_otherwise(columns) if row_plan is None else self._counted(row_plan)
+    @staticmethod
+    def _read_as(parameter: Parameter, column: s.DataType) -> s.DataType:
+        """The type that a column is read as: text is bytes where these are asked for."""
+        asked = parameter.type is bytes
+        return _BYTES_OF.get(type(column.storage), column) if asked else column
 
-    def _plan_otherwise(self, columns: tuple[s.DataType, ...]) -> Plan:
-        """A plan for a function that the compiler of row functions does not take."""
-        raise self._reason()
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Counted:
+        return self._counted(self._row_plan(columns))
 
     def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
         """A plan that counts its rows, and has a default for nulls."""
@@ -145,12 +147,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        plan = self._row_plan(columns)
-        return self._type_otherwise(columns) if plan is None else plan.returns
-
-    def _type_otherwise(self, columns: tuple[s.DataType, ...]) -> s.DataType:
-        """The type of the results of a function that the compiler of row functions does not take."""
-        raise self._reason()
+        return self._row_plan(columns).returns
 
     # Calls
 
@@ -165,8 +162,14 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         return results
 
     def _over_rows(self, arrays: list[Array]) -> Array:
-        plan, plain, length = self._planned(arrays)
+        plan, plain, length = self._planned(self._plain(arrays))
         return plan.run(plain, length)
+
+    def _plain(self, arrays: Sequence[Array]) -> list[Array]:
+        """Columns that are not encoded, as the function reads them."""
+        pairs = zip(self.signature.parameters, map(decoded, arrays), strict=True)
+        types = [(array, self._read_as(parameter, array.type)) for parameter, array in pairs]
+        return [array if array.type == type_ else cast(array, type_) for array, type_ in types]
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
@@ -181,13 +184,12 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 
-        plain = [decoded(array) for array in arrays]
+        plain = self._plain(arrays)
         columns = tuple([array.type for array in plain])
         if columns not in self._rows_on_device:
             plan = self._row_plan(columns)
             if not isinstance(plan, Plan):
-                why = self._reason() if plan is None else "it runs in Python"
-                raise UnsupportedError(f"{self.name} on a device: {why}")
+                raise UnsupportedError(f"{self.name} on a device: it runs in Python")
             self._rows_on_device[columns] = self._counted(OnDevice(plan))
         return self._rows_on_device[columns].run(plain, plain[0].length)
 
@@ -195,7 +197,7 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
 
     def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
         """Results with a default value where the function was not called."""
-        from colkern.jit.rows.default_values import filled
+        from colkern.jit.default_values import filled
 
         may = self._nullable()
         required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
@@ -207,6 +209,6 @@ class FunctionOfRow(ColumnFunction["s.DataType", "Plan | Counted"]):
 
     def _default(self, returns: s.DataType) -> Array | None:
         """The result for nulls as an array of one slot; None if they are passed or propagated."""
-        from colkern.jit.rows.default_values import default_array
+        from colkern.jit.default_values import default_array
 
         return default_array(self.name, self.nulls, returns) if self._has_default() else None

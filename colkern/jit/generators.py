@@ -78,8 +78,8 @@ class Generator(FunctionOfRow):
         return list_parent_indices(lists), list_flatten(lists)
 
     def _returns(self) -> s.DataType | None:
-        item = self.signature.returns
-        if item is None:
+        item = self.signature.result
+        if not isinstance(item, s.DataType):
             return None
         return s.large_list(item) if self._large else s.list_(item)
 

@@ -12,7 +12,8 @@ from typing import Any, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
@@ -21,9 +22,8 @@ from colkern.jit.column_function import (
     require_null_policy,
 )
 from colkern.jit.compiling.names import has_all_names
-from colkern.jit.rows.arguments import accepted_reader
 from colkern.jit.signatures import Signature, signature_of
-from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representative
+from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representatives
 from colkern.rows.encoded import decoded_type
 from colkern.rows.front import Sources, sources_of
 from colkern.rows.reductions import Functions, PythonReduction, Reduction
@@ -58,18 +58,20 @@ class CompiledReducer(CompiledRows):
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Reduction:
         strict, wraps = self._options.strict, self._options.arithmetic == "machine"
         return Reduction(
             self.report.name, self._functions, columns, nullable, returns, strict, wraps
         )
 
-    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | None) -> PythonReduction:
+    def _in_python(
+        self, nullable: Sequence[bool], returns: s.DataType | type | None
+    ) -> PythonReduction:
         return PythonReduction(self.report.name, self._functions, nullable, returns)
 
 
-class Reducer(ColumnFunction[s.DataType, "AnyReduction"]):
+class Reducer(ColumnFunction["AnyReduction"]):
     """A reduction of columns, made by `reducer` from functions of a state.
 
     Attributes:
@@ -184,22 +186,22 @@ class Reducer(ColumnFunction[s.DataType, "AnyReduction"]):
 
         Left to the first call where a name is missing: helpers may be defined further down.
         """
-        types = [representative(parameter.type) for parameter in self.signature.parameters]
-        known = [type_ for type_ in types if type_ is not None]
+        columns = representatives([parameter.type for parameter in self.signature.parameters])
         functions = [part for part in astuple(self.functions) if part is not None]
-        if len(known) == len(types) and all(map(has_all_names, functions)):
-            self._plan_for(tuple(map(decoded_type, known)))
+        refusal = None
+        for types in columns if all(map(has_all_names, functions)) else ():
+            try:
+                self._plan_for(tuple(map(decoded_type, types)))
+                return
+            except (CompileError, UnsupportedError) as error:
+                refusal = error
+        if refusal is not None:
+            raise refusal
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> AnyReduction:
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            accepted_reader(parameter, column)
-        plan: AnyReduction | None = self.rows.plan(
-            columns, self._nullable(), self.signature.returns
-        )
-        if plan is None:
-            reason = self.rows.reason()
-            assert reason is not None
-            raise reason
+            require_accepted(parameter, column)
+        plan: AnyReduction = self.rows.plan(columns, self._nullable(), self.signature.result)
         return plan
 
     def _result_types(self) -> Iterator[s.DataType]:

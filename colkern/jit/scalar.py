@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
+from datetime import date, time, timedelta
+from decimal import Decimal
+from typing import Any, Literal, TypedDict, Unpack, overload
 
-from colkern import schema as s
-from colkern.arrays import Array
-from colkern.errors import CompileError, UnsupportedError
-from colkern.jit.column_function import ColumnFunction
+import numpy as np
+
+from colkern.errors import CompileError
 from colkern.jit.function_of_row import FunctionOfRow
-from colkern.jit.results.result_types import result_type
-from colkern.jit.rows.arguments import Value
-from colkern.jit.signatures import Signature, signature_of
-from colkern.memory import Device
-from colkern.rows.compiled_rows import DEFAULT_OPTIONS, RowOptions
-from colkern.rows.front import Sources
+from colkern.jit.signatures import signature_of
+from colkern.rows.compiled_rows import RowOptions
 
-if TYPE_CHECKING:
-    from colkern.jit.device.columns_of_rows import DevicePlan
-    from colkern.jit.rows.execution import Plan
+VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
+"""What is a value of a row, and no column."""
 
 
 class Udf(FunctionOfRow):
@@ -31,19 +27,7 @@ class Udf(FunctionOfRow):
 
     KIND = "udf"
 
-    def __init__(
-        self,
-        function: Callable[..., object],
-        signature: Signature,
-        nulls: object,
-        pure: bool = True,
-        options: RowOptions = DEFAULT_OPTIONS,
-        sources: Sources | None = None,
-    ) -> None:
-        super().__init__(function, signature, nulls, pure, options, sources)
-        self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
-
-    def __call__(self, *columns: object, **named: object) -> Array:
+    def __call__(self, *columns: object, **named: object) -> Any:
         """The function of each row of the columns, as an array.
 
         Args:
@@ -65,74 +49,22 @@ class Udf(FunctionOfRow):
                 be made on a device.
             DeviceUnavailableError: If this process cannot use the device.
 
-        What the function raises itself comes through, with a note that says in which row.
+        What the function raises itself comes through, with a note that says in which row. Called with
+        values in place of columns, as by another function of a row, it is the plain function.
         """
+        given = (*columns, *named.values())
+        if given and all(isinstance(value, VALUES) for value in given):
+            return self.function(*columns, **named)
         return self._called(self._arrays(columns, named))
-
-    # Columns and results of types that the compiler of row functions does not take
-
-    def _define_otherwise(self, is_known: bool) -> None:
-        if is_known:
-            self._require_types_alone()
-        ColumnFunction.define(self)
-
-    def _require_types_alone(self) -> None:
-        """Refuse a function that has no compiled form: older code would give it another meaning."""
-        if isinstance(reason := self._reason(), CompileError):
-            raise reason
-
-    def _on_device(self, arrays: list[Array], device: Device) -> Array:
-        types = tuple([array.type for array in arrays])
-        if types not in self._device_plans:
-            try:
-                return super()._on_device(arrays, device)
-            except UnsupportedError:
-                if self.options.strict:
-                    raise
-            self._device_plans[types] = self._device_plan(types)
-        return self._device_plans[types].run(arrays, device)
-
-    def _device_plan(self, columns: tuple[s.DataType, ...]) -> DevicePlan:
-        """A plan for columns of those types on a device."""
-        from colkern.jit.device.columns_of_rows import DevicePlan
-        from colkern.jit.device.row_kernels import Argument
-
-        self._require_types_alone()
-        readers = self._readers(columns)
-        returns = self._infer(tuple(reader.value for reader in readers))
-        arguments = list(map(Argument, readers, columns, self._nullable()))
-        default = self._default(returns)
-        return DevicePlan(self.name, self.function, arguments, returns, default, self._over_rows)
-
-    def _type_otherwise(self, columns: tuple[s.DataType, ...]) -> s.DataType:
-        self._require_types_alone()
-        return self._infer(tuple(reader.value for reader in self._readers(columns)))
-
-    def _plan_otherwise(self, columns: tuple[s.DataType, ...]) -> Plan:
-        from colkern.jit.rows.execution import Plan
-        from colkern.jit.rows.inputs import Inputs
-
-        self._require_types_alone()
-        readers = self._readers(columns)
-        function = self._row_function(self.function)
-        returns = self._infer(tuple(reader.value for reader in readers))
-        inputs = Inputs(self._names, readers, self._nullable())
-        return Plan(self.name, inputs, function, returns, default=self._default(returns))
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""
-        known = self.signature.returns is not None or self._inferred
+        known = self.signature.returns is not None or any(self._result_types())
         if isinstance(self.nulls, str) and self._has_default() and not known:
             raise ValueError(
                 f"nulls: expected 'propagate' or 'pass', got {self.nulls!r}; "
                 f"for a default that is text, declare returns=ck.utf8()"
             )
-
-    def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
-        kinds = self._kinds(self._row_function(self.function), values, self._nullable())
-        returns = result_type(self.name, kinds, self.signature.returns)
-        self._default(returns)
-        return returns
 
     def _parts(self) -> tuple[object, ...]:
         sources = self.rows.sources()
@@ -202,15 +134,16 @@ def udf(
     utf8; also large, view                      `str`
     binary; also large, view, fixed size        `bytes`
     date, time, duration                        `datetime.date`, `datetime.time`, `datetime.timedelta`
-    timestamp without a time zone               `datetime.datetime`
+    timestamp                                   `datetime.datetime`, with the time zone of the type
+    decimals                                    `decimal.Decimal`
     lists of these                              `list`
     struct                                      returned alone: a tuple, a named tuple, a dataclass, or a
                                                 `dict` with constant keys
     dictionary, run-end encoded                 what the values are
     ==========================================  ===================================================
 
-    - Results are bool, int64, float64, utf8, binary, date32, and microseconds of the others, unless another
-      type is declared. The fields of a plain tuple are f0, f1 and so on.
+    - Results are bool, int64, float64, utf8, binary, date32, decimal128, and microseconds of the others,
+      unless another type is declared. The fields of a plain tuple are f0, f1 and so on.
     - Globals and variables of outer functions are taken as they are when it is compiled.
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.

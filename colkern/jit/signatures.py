@@ -62,6 +62,11 @@ class Signature:
     returns: s.DataType | None
     hint: type | None = None
 
+    @property
+    def result(self) -> s.DataType | type | None:
+        """What results are declared as; the hint `datetime.datetime` itself, as it says no zone."""
+        return self.hint if self.hint is datetime.datetime else self.returns
+
 
 RESULTS_OF_HINTS: dict[type, s.DataType] = {
     bool: s.bool_(),
@@ -177,8 +182,6 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
     """`(type, nullable)` of a hint; the type None if there is no hint."""
     if name not in hints or hints[name] is inspect.Parameter.empty or hints[name] is Any:
         return None, None
-    if name == "return" and _says_little(hints[name]):
-        return None, None
     hint: Any = hints[name]
     if isinstance(hint, str):
         parsed = parsed_types(hint)
@@ -192,22 +195,21 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         if len(members) != 1:
             raise TypeError(f"{name}: expected one type, or one and None, got {hint}")
         hint = members[0]
+    if _says_little(hint):
+        return None, nullable
     if typing.get_origin(hint) is typing.Annotated:
         plain, *notes = typing.get_args(hint)
         arrow = [note for note in notes if isinstance(note, s.DataType)]
         hint = arrow[0] if arrow else plain
-    if hint is decimal.Decimal:
-        raise TypeError(
-            f"{name}: a decimal arrives as an integer, so its scale must be said: "
-            f"Annotated[int, ck.decimal128(12, 2)]"
-        )
     hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
+    if typing.get_origin(hint) is tuple and typing.get_args(hint)[1:] == (...,):
+        hint = list[typing.get_args(hint)[0]]  # type: ignore[misc]
     if (fields := _tuple_fields(hint)) is not None:
         hint = _struct(name, fields)
     elif typing.get_origin(hint) in _COLLECTIONS:
         parts = [_part(f"{name}: a part of {hint}", part) for part in typing.get_args(hint)]
         hint = _COLLECTIONS[typing.get_origin(hint)](*parts)
-    if not isinstance(hint, s.DataType) and hint not in RESULTS_OF_HINTS:
+    if not isinstance(hint, s.DataType) and hint not in (*RESULTS_OF_HINTS, decimal.Decimal):
         raise TypeError(
             f"{name}: no Arrow type is known for the hint {without_addresses(repr(hint))}"
         )
@@ -215,14 +217,19 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 
 def _says_little(hint: Any) -> bool:
-    """Whether a hint for results names a container, but not what is in it."""
+    """Whether a hint names a container, but not what is in it."""
     if typing.get_origin(hint) is typing.Annotated:
         return False  # The data type beside it says all.
-    return hint in (dict, list, tuple, object) or Any in typing.get_args(hint)
+    return hint in (dict, list, tuple, object, Any) or any(map(_says_little, typing.get_args(hint)))
 
 
 def _tuple_fields(hint: Any) -> dict[str, object] | None:
-    """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields."""
+    """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields.
+
+    Also those of a data class and of a `TypedDict`.
+    """
+    if typing.is_typeddict(hint):
+        return dict(typing.get_type_hints(hint, include_extras=True))
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         try:
             hints = typing.get_type_hints(hint, include_extras=True)
@@ -260,7 +267,8 @@ def _part(place: str, hint: object) -> s.DataType:
 def _result_type(declared: s.DataType | type | None) -> s.DataType | None:
     if declared is None or isinstance(declared, s.DataType):
         return declared
-    return RESULTS_OF_HINTS[declared]
+    # Of a decimal, the hint says no scale.
+    return RESULTS_OF_HINTS.get(declared)
 
 
 def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]:

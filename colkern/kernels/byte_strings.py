@@ -76,23 +76,6 @@ def order_of_bytes(
 
 
 @helper
-def cuts_a_character(like: In[uint8], address: uint64, length: int64) -> Truth:
-    """Whether a slice of valid UTF-8 starts or ends within a character."""
-    cuts = False
-    if length != 0:
-        end = uint64(length)
-        lead = end - uint64(1)
-        first = int64(load_item(like, address))
-        last = int64(load_item(like, address + lead))
-        while lead != 0 and end - lead < 4 and last & 0xC0 == 0x80:
-            lead -= uint64(1)
-            last = int64(load_item(like, address + lead))
-        size = 1 + int64(last >= 0xC0) + int64(last >= 0xE0) + int64(last >= 0xF0)
-        cuts = first & 0xC0 == 0x80 or int64(end - lead) != size
-    return cuts
-
-
-@helper
 def starts(
     like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
 ) -> Truth:

@@ -106,16 +106,6 @@ def isoformat_datetime(
 
 
 @helper
-def isoformat_utc(arena: Arena, instant: int64, separator: int64, size: int64) -> tuple[Text, Code]:
-    """As `isoformat_datetime`, of a datetime in UTC."""
-    text, code = isoformat_datetime(arena, instant, separator, size)
-    if code != DONE:
-        return text, code
-    put_text(text.address + text.size, int64(0x30303A30302B), int64(6))
-    return Text(text.address, text.size + int64(6), True), DONE
-
-
-@helper
 def str_time(arena: Arena, time: int64) -> tuple[Text, Code]:
     """`str` of a time."""
     return isoformat_time(arena, time, int64(AUTO))
@@ -125,12 +115,6 @@ def str_time(arena: Arena, time: int64) -> tuple[Text, Code]:
 def str_datetime(arena: Arena, instant: int64) -> tuple[Text, Code]:
     """`str` of a datetime."""
     return isoformat_datetime(arena, instant, int64(0x20), int64(AUTO))
-
-
-@helper
-def str_utc(arena: Arena, instant: int64) -> tuple[Text, Code]:
-    """`str` of a datetime in UTC."""
-    return isoformat_utc(arena, instant, int64(0x20), int64(AUTO))
 
 
 @helper

@@ -481,27 +481,27 @@ def math_pow(base: float64, exponent: float64) -> tuple[float, Code]:
 
 
 @helper
-def rint(value: float64) -> float64:
+def rint(value: float64) -> float:
     """`np.rint(value)`: with 2**52 added, a float has no other places than whole ones."""
     most = math.copysign(_WHOLE, value)
     return math.copysign((value + most) - most, value) if abs(value) < _WHOLE else value
 
 
 @helper
-def floor(value: float64) -> float64:
+def floor(value: float64) -> float:
     """`np.floor(value)`."""
     whole = rint(value)
     return whole - 1.0 if whole > value else whole
 
 
 @helper
-def ceil(value: float64) -> float64:
+def ceil(value: float64) -> float:
     """`np.ceil(value)`."""
     return -floor(-value)
 
 
 @helper
-def trunc(value: float64) -> float64:
+def trunc(value: float64) -> float:
     """`np.trunc(value)`."""
     return math.copysign(floor(abs(value)), value)
 
@@ -588,25 +588,25 @@ def quotient(left: float64, right: float64) -> float64:
 
 
 @helper
-def floor_divide_loosely(left: float64, right: float64) -> float64:
+def floor_divide_loosely(left: float64, right: float64) -> float:
     """`left // right` as NumPy has it: by zero, it is the quotient."""
     return quotient(left, right) if right == 0.0 else floor_divide_floats(left, right)[0]
 
 
 @helper
-def modulo_loosely(left: float64, right: float64) -> float64:
+def modulo_loosely(left: float64, right: float64) -> float:
     """`left % right` as NumPy has it: NaN of a division by zero."""
     return float64(math.nan) if right == 0.0 else modulo_floats(left, right)[0]
 
 
 @helper
-def divmod_loosely(left: float64, right: float64) -> tuple[float64, float64]:
+def divmod_loosely(left: float64, right: float64) -> tuple[float, float]:
     """`divmod(left, right)` as NumPy has it."""
     return floor_divide_loosely(left, right), modulo_loosely(left, right)
 
 
 @helper
-def as_integer(value: float64) -> int64:
+def as_integer(value: float) -> int64:
     """A float as an integer; the least one for what is none of 64 bits, as x86 processors have it."""
     return (
         int64(value) if -9223372036854775808.0 <= value < 9223372036854775808.0 else int64(_LEAST)

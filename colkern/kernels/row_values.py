@@ -68,6 +68,18 @@ class Bytes(NamedTuple):
     size: int64
 
 
+class Decimal(NamedTuple):
+    """A decimal: a number times ten to a power.
+
+    Args:
+        coefficient: The number, with its sign.
+        exponent: The power.
+    """
+
+    coefficient: int64
+    exponent: int64
+
+
 @helper
 def free_place(arena: Arena) -> int64:
     """Where the next allocation begins, a multiple of 8."""

@@ -9,9 +9,7 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-from math import copysign
-
-from numpy import float32, float64, int32, int64, uint8, uint16, uint64
+from numpy import float32, int32, int64, uint8, uint16, uint64
 
 from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper
@@ -134,27 +132,6 @@ def float_of_half(bits: uint64) -> float32:
         scale = float32(uint64(1) << exponent) * float32(2.0**-25)
         value = float32(fraction + uint64(1024)) * scale
     return -value if bits >> uint64(15) else value
-
-
-@helper
-def half_of_float(value: float64) -> uint64:
-    """The bits of the half-precision float next to a float64, as a uint64; even ones of two as near."""
-    magnitude = abs(value)
-    bits = uint64(0x7E00)
-    if magnitude >= 65520.0:
-        bits = uint64(0x7C00)
-    elif magnitude == magnitude:
-        exponent, step = uint64(0), 2.0**-24
-        while magnitude >= 2048.0 * step:
-            exponent += uint64(1)
-            step *= 2.0
-        steps = magnitude / step
-        fraction = uint64(steps)
-        rest = steps - float64(fraction)
-        fraction += uint64(rest > 0.5 or (rest == 0.5 and fraction & uint64(1) == 1))
-        # A fraction of 1024 or more, and one that is rounded up to 2048, add to the exponent.
-        bits = (exponent << uint64(10)) + fraction
-    return bits | (uint64(copysign(1.0, value) < 0.0) << uint64(15))
 
 
 @helper

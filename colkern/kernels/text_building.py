@@ -42,16 +42,26 @@ from colkern.kernels.text_words import (
     write_part,
 )
 
+MARGIN = SPILL + 16
+"""The bytes of the arena behind a text to be written by words."""
+
+
+@helper
+def end_behind(stop: int64) -> int64:
+    """Where the arena ends if its last text ends at `stop`.
+
+    By this, `concat` knows that text: the arena ends at a multiple of 8 behind all that is no text. One
+    of eight texts ends at such a place, and is not known again.
+    """
+    return ((stop + SPILL + 7) & int64(-8)) + (stop & 7)
+
 
 @helper
 def allocate_text(arena: Arena, size: int64) -> int64:
-    """The address of a text to be written by words; 0 if there is no room.
-
-    The arena ends exactly `SPILL` bytes behind it, by which `concat` knows the last text.
-    """
-    target = allocate(arena, size + SPILL)
+    """The address of a text to be written by words; 0 if there is no room."""
+    target = allocate(arena, size + MARGIN)
     if target != 0:
-        set_word(arena, target + size + SPILL)
+        set_word(arena, end_behind(target + size))
     return target
 
 
@@ -63,11 +73,11 @@ def concat(arena: Arena, left: Text, right: Text) -> tuple[Text, Code]:
     """
     size = left.size + right.size
     target = left.address
-    if target > arena and target + left.size + SPILL == get_word(arena):
-        end = get_word(arena) + right.size
-        if end > get_word(arena + 8):
+    stop = target + left.size
+    if target > arena and stop & 7 != 0 and end_behind(stop) == get_word(arena):
+        if stop + right.size + MARGIN > get_word(arena + 8):
             return Text(arena, int64(0), True), NO_ROOM
-        set_word(arena, end)
+        set_word(arena, end_behind(target + size))
     else:
         target = allocate_text(arena, size)
         if target == 0:
@@ -140,7 +150,7 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
         return text, LEFT
     # Written where the next allocation begins: how long it will be is not known before.
     target = free_place(arena)
-    room = get_word(arena + 8) - SPILL
+    room = get_word(arena + 8) - MARGIN
     place = target
     limit = text.size - old.size + 1
     head = all_bytes(get_byte(old.address))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import builtins
 import datetime
+import decimal
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from colkern.kernels import row_values
+from colkern.rows import decimals
 from colkern.rows import kinds as k
+from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.constants import layout_of
 from colkern.rows.emitter import Emitter, MeetsNumPy, as_float
 from colkern.rows.kinds import Kind
@@ -43,6 +47,11 @@ def call(
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # Of an item of an empty list: no row comes here, or the function is written again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
+    from colkern.rows import zones
+
+    in_zone = zones.called(emitter, name, arguments, named)
+    if in_zone is not None:
+        return in_zone
     found = find(name, arguments, named)
     if found is not None and found[0].method.body is None and not emitter.program.wraps:
         emitter.refuse(
@@ -63,7 +72,22 @@ def call(
         _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
-    return _called(emitter, row, chosen, bindings)
+    made = _called(emitter, row, chosen, bindings)
+    if name in _SAME_FORM and k.is_tuple(arguments[0].kind):
+        if name == "+" and not k.is_tuple(arguments[1].kind):
+            emitter.refuse("a list added to a tuple has no compiled form")
+        made = as_tuple(made)
+    return made
+
+
+def as_tuple(made: Value) -> Value:
+    """A list as the tuple that it stands for, whose length depends on the row."""
+    assert isinstance(made.kind, k.Container)
+    return replace(made, kind=replace(made.kind, is_tuple=True))
+
+
+_SAME_FORM = ("+", "*", "[:]", "[::]")
+"""The methods that give a tuple for a tuple, and a list for a list."""
 
 
 def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> None:
@@ -90,6 +114,8 @@ CHANGING = {
 def require_changeable(emitter: Emitter, container: Value) -> None:
     """Refuse to change what may be a constant: all rows read it from the same memory."""
     kind = container.kind
+    if k.is_tuple(kind):
+        emitter.refuse("a tuple that changes has no compiled form")
     if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
         emitter.refuse("a constant that changes has no compiled form")
     if any(k.may_be_one(kind, read) for read in emitter.read_later):
@@ -129,12 +155,21 @@ def _taken(
         if parameter.is_constant:
             if not value.is_constant:
                 return None
-        elif not matches(parameter.kind, value.kind, bindings, exact):
+        elif not matches(parameter.kind, value.kind, bindings, exact) and not (
+            _is_beside_decimals(parameter, value, arguments) and not exact
+        ):
             return None
         if is_exact and value.kind.loose:
             return None
         chosen.append(value)
     return chosen, bindings
+
+
+def _is_beside_decimals(parameter: Parameter, value: Value, arguments: Sequence[Value]) -> bool:
+    """Whether a value is an integer that becomes a decimal beside one."""
+    is_asked_for = getattr(parameter.kind, "id", "") == "Decimal"
+    beside = any(isinstance(argument.kind, k.Decimal) for argument in arguments)
+    return is_asked_for and beside and value.kind.name in ("int", "bool")
 
 
 def _argument(
@@ -160,6 +195,10 @@ def constant_kind(value: Any) -> Kind:
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
     if isinstance(value, enum.IntEnum):
         return k.INT
+    if type(value) is datetime.datetime:
+        return k.kind_of_datetime(value)
+    if type(value) is decimal.Decimal:
+        return kind_of_constant(value) if value.is_finite() else Kind("object", 0)
     return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
 
 
@@ -170,7 +209,6 @@ _OF_CONSTANTS: dict[type, Kind] = {
     str: k.TEXT,
     bytes: k.BYTES,
     datetime.date: k.DATE,
-    datetime.datetime: k.DATETIME,
     datetime.time: k.TIME,
     datetime.timedelta: k.TIMEDELTA,
 }
@@ -192,7 +230,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         for value, parameter in zip(arguments, row.parameters, strict=True)
         if not (parameter.is_constant and method.made)
     ]
-    result = row.result(bindings)
+    result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if method.check and not wraps:
@@ -224,6 +262,8 @@ def _widened(
     name = getattr(parameter.kind, "id", "")
     if name == "int" and value.kind.name == "bool":
         return Value(k.INT, f"int({value.code})")
+    if name == "Decimal" and value.kind.name in ("int", "bool"):
+        return Value(k.decimal_of(0), emitter.exact_decimal(value))
     if name == "float" and value.kind.name in ("int", "bool"):
         return Value(k.FLOAT, as_float(value))
     if name in bindings and bindings[name] != value.kind:

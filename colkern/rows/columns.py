@@ -11,7 +11,9 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.values import zone_name, zone_of
 from colkern.errors import UnsupportedError
+from colkern.kernels.row_decimals import END
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY, HOST
 from colkern.rows import kinds as k
@@ -110,6 +112,26 @@ def _float(type_: s.FloatingPoint) -> Reader:
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
 
 
+def _decimal(type_: s.Decimal) -> Reader:
+    kind, exponent = k.decimal_of(type_.scale), -type_.scale
+    if type_.scale < 0:
+        raise UnsupportedError(f"{type_} as an argument of a row function")
+    words = max(type_.bit_width // 64, 1)
+    low = f"i8({{n}}[i * u8({words})])" if words > 1 else "i8({n}[i])"
+    tests = [f"{low} >= {END} or {low} <= -{END}"]
+    tests += [f"i8({{n}}[i * u8({words}) + u8({word})]) != {low} >> 63" for word in range(1, words)]
+
+    def prepare(array: Array) -> tuple[Any, ...]:
+        if words == 1:
+            return _items(array)
+        data, width = array.buffer(Role.DATA) or EMPTY, words * 8
+        return (data.view(np.dtype("<i8"), array.length * words, array.offset * width),)
+
+    few = type_.precision < len(str(END))
+    checks = tests[1:] if few else tests
+    return Reader(kind, ("{n}",), f"Decimal({low}, {exponent})", prepare, " or ".join(checks))
+
+
 def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
     def prepare(array: Array) -> tuple[Any, ...]:
         address = (array.buffer(Role.BYTES) or EMPTY).address
@@ -205,12 +227,22 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
 
 
 def _timestamp(type_: s.Timestamp) -> Reader:
-    if type_.timezone:
-        raise UnsupportedError(f"{type_} as an argument of a row function")
+    first, end = _calendar_of(type_)
     # All that 64 bits of nanoseconds can say is in Python's calendar.
+    check = f"i8({{n}}[i]) < {first} or i8({{n}}[i]) >= {end}" if type_.unit != "ns" else ""
+    return _of_unit(_kind_in(type_), type_.unit, check)
+
+
+def _kind_in(type_: s.Timestamp) -> Kind:
+    return k.datetime_in(zone_of(type_.timezone) if type_.timezone else None)
+
+
+def _calendar_of(type_: s.Timestamp) -> tuple[int, int]:
+    """The first moment of a type that compiled code has, and the first after it."""
     per_day = _units_in_day(type_.unit)
-    check = "" if type_.unit == "ns" else _outside("i8({n}[i])", per_day)
-    return _of_unit(k.DATETIME, type_.unit, check)
+    first, end = _calendar(per_day)
+    # The clock of a zone ends up to a day earlier or later.
+    return (first + per_day, end - per_day) if type_.timezone else (first, end)
 
 
 def _units_in_day(unit: str) -> int:
@@ -233,13 +265,21 @@ def _duration(type_: s.Duration) -> Reader:
 # Parts
 
 
+def _item(type_: s.DataType) -> AnyReader:
+    """How the items of a list are read."""
+    item = type_.fields[0].type
+    if item == s.null():
+        # Lists that are empty are lists of anything; rows with others are left to Python.
+        return Reader(k.NEVER, (), "", lambda _: (), "True")
+    return reader_of(item, tuple if isinstance(type_, s.Map) else dict)
+
+
 def _offset_lists(type_: Any) -> Lists:
     field = type_.fields[0]
-    item = reader_of(field.type, tuple if isinstance(type_, s.Map) else dict)
     first = "i8({n}_offsets[i])"
     count = f"i8({{n}}_offsets[i + u8(1)]) - {first}"
     return Lists(
-        item,
+        _item(type_),
         field.nullable and not isinstance(type_, s.Map),
         ("{n}_offsets",),
         first,
@@ -251,7 +291,7 @@ def _offset_lists(type_: Any) -> Lists:
 def _list_views(type_: Any) -> Lists:
     field = type_.fields[0]
     return Lists(
-        reader_of(field.type),
+        _item(type_),
         field.nullable,
         ("{n}_offsets", "{n}_sizes"),
         "i8({n}_offsets[i])",
@@ -265,7 +305,7 @@ def _fixed_size_lists(type_: s.FixedSizeList) -> Lists:
     field, size = type_.fields[0], type_.list_size
     first = f"i8({{n}}_start + i) * {size}"
     return Lists(
-        reader_of(field.type),
+        _item(type_),
         field.nullable,
         ("{n}_start",),
         first,
@@ -284,9 +324,11 @@ def _rows(type_: s.Struct, form: type = dict) -> Rows:
 
 
 _READERS: dict[type[s.DataType], Callable[[Any], AnyReader]] = {
+    s.Null: lambda _: Reader(k.NONE, (), "", lambda _: ()),
     s.Bool: _bool,
     s.Int: _int,
     s.FloatingPoint: _float,
+    s.Decimal: _decimal,
     s.Date: _date,
     s.Time: _time,
     s.Timestamp: _timestamp,
@@ -374,6 +416,15 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
             return s.map_(key, value)
         item = type_of(kind.items[0], large)
         return s.large_list(item) if large else s.list_(item)
+    if isinstance(kind, k.Aware):
+        try:
+            return s.timestamp("us", zone_name(datetime.datetime(2000, 1, 1, tzinfo=kind.zone)))
+        except ValueError as error:
+            raise UnsupportedError(f"results that are {kind}: {error}") from error
+    if isinstance(kind, k.Decimal):
+        if kind.scale is None:
+            raise UnsupportedError("results that are decimals of any scale: declare their type")
+        return s.decimal128(s.MAX_DECIMAL_PRECISION[128], kind.scale)
     if kind.name not in _RESULTS:
         raise UnsupportedError(f"results that are {kind}")
     return (_LARGE if large and kind.name in _LARGE else _RESULTS)[kind.name]
@@ -410,7 +461,12 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
     if isinstance(kind, k.Container) and isinstance(storage, s.Map):
         return _declared_map(kind, storage)
-    if isinstance(storage, _DECLARED.get(kind.name, ())):
+    if isinstance(kind, k.Decimal) and isinstance(storage, s.Decimal) and storage.scale >= 0:
+        return k.decimal_of(storage.scale)
+    # A datetime has a zone where the type has one, and only there.
+    is_aware = isinstance(kind, k.Aware)
+    has_zone = bool(storage.timezone) if isinstance(storage, s.Timestamp) else is_aware
+    if isinstance(storage, _DECLARED.get(kind.name, ())) and has_zone == is_aware:
         return kind
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
@@ -440,6 +496,7 @@ _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bytes": (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary),
     "date": (s.Date,),
     "datetime": (s.Timestamp,),
+    "aware": (s.Timestamp,),
     "time": (s.Time,),
     "timedelta": (s.Duration,),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import os
 import threading
 import warnings
@@ -39,6 +40,8 @@ class RowOptions:
     fallback: bool = False
 
 
+ADVICE = "with fallback=True, it runs in Python"
+
 DEFAULT_OPTIONS = RowOptions()
 
 AnyPlan = Plan | PythonPlan
@@ -57,7 +60,6 @@ class CompiledRows:
         self._function = function
         self._options = options
         self._plans: dict[Any, Any] = {}
-        self._reasons: dict[Any, CompileError | UnsupportedError] = {}
         self._lock = threading.RLock()
         self.report = Report(function.__name__)
         if sources:
@@ -72,17 +74,22 @@ class CompiledRows:
         plans = [plan for plan in self._plans.values() if hasattr(plan, "text")]
         return plans[-1].text() if plans else ""
 
-    def reason(self) -> CompileError | UnsupportedError | None:
-        """Why there is no plan, for the last types that there was none for."""
-        return list(self._reasons.values())[-1] if self._reasons else None
+    def result_types(self) -> list[s.DataType]:
+        """The types of the results, for each set of column types so far."""
+        return [plan.returns for plan in self._plans.values()]
 
     def plan(
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Any:
-        """The plan for columns of those types; None if the function is not this compiler's."""
+        """The plan for columns of those types.
+
+        Raises:
+            CompileError, UnsupportedError: If the function has no compiled form for them, and is not to
+                run in Python.
+        """
         with self._lock:
             if columns not in self._plans:
                 self._plans[columns] = self._made(columns, nullable, returns)
@@ -92,14 +99,14 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Any:
         """The plan that is compiled."""
         options = self._options
         wraps = options.arithmetic == "machine"
         return Plan(self._function, columns, nullable, returns, options.strict, wraps)
 
-    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | None) -> Any:
+    def _in_python(self, nullable: Sequence[bool], returns: s.DataType | type | None) -> Any:
         """The plan of Python alone."""
         return PythonPlan(self._function, nullable, returns)
 
@@ -107,7 +114,7 @@ class CompiledRows:
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> Any:
         if os.environ.get("COLKERN_JIT") == "0":
             return self._in_python(nullable, returns)
@@ -117,9 +124,9 @@ class CompiledRows:
             if self._options.strict:
                 raise
             if not self._options.fallback:
-                advice = "with fallback=True, it runs in Python"
-                self._reasons[columns] = type(error)(f"{error}\n{advice}")
-                return None
+                name = self.report.name
+                text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+                raise type(error)(f"{text}\n{ADVICE}") from None
             self.report.reason = str(error).split("\n")[0]
             warnings.warn(f"{self.report.name} runs in Python: {self.report.reason}", stacklevel=4)
             return self._in_python(nullable, returns)
@@ -166,9 +173,22 @@ _OF_HINTS: dict[type, s.DataType] = {
     datetime.datetime: s.timestamp("us"),
     datetime.time: s.time64("us"),
     datetime.timedelta: s.duration("us"),
+    decimal.Decimal: s.decimal128(18, 2),
 }
 
 
-def representative(declared: s.DataType | type | None) -> s.DataType | None:
-    """A type of columns that a declaration takes; None if it takes any."""
-    return _OF_HINTS.get(declared) if isinstance(declared, type) else declared
+def representatives(declared: Sequence[s.DataType | type | None]) -> list[tuple[s.DataType, ...]]:
+    """Types of columns that declarations take; none if one of them takes any.
+
+    The hint `datetime.datetime` takes columns with a time zone and without.
+    """
+    naive = [_OF_HINTS.get(each) if isinstance(each, type) else each for each in declared]
+    aware = [
+        s.timestamp("us", "UTC") if each is datetime.datetime else known
+        for each, known in zip(declared, naive, strict=True)
+    ]
+    return [
+        tuple([each for each in types if each is not None])
+        for types in ([naive] if naive == aware else [naive, aware])
+        if None not in types
+    ]

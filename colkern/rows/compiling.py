@@ -12,7 +12,15 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
-from colkern.kernels import primitives, row_dicts, row_lists, row_results, row_slots, row_values
+from colkern.kernels import (
+    primitives,
+    row_decimals,
+    row_dicts,
+    row_lists,
+    row_results,
+    row_slots,
+    row_values,
+)
 from colkern.rows.emitter import Program
 
 _OPTIONS: dict[str, Any] = {
@@ -43,6 +51,9 @@ BODIES = (
     row_slots.valid_bits,
     row_slots.is_valid,
     row_slots.bit_at,
+    row_decimals.is_of_scale,
+    row_decimals.of_integer,
+    row_decimals.of_scale,
     row_results.put,
     row_results.row_bytes,
     row_results.row_text,
@@ -69,6 +80,7 @@ NAMES: dict[str, Any] = {
     "f8": np.float64,
     "Text": row_values.Text,
     "Bytes": row_values.Bytes,
+    "Decimal": row_values.Decimal,
 }
 """What else all generated source may name."""
 

@@ -9,6 +9,7 @@ from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
+from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
 from colkern.rows.containers import add, counter, new_container
 from colkern.rows.emitter import Emitter, derived
@@ -186,11 +187,14 @@ class Accumulator:
         emitter: Where it is written.
         node: What tells it apart.
         start: Its first value.
+        what: What tells it apart from others of the node.
     """
 
-    def __init__(self, emitter: Emitter, node: ast.AST, start: Value) -> None:
+    def __init__(
+        self, emitter: Emitter, node: ast.AST, start: Value, what: str = "accumulator"
+    ) -> None:
         self._emitter = emitter
-        self._key = (id(node), "accumulator")
+        self._key = (id(node), what)
         start = emitter.numbers(start)
         kind = k.joined(start.kind, emitter.widened.get(self._key, start.kind))
         assert kind is not None
@@ -225,11 +229,19 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
             return invoked(emitter, body, [made, first_value], k.FLOAT, "sum")
     result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
 
+    added = Accumulator(emitter, node, constant(False), "added")
+
     def take(value: Value) -> None:
+        added.set(constant(True))
         result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
 
     items(emitter, node.args[0], take, any_order=True)
-    return result.get()
+    made = result.get()
+    if isinstance(made.kind, k.Decimal) and made.kind.loose:
+        # Of no decimals, the sum is the integer that it began with.
+        emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
+        return Value(k.decimal_of(made.kind.scale), made.code)
+    return made
 
 
 def any_of(emitter: Emitter, node: ast.Call) -> Value:
@@ -424,6 +436,11 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`dict()`, and `dict(…)` of pairs."""
     from colkern.rows.containers import unpacked
 
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Name):
+        value = expression(emitter, node.args[0])
+        if k.is_row(value.kind):
+            # Compiled code does not change it.
+            return value
     made = new_container(emitter, node, "dict", 0)
     if node.args:
         items(
@@ -438,7 +455,7 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
-    """`tuple(…)` of a tuple; of others, whose length is not known, it is refused."""
+    """`tuple(…)`: of what is no tuple, a list that stands for one, as its length depends on the row."""
     if not node.args:
         return constant(())
     if not isinstance(node.args[0], ast.GeneratorExp | ast.Call):
@@ -447,8 +464,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
             return constant(tuple(value.constant))
         if isinstance(value.kind, k.Tuple):
             return value
-    # Of a length that depends on the row: compared, sorted and returned as a list is.
-    return _list_of(emitter, node.args[0])
+    return tuple_as_list(_list_of(emitter, node.args[0]))
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:

@@ -13,15 +13,17 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from colkern.errors import UnsupportedError
-from colkern.kernels import row_dicts, row_items
+from colkern.kernels import row_decimals, row_dicts, row_items
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
+from colkern.rows.time_zones import fixed_offset
 
 _ALL = (1 << 64) - 1
 _EPOCH = datetime(1970, 1, 1)
@@ -76,9 +78,15 @@ def _parts_of(kind: Kind) -> list[int]:
         if len(inner) != 1:
             raise UnsupportedError(f"{kind}: nothing compares a tuple that may be None")
         return [row_items.OPTIONAL, *inner]
-    if isinstance(kind, k.Container):
-        return [row_items.HANDLE]
+    if isinstance(kind, k.Container | k.Decimal) or _is_turned(kind):
+        # Decimals that are equal may have other digits.
+        return [row_items.HANDLE] * kind.words
     return [_PARTS.get(kind.name, row_items.NUMBER)] if kind.words else []
+
+
+def _is_turned(kind: Kind) -> bool:
+    """Whether it is a datetime of a zone whose clock is turned: moments have another order than clocks."""
+    return isinstance(kind, k.Aware) and kind.zone is not None and fixed_offset(kind.zone) is None
 
 
 def has_order(kind: Kind) -> bool:
@@ -102,6 +110,7 @@ _KINDS: dict[type, Kind] = {
     time: k.TIME,
     timedelta: k.TIMEDELTA,
     type(None): k.NONE,
+    Decimal: k.PLAIN["Decimal"],
 }
 
 
@@ -113,7 +122,9 @@ def kind_of(value: Any) -> Kind:
     """
     if type(value) in _KINDS:
         _require_range(value)
-        return _KINDS[type(value)]
+        if type(value) is Decimal:
+            return k.decimal_of(-decimal_words(value)[1])
+        return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
     if isinstance(value, tuple):
         names = getattr(value, "_fields", ())
         return k.tuple_of(tuple(map(kind_of, value)), tuple(names), type(value))
@@ -141,8 +152,36 @@ def _require_range(value: Any) -> None:
         raise UnsupportedError(f"the constant {value} has more than 64 bits")
     if type(value) is str and not value.isascii() and _SURROGATE.search(value):
         raise UnsupportedError(f"the constant {value!r} has half of a character of UTF-16")
-    if type(value) in (datetime, time) and value.tzinfo is not None:
+    if type(value) is Decimal:
+        number, exponent = decimal_words(value)
+        is_signed_zero = number == 0 and value.is_signed()
+        if (
+            is_signed_zero
+            or abs(number) >= row_decimals.END
+            or abs(exponent) > row_decimals.FARTHEST
+        ):
+            raise UnsupportedError(f"the constant {value!r}")
+    if type(value) is timedelta and not -(1 << 63) <= word_of(value) < 1 << 63:
+        raise UnsupportedError(f"the constant {value!r} has more than 64 bits of microseconds")
+    if type(value) is time and value.tzinfo is not None:
         raise UnsupportedError(f"the constant {value!r} has a time zone")
+    if type(value) is datetime and value.tzinfo is not None:
+        shown = value.astimezone(UTC).astimezone(value.tzinfo)
+        if shown.replace(fold=0) != value.replace(fold=0):
+            raise UnsupportedError(f"the constant {value!r}, which its clock never shows")
+
+
+def decimal_words(value: Decimal) -> tuple[int, int]:
+    """The number of a decimal, and the exponent of ten that it is times.
+
+    Raises:
+        UnsupportedError: If it is infinite or no number.
+    """
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise UnsupportedError(f"the constant {value!r}")
+    number = int("".join(map(str, digits)))
+    return -number if sign else number, exponent
 
 
 def _common(values: Iterable[Any]) -> Kind:
@@ -228,8 +267,13 @@ class _Writer:
             self._point(place, write(value, kind))
         elif isinstance(value, str | bytes):
             self._bytes(place, value)
+        elif isinstance(kind, k.Decimal):
+            is_decimal = isinstance(value, Decimal)
+            for word in decimal_words(value) if is_decimal else (int(value), 0):
+                self._set(place, word)
+                place += 1
         elif value is not None:
-            self._set(place, _word(value))
+            self._set(place, word_of(value))
 
     def _bytes(self, place: int, value: str | bytes) -> None:
         data = value if isinstance(value, bytes) else value.encode()
@@ -283,12 +327,13 @@ class _Writer:
         return header
 
 
-def _word(value: Any) -> int:
+def word_of(value: Any) -> int:
     """The word of a value that has one."""
     if isinstance(value, float):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
     if isinstance(value, datetime):
-        return (value - _EPOCH) // _MICROSECOND
+        epoch = _EPOCH if value.tzinfo is None else _EPOCH.replace(tzinfo=UTC)
+        return (value - epoch) // _MICROSECOND
     if isinstance(value, date):
         return (value - _EPOCH.date()).days
     if isinstance(value, time):
@@ -343,7 +388,7 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         return _mixed(state, int.from_bytes(data[-8:], "little"))
     if value is None:
         return state
-    return _mixed(state, _word(value + 0.0 if isinstance(value, float) else value) & _ALL)
+    return _mixed(state, word_of(value + 0.0 if isinstance(value, float) else value) & _ALL)
 
 
 def _mixed(state: int, word: int) -> int:

@@ -180,15 +180,25 @@ def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
 
 
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
-    if any(key is None for key in node.keys):
-        emitter.refuse("`**` in a dictionary has no compiled form")
-    keys = [expression(emitter, key) for key in node.keys if key is not None]
-    values = [emitter.numbers(expression(emitter, value)) for value in node.values]
-    names = tuple(key.constant for key in keys)
-    is_row = bool(keys) and all(isinstance(name, str) for name in names)
-    if is_row and len(set(names)) == len(names) and id(node) in emitter.rows:
-        kinds = tuple(value.kind for value in values)
-        return Value(k.tuple_of(kinds, names, dict), items=tuple(values))
+    keys: list[Value] = []
+    values: list[Value] = []
+    for key, item_node in zip(node.keys, node.values, strict=True):
+        value = emitter.numbers(expression(emitter, item_node))
+        if key is not None:
+            keys.append(expression(emitter, key))
+            values.append(value)
+            continue
+        value = emitter.plain(value)
+        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
+            keys += map(constant, value.kind.names)
+            values += value.items
+        else:
+            emitter.refuse(f"`**` of {value.kind} has no compiled form")
+    names = [key.constant for key in keys]
+    if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
+        row = dict(zip(names, values, strict=True))
+        kinds = tuple(value.kind for value in row.values())
+        return Value(k.tuple_of(kinds, tuple(row), dict), items=tuple(row.values()))
     made = new_container(emitter, node, "dict", len(keys))
     for pair in zip(map(emitter.numbers, keys), values, strict=True):
         add(emitter, made, pair)

@@ -33,7 +33,6 @@ _PARTS = {
     "time": "days, time = int64(-25567), value",
     "datetime": "days, time = date_of(value), time_of(value)",
 }
-_PARTS["utc"] = _PARTS["datetime"]
 
 _SHORT_FORMS = {
     "c": "%a %b %e %H:%M:%S %Y",
@@ -83,6 +82,8 @@ _WRITTEN = {
     "Y": _Written(4, "put_four({}, year)"),
 }
 _OF_YEARS = "CGyY"
+_OF_ZONES = "zZ"
+"""What is empty of a value without a zone."""
 
 
 @cache
@@ -92,18 +93,17 @@ def strftime(kind: str, format: str) -> Body:
     The C library's `%Y` of years before 1000 differs by system and by Python: they are left to Python.
 
     Args:
-        kind: `date`, `time`, `datetime`, or `utc`: a datetime in UTC.
+        kind: `date`, `time` or `datetime`.
         format: The format.
     """
     if not isinstance(format, str) or "\0" in format or not _in_locale_c():
         return date_text.leave_text
     written = re.sub("%([cDFhnrRtTxX%])", lambda m: _SHORT_FORMS.get(m[1], "%%"), format)
     directives = re.findall("%(.?)", written, re.DOTALL)
-    zone = {"Z": "UTC", "z": "+0000"} if kind == "utc" else {"Z": "", "z": ""}
-    if not {*directives} <= {*_WRITTEN, *zone, "%"}:
+    if not {*directives} <= {*_WRITTEN, *_OF_ZONES, "%"}:
         return date_text.leave_text
     steps, size = [], 0
-    for literal, directive in _pieces(written, zone):
+    for literal, directive in _pieces(written):
         try:
             data = literal.encode()
         except UnicodeEncodeError:
@@ -132,13 +132,13 @@ def strftime(kind: str, format: str) -> Body:
     return _body("arena: Arena, value: int64", "Text", lines, f"strftime {kind}")
 
 
-def _pieces(format: str, fixed: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _pieces(format: str) -> Iterator[tuple[str, str]]:
     """The literals of a format, each with the directive behind it, or none."""
     literal = ""
     for text, directive in re.findall("([^%]*)(?:%(.))?", format, re.DOTALL):
         literal += text
-        if directive == "%" or directive in fixed:
-            literal += fixed.get(directive, "%")
+        if directive == "%" or directive in _OF_ZONES:
+            literal += "%" if directive == "%" else ""
         elif directive or literal:
             yield literal, directive
             literal = ""
@@ -296,7 +296,7 @@ def isoformat(kind: str, separator: str, timespec: str) -> Body:
     """The body of `isoformat` with a separator and a precision.
 
     Args:
-        kind: `time`, `datetime`, or `utc`: a datetime in UTC.
+        kind: `time` or `datetime`.
         separator: Between date and time; of a time, none.
         timespec: As in Python.
     """

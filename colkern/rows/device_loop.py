@@ -19,7 +19,7 @@ from colkern.kernels import row_values, selection
 from colkern.memory import Items
 from colkern.rows import kinds as k
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
-from colkern.rows.loop import before_call, calls_with_arena, indented, zeros_of
+from colkern.rows.loop import MISFIT, before_call, calls_with_arena, indented, zeros_of
 from colkern.rows.plan import Plan
 from colkern.rows.results import Output, Sink, Slots, Written, is_hashed
 from colkern.rows.values import Value, inner, of_parts, zeros
@@ -87,10 +87,11 @@ class DeviceOutput(Output):
         """Make sure that all results can be gathered.
 
         Raises:
-            UnsupportedError: For dictionaries in lists: only a kernel makes lists of what they have.
+            UnsupportedError: For dictionaries in lists: only a kernel makes lists of what they have; for
+                decimals in lists.
         """
         in_lists = [below for part in self.below() if part.item for below in part.item.below()]
-        if any(is_hashed(part.inside) for part in in_lists):
+        if any(is_hashed(part.inside) or isinstance(part.inside, k.Decimal) for part in in_lists):
             raise UnsupportedError(f"results that are {self.kind} on a device")
 
     def is_elsewhere(self) -> bool:
@@ -210,6 +211,10 @@ def device_source(plan: Plan) -> DeviceSource:
         slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
     else:
         slot.append(line)
+    misfits = list(output.checks(result))
+    if misfits:
+        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        slot.append(f"    status = {program.site(plan.site(MISFIT)) << 8 | row_values.LEFT}")
     slot += ["if status == 0:", *("    " + line for line in output.lines(result))]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]

@@ -8,6 +8,8 @@ too narrow is noted, and the function is written again.
 from __future__ import annotations
 
 import ast
+import datetime
+import decimal
 import linecache
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from colkern.errors import CompileError, UnsupportedError
-from colkern.kernels import row_values
+from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import Block as ConstantBlock
-from colkern.rows.constants import constant_block, kind_of
+from colkern.rows.constants import constant_block, decimal_words, kind_of, word_of
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
 from colkern.rows.row_displays import rows_of
@@ -426,6 +428,8 @@ class Emitter:
             return Value(kind, self.exact_float(value))
         if kind.name == "int" and value.kind.name == "bool":
             return Value(kind, f"int({value.code})")
+        if kind.name == "Decimal" and value.kind.name in ("int", "bool"):
+            return Value(kind, self.exact_decimal(value))
         return replace(value, kind=kind)
 
     def exact_float(self, value: Value) -> str:
@@ -436,6 +440,14 @@ class Emitter:
                 "an integer of more than 53 bits beside floats",
             )
         return as_float(value)
+
+    def exact_decimal(self, value: Value) -> str:
+        """An integer as a decimal; the row is left to Python if it has too many digits."""
+        code = self.bind(f"int({value.code})")
+        if not _is_number(value.code):
+            test = f"{code} >= {row_decimals.END} or {code} <= -{row_decimals.END}"
+            self.leave_if(test, "an integer of more than 18 digits beside decimals")
+        return f"Decimal({code}, 0)"
 
     # Variables
 
@@ -697,6 +709,13 @@ def literal(emitter: Emitter, value: Any) -> Value:
             return Value(k.TEXT, emitter.text(value), constant=value)
         case bytes():
             return Value(k.BYTES, emitter.bytes(value), constant=value)
+        case decimal.Decimal():
+            kind = _known_kind(emitter, value, kind_of)
+            number, exponent = decimal_words(value)
+            return Value(kind, f"Decimal({number}, {exponent})", constant=value)
+        case datetime.date() | datetime.time() | datetime.timedelta():
+            kind = _known_kind(emitter, value, kind_of)
+            return Value(kind, str(word_of(value)), constant=value)
         case tuple():
             items = tuple(literal(emitter, item) for item in value)
             kinds = tuple(item.kind for item in items)
@@ -713,13 +732,17 @@ def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any],
         value: The constant.
         kind_of_value: The kind that it is laid out as.
     """
-    try:
-        kind = kind_of_value(value)
-    except UnsupportedError as error:
-        emitter.refuse(str(error))
+    kind = _known_kind(emitter, value, kind_of_value)
     place = emitter.program.block(constant_block(value, kind))
     parts = loaded(kind, f"pool + {place}")
     return replace(emitter.bind_value(kind, parts), constant=value)
+
+
+def _known_kind(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Kind:
+    try:
+        return kind_of_value(value)
+    except UnsupportedError as error:
+        emitter.refuse(str(error))
 
 
 def _float(value: float) -> str:

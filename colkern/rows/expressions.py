@@ -11,7 +11,7 @@ from typing import Any
 from colkern.errors import shown
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, constant_kind
+from colkern.rows.calls import as_tuple, call, constant_kind
 from colkern.rows.emitter import Block, Emitter
 from colkern.rows.values import NONE, Value, inner
 
@@ -210,6 +210,10 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         return folded
     if any(k.is_row(side.kind) for side in (left, right)):
         emitter.refuse("dictionaries have no order")
+    left, right = _as_lists(emitter, left, right)
+    if k.is_tuple(left.kind) != k.is_tuple(right.kind):
+        emitter.fail(row_values.TYPE_ERROR, f"{name} of {left.kind} and {right.kind}")
+        return Value(k.BOOL, "False")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         return _ordered(emitter, operation, left, right)
     return call(emitter, name, [left, right])
@@ -261,9 +265,31 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
             return constant(False)
         codes = [value.code for value in same if not value.is_constant]
         return Value(k.BOOL, f"({' & '.join(codes)})") if codes else constant(True)
-    if _never_equal(left.kind, right.kind):
+    left, right = _as_lists(emitter, left, right)
+    if _never_equal(left.kind, right.kind) or k.is_tuple(left.kind) != k.is_tuple(right.kind):
         return constant(False)
     return call(emitter, "==", [left, right])
+
+
+def _as_lists(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
+    """Two sides of a comparison: a tuple beside one whose length depends on the row is made as that is."""
+    if k.is_tuple(left.kind) and isinstance(right.kind, k.Tuple):
+        return left, _as_list(emitter, right)
+    if k.is_tuple(right.kind) and isinstance(left.kind, k.Tuple):
+        return _as_list(emitter, left), right
+    return left, right
+
+
+def _as_list(emitter: Emitter, value: Value) -> Value:
+    from colkern.rows.containers import add, new_container
+
+    assert isinstance(value.kind, k.Tuple)
+    if not issubclass(value.kind.form, tuple):
+        emitter.refuse(f"{value.kind} beside a tuple of any length has no compiled form")
+    made = new_container(emitter, emitter.node, "list", len(value.items))
+    for item in value.items:
+        add(emitter, made, (item,))
+    return as_tuple(made)
 
 
 def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
@@ -279,7 +305,19 @@ def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
     return equal(emitter, a, b)
 
 
-_ALONE = ("str", "bytes", "date", "datetime", "time", "timedelta", "list", "dict", "set", "tuple")
+_ALONE = (
+    "str",
+    "bytes",
+    "date",
+    "datetime",
+    "aware",
+    "time",
+    "timedelta",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+)
 
 
 def _never_equal(left: k.Kind, right: k.Kind) -> bool:
@@ -397,7 +435,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         return Value(k.BOOL, f"({value.code} != 0)")
     if value.kind in (k.TEXT, k.BYTES):
         return Value(k.BOOL, f"({value.code}.size != 0)")
-    if value.kind in (k.DATE, k.TIME, k.DATETIME):
+    if value.kind in (k.DATE, k.TIME, k.DATETIME) or isinstance(value.kind, k.Aware):
         return constant(True)
     if isinstance(value.kind, k.Container):
         length = call(emitter, "len", [value])

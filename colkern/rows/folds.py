@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,14 @@ from colkern.errors import CompileError
 from colkern.forks import cached_property
 from colkern.kernels import row_values
 from colkern.memory import EMPTY
+from colkern.rows import kinds as k
+from colkern.rows import near_sums
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_program
 from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
-from colkern.rows.loop import call_of, compiled_loop, loop_text
+from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, rows_of
 from colkern.rows.plan import arena_of_thread, placed_pool
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.states import States, Words
@@ -38,6 +41,15 @@ def written(
     first, *others = definition.parameters
     values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
     return write_program(wraps, definition, values | values_of(others, inputs), returns)
+
+
+def _are_integers(kind: Kind) -> list[bool]:
+    """Of the parts of a value, which are integers."""
+    if isinstance(kind, k.Optional):
+        return [False, *_are_integers(kind.of)]
+    if isinstance(kind, k.Tuple):
+        return [each for item in kind.items for each in _are_integers(item)]
+    return [kind.name == "int"] * len(zeros(kind))
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ class Fold:
     def __init__(
         self,
         title: str,
-        function: Callable[..., Any],
+        function: Any,
         states: States,
         inputs: Inputs,
         strict: bool = False,
@@ -85,6 +97,7 @@ class Fold:
         self._inputs = inputs
         self._strict = strict
         kind = states.kind
+        self._state_name = definition_of(function).parameters[0]
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
         self._texts = [self._text(grouped) for grouped in (False, True)]
         self._pool = placed_pool(self._program)
@@ -113,9 +126,47 @@ class Fold:
         step += ["if status != 0:", *("    " + line for line in leave)] if call.leaves else []
         step += [f"{name} = {new}" for name, new in zip(names, call.result.parts, strict=True)]
         if not grouped:
-            return loop_text(call, step, ["states"], before=load, after=store)
+            plain = self._near_rows(call, names, step)
+            return loop_text(call, step, ["states"], load, store, plain=plain)
         find = f"state = states + i8(groups[i]) * {8 * kind.words}"
         return loop_text(call, [find, *load, *step, *store], ["groups", "states"])
+
+    def _near_rows(self, call: Call, names: Sequence[str], step: Sequence[str]) -> list[str]:
+        """Lines for rows without nulls that a compiler makes vectors of; none if there is no such form."""
+        sources, near = self._program.sources, f"{self._name}_near"
+        parameters = [f"{self._state_name}_{part}" for part in range(len(names))]
+        numbers = [
+            parameter if is_number else ""
+            for parameter, is_number in zip(
+                parameters, _are_integers(self._states.kind), strict=True
+            )
+        ]
+        found = near_sums.near_sums(sources[self._name], near, numbers)
+        if found is None or call.one_by_one:
+            return []
+        sources[near], carried = found
+        most = near_sums.STATE
+        own = [names[parameters.index(parameter)] for parameter in carried]
+        new = call.result.parts
+        row = [line.replace(f"= {self._name}(", f"= {near}(") for line in call.lines]
+        for name in names:
+            row = [re.sub(rf"\b{name}\b", f"n{name}", line) for line in row]
+        row.append("bad |= status")
+        row += [f"n{name} = {part}" for name, part in zip(names, new, strict=True)]
+        block = [f"n{name} = {name}" for name in names] + ["bad = 0", *rows_of(row, "end")]
+        kept = [f"{name} = n{name}" for name in names]
+        return [
+            "while at < run:",
+            f"    end = min(at + u8({near_sums.ROWS}), run)",
+            "    bad = 1",
+            f"    if {' and '.join(f'-{most} < {name} < {most}' for name in own)}:",
+            *("        " + line for line in block),
+            "    if bad == 0:",
+            *("        " + line for line in kept),
+            "    else:",
+            *("        " + line for line in rows_of(step, "end")),
+            "    at = end",
+        ]
 
     @cached_property
     def _loops(self) -> list[Any]:

@@ -7,6 +7,7 @@ import re
 import string
 from collections.abc import Sequence
 
+from colkern.kernels import row_decimals
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter
@@ -39,7 +40,35 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
         return text_of(emitter, value)
     if value.is_constant:
         return evaluated(emitter, format, value.constant, specification)
-    return call(emitter, "format", [emitter.plain(value), constant(specification)])
+    value = emitter.plain(value)
+    if isinstance(value.kind, k.Decimal):
+        return _decimal(emitter, value, specification)
+    return call(emitter, "format", [value, constant(specification)])
+
+
+_DECIMAL = re.compile(r"((?:.?[<>^])?)(\+?)(0?)(\d*)(,?)(?:\.(\d+))?([fF]?)", re.DOTALL)
+
+
+def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
+    """`format` of a decimal: rounded, written, and put into its width as text is."""
+    found = _DECIMAL.fullmatch(specification)
+    if found is None or (found[6] and not found[7]) or (found[3] and (found[1] or found[5])):
+        emitter.refuse(f"the format {specification!r} of a decimal has no compiled form")
+    align, sign, zero, width, comma, places, letter = found.groups()
+    if places:
+        value = call(emitter, "round", [value, constant(int(places))])
+    if letter:
+        flags = [Value(k.BOOL, str(bool(flag))) for flag in (comma, sign)]
+        text = invoked(emitter, row_decimals.to_text, [value, *flags], k.TEXT, "format")
+    elif sign or comma:
+        emitter.refuse(f"the format {specification!r} of a decimal has no compiled form")
+    else:
+        text = text_of(emitter, value)
+    if not width:
+        return text
+    if zero:
+        return call(emitter, "str.zfill", [text, constant(int(width))])
+    return call(emitter, "format", [text, constant(f"{align or '>'}{width}")])
 
 
 def joined(emitter: Emitter, node: ast.JoinedStr) -> Value:
@@ -66,7 +95,7 @@ def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
     parts: list[str | Value] = []
     for each in specification.values:
         if isinstance(each, ast.Constant):
-            parts.append(each.value)
+            parts.append(str(each.value))
         elif isinstance(each, ast.FormattedValue):
             is_plain = each.conversion == -1 and each.format_spec is None
             size = expression(emitter, each.value) if is_plain else _field(emitter, each)
@@ -88,8 +117,7 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         name = "precision_" if text.endswith(".") else "width_"
         text += LATER[name]
         sizes[name] = emitter.plain(part)
-    is_known = kind is not None and not value.kind.loose
-    found = body_of_sizes(kind, text) if is_known else None
+    found = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
     if found is None or any(size.kind != k.INT for size in sizes.values()):
         emitter.refuse("a format that depends on the row like this has no compiled form")
     body, names = found

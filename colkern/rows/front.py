@@ -97,7 +97,10 @@ def sources_of(function: types.FunctionType) -> Sources:
         waiting += [
             value
             for name in _names_in(each.__code__)
-            if isinstance(value := named.get(name), types.FunctionType)
+            if isinstance(
+                value := getattr(named.get(name), "row_function", named.get(name)),
+                types.FunctionType,
+            )
         ]
     return found
 

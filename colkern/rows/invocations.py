@@ -6,10 +6,12 @@ import ast
 import collections
 import dataclasses
 import datetime
+import decimal
 import functools
 import inspect
 import re
 import types
+import zoneinfo
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -81,6 +83,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if isinstance(kind, k.Container):
         from colkern.rows.containers import add, most_common
 
+        if kind.is_tuple and name not in ("count", "index"):
+            emitter.refuse(f"tuple.{name}() has no compiled form")
         if kind.default == "count" and name == "most_common":
             most = needed(emitter, node.args[0]) if node.args else None
             return most_common(emitter, owner, most)
@@ -161,6 +165,9 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)
+        if name == "copy" and not arguments:
+            # Compiled code does not change it.
+            return owner
         if name == "get" and arguments and isinstance(arguments[0].constant, str):
             if arguments[0].constant in kind.names:
                 return owner.items[kind.names.index(arguments[0].constant)]
@@ -214,6 +221,8 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
+    # What `udf` has made is the plain function here.
+    function = getattr(function, "row_function", function)
     if is_generator(function) and emitter.gone_over is not node:
         emitter.refuse("a generator has a compiled form only where its items are asked for at once")
     if isinstance(function, ast.FunctionDef | ast.Lambda):
@@ -247,7 +256,24 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         arguments, named = _arguments(emitter, node)
         return call(emitter, f"{owner.__name__}.{function.__name__}", arguments, named)
     arguments, named = _arguments(emitter, node)
+    if function in _OF_CONSTANTS and all(v.is_constant for v in (*arguments, *named.values())):
+        made = _made(function, arguments, named)
+        if made is not None:
+            return made
     return call(emitter, table_name(function), arguments, named)
+
+
+_OF_CONSTANTS = (datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo, decimal.Decimal)
+"""Classes of which a value of constants is a constant."""
+
+
+def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
+    """A constant of constants; None if none can be made of them."""
+    try:
+        values = [value.constant for value in arguments]
+        return constant(function(*values, **{word: v.constant for word, v in named.items()}))
+    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
+        return None
 
 
 def _in_table(function: Any) -> bool:
@@ -311,14 +337,20 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
-    named = {"date": datetime.date, "datetime": datetime.datetime, "time": datetime.time}
+    named = {
+        "date": datetime.date,
+        "datetime": datetime.datetime,
+        "aware": datetime.datetime,
+        "time": datetime.time,
+    }
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
+    named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
     if isinstance(kind, k.Tuple):
         return issubclass(kind.form, classes)
     if kind.name not in named:
         emitter.refuse(f"isinstance() of {kind} has no compiled form")
-    return issubclass(named[kind.name], classes)
+    return issubclass(tuple if k.is_tuple(kind) else named[kind.name], classes)
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,31 @@ PLAIN = {
 
 
 @dataclass(frozen=True)
+class Aware(Kind):
+    """A datetime in a time zone: a word, the microseconds since 1970 in UTC.
+
+    Args:
+        zone: The time zone, one object for all values of a kind.
+    """
+
+    zone: tzinfo | None = None
+
+    def __str__(self) -> str:
+        return f"datetime[{self.zone}]"
+
+
+@dataclass(frozen=True)
+class Decimal(Kind):
+    """A decimal: two words, the number and the exponent of ten that it is times.
+
+    Args:
+        scale: How many digits there are behind the point at most; None if that is not known.
+    """
+
+    scale: int | None = None
+
+
+@dataclass(frozen=True)
 class Optional(Kind):
     """A value of another kind, or None.
 
@@ -95,15 +121,24 @@ class Container(Kind):
             a new value of that type; "count" for 0, which is not kept; empty for a KeyError.
         sites: The displays that it may come from, whose items can still become wider.
         constant: Whether it may be a constant, or part of one, which must not change.
+        is_tuple: Whether it stands for a tuple, whose length depends on the row.
     """
 
     items: tuple[Kind, ...] = ()
     default: str = ""
     sites: frozenset[int] = field(default=frozenset(), compare=False)
     constant: bool = field(default=False, compare=False)
+    is_tuple: bool = False
 
     def __str__(self) -> str:
+        if self.is_tuple:
+            return f"tuple[{self.items[0]}, ...]"
         return f"{self.name}[{', '.join(map(str, self.items))}]"
+
+
+def is_tuple(kind: Kind) -> bool:
+    """Whether a kind is that of tuples whose length depends on the row."""
+    return isinstance(kind, Container) and kind.is_tuple
 
 
 def has_constant(kind: Kind) -> bool:
@@ -160,6 +195,36 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
     return Tuple("tuple", words, items=items, names=names, form=form)
 
 
+def datetime_in(zone: tzinfo | None) -> Kind:
+    """The kind of a datetime in a zone, or without one."""
+    return DATETIME if zone is None else Aware("aware", zone=zone)
+
+
+def kind_of_datetime(value: datetime) -> Kind:
+    """The kind of a datetime that is known."""
+    return datetime_in(value.tzinfo)
+
+
+MOST_SCALE = 38
+"""The largest scale that is told apart; beyond, it is not known."""
+
+
+def decimal_of(scale: int | None, loose: bool = False) -> Decimal:
+    """The kind of a decimal with so many digits behind the point at most."""
+    known = None if scale is None or scale > MOST_SCALE else max(scale, 0)
+    return Decimal("Decimal", 2, loose, scale=known)
+
+
+PLAIN["Decimal"] = decimal_of(None)
+
+
+def scale_of(kind: Kind) -> int | None:
+    """How many digits behind the point a number that is added to decimals has at most."""
+    if isinstance(kind, Decimal):
+        return kind.scale
+    return 0 if kind.name in ("int", "bool") else None
+
+
 def list_of(item: Kind) -> Container:
     """The kind of a list."""
     return Container("list", items=(item,))
@@ -197,6 +262,10 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return replace(wider, loose=True)
     if isinstance(left, Tuple) and isinstance(right, Tuple):
         return _joined_tuple(left, right)
+    if is_tuple(left) != is_tuple(right):
+        return None
+    if isinstance(left, Decimal) or isinstance(right, Decimal):
+        return _joined_decimal(left, right)
     if isinstance(left, Container) and isinstance(right, Container) and left.name == right.name:
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
@@ -213,6 +282,15 @@ def _joined_optional(left: Kind, right: Kind) -> Kind | None:
     plain = [kind.of if isinstance(kind, Optional) else kind for kind in (left, right)]
     of = joined(*plain)
     return of and optional(of)
+
+
+def _joined_decimal(left: Kind, right: Kind) -> Kind | None:
+    if not {left.name, right.name} <= {"Decimal", "int", "bool"}:
+        return None
+    scales = [scale_of(left), scale_of(right)]
+    loose = left.loose or right.loose or left.name != right.name
+    known = [scale for scale in scales if scale is not None]
+    return decimal_of(max(known) if len(known) == 2 else None, loose)
 
 
 def _joined_tuple(left: Tuple, right: Tuple) -> Kind | None:

@@ -24,6 +24,9 @@ from colkern.rows.values import Value, of_parts, zeros
 NO_VALUE = "a value that Python does not have"
 """Why a row is left whose slot is outside of what a Python type holds."""
 
+MISFIT = "a result that its type does not have"
+"""Why a row is left whose result has no slot."""
+
 MOST_BODIES = 4
 """So many bodies may a function call whose loop is compiled in two forms."""
 
@@ -46,8 +49,7 @@ def run(start, stop, valid, arena, pool, marks, {parameters}):
 
 _PLAIN = """\
         run = valid_until(valid, at, last)
-        for i in range(at, run):
-{slot}
+{rows}
         at = run
 """
 
@@ -145,6 +147,7 @@ def loop_text(
     before: Sequence[str] = (),
     after: Sequence[str] = (),
     one_by_one: bool = False,
+    plain: Sequence[str] = (),
 ) -> str:
     """The loop around a call.
 
@@ -155,16 +158,23 @@ def loop_text(
         before: The lines before the loop.
         after: Those behind it.
         one_by_one: Whether slots without nulls have no plain loop, whatever the call says.
+        plain: The lines for slots `at` to `run`, without nulls; none for those of the plain loop.
     """
     begin = ["arena_begin = get_word(arena)"] if call.uses_arena else []
     lines = indented(slot, 12)
+    rows = indented(plain or rows_of(slot, "run"), 8)
     return _SOURCE.format(
         parameters=", ".join([*call.parameters, *parameters]),
         before=indented([*begin, *before] or ["pass"], 4),
-        plain="" if one_by_one or call.one_by_one else _PLAIN.format(slot=lines),
+        plain="" if one_by_one or call.one_by_one else _PLAIN.format(rows=rows),
         slot=lines,
         after=indented(after or ["pass"], 4),
     )
+
+
+def rows_of(slot: Sequence[str], end: str) -> list[str]:
+    """The plain loop over rows from `at` on."""
+    return [f"for i in range(at, {end}):", *("    " + line for line in slot)]
 
 
 def loop_source(
@@ -190,6 +200,10 @@ def loop_source(
     sinks = [part for part in memory if isinstance(part, Sink)]
     slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
     slot += call.lines
+    misfits = list(output.checks(call.result))
+    if misfits:
+        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        slot.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
     written = list(output.lines(call.result))
     if sinks:
         undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
@@ -201,7 +215,7 @@ def loop_source(
         if call.uses_arena:
             slot += [f"if status & 255 == {row_values.NO_ROOM}:", "    return i8(i)"]
         slot += written
-    leaves = call.leaves or bool(sinks)
+    leaves = call.leaves or bool(sinks or misfits)
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
     parameters = [part.name for part in memory]

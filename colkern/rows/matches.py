@@ -172,7 +172,8 @@ def _replaced(
     from colkern.rows.functions import local_function, users_function
 
     function = given.pop("repl").constant
-    if given or not isinstance(function, ast.AST | types.FunctionType):
+    users = ast.FunctionDef | ast.Lambda | types.FunctionType
+    if given or not isinstance(function, users):
         emitter.refuse(
             "re.sub() with a function has a compiled form for functions of Python's alone"
         )

@@ -49,7 +49,8 @@ class Plan:
         function: The plain Python function.
         columns: The types of the columns, none of them encoded.
         nullable: Which parameters get None where a column is null.
-        returns: The declared type of the results; None for what the function returns.
+        returns: The declared type of the results; None for what the function returns. The hint
+            `datetime.datetime` stands for one with the time zone that the results have, or none.
         strict: Whether a row that compiled code does not cover is an error.
         wraps: Whether arithmetic is the machine's.
         inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
@@ -67,7 +68,7 @@ class Plan:
         function: Any,
         columns: Sequence[s.DataType],
         nullable: Sequence[bool],
-        returns: s.DataType | None = None,
+        returns: s.DataType | type | None = None,
         strict: bool = False,
         wraps: bool = False,
         inner_nulls: bool = False,
@@ -97,8 +98,16 @@ class Plan:
         if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
+        if isinstance(returns, type):
+            of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
+            returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)
         if returns is not None:
-            self.kind = declared_kind(self.kind, returns)
+            try:
+                self.kind = declared_kind(self.kind, returns)
+            except UnsupportedError:
+                raise CompileError(
+                    f"{function.__name__} returns {self.kind} where {returns} is declared"
+                ) from None
         self._definition = definition
         self.program = program
         for argument in self.arguments:
@@ -292,7 +301,7 @@ class Plan:
                 try:
                     build_array([result], type=self.returns)
                 except (OverflowError, TypeError, ValueError):
-                    too_large = _is_number_of(result, self.returns)
+                    too_large = _overflows(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.title
                     refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
@@ -354,12 +363,27 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
 
-def _is_number_of(result: Any, type_: s.DataType) -> bool:
-    """Whether a result, or each of its items, is an integer where the type has integers."""
-    if isinstance(result, list):
-        items = type_.fields[0].type if isinstance(type_.storage, LISTS) else s.null()
-        return all(item is None or _is_number_of(item, items) for item in result)
-    return isinstance(result, int) and isinstance(type_, s.Int)
+def _overflows(result: Any, type_: s.DataType) -> bool:
+    """Whether a result has an integer that is none of its type."""
+    storage = type_.storage
+    if isinstance(storage, s.Int):
+        bits = storage.bit_width - storage.signed
+        least = -(1 << bits) if storage.signed else 0
+        return isinstance(result, int) and not least <= result < 1 << bits
+    if isinstance(storage, s.Map):
+        pairs = result.items() if isinstance(result, dict) else result
+        return any(_overflows(pair, storage.entries_field.type) for pair in pairs or ())
+    if isinstance(storage, s.Struct) and isinstance(result, dict | tuple):
+        values = (
+            result
+            if isinstance(result, tuple)
+            else [result.get(field.name) for field in storage.fields]
+        )
+        fields = [field.type for field in storage.fields]
+        return any(map(_overflows, values, fields))
+    if isinstance(storage, LISTS) and isinstance(result, list):
+        return any(_overflows(item, storage.fields[0].type) for item in result)
+    return False
 
 
 def _as_column_value(result: Any) -> Any:

@@ -23,11 +23,14 @@ class PythonPlan:
     """
 
     def __init__(
-        self, function: Callable[..., Any], nullable: Sequence[bool], returns: s.DataType | None
+        self,
+        function: Callable[..., Any],
+        nullable: Sequence[bool],
+        returns: s.DataType | type | None,
     ) -> None:
         self._function = function
         self._nullable = list(nullable)
-        self._returns = returns
+        self._returns = None if isinstance(returns, type) else returns
 
     @property
     def returns(self) -> s.DataType:

@@ -65,7 +65,7 @@ class Reduction:
         functions: Functions,
         columns: Sequence[s.DataType],
         nullable: Sequence[bool],
-        returns: s.DataType | None = None,
+        returns: s.DataType | type | None = None,
         strict: bool = False,
         wraps: bool = False,
         inner_nulls: bool = False,
@@ -210,7 +210,7 @@ class _Finish(Plan):
         name: str,
         finish: Callable[..., Any],
         states: States,
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
         strict: bool,
         wraps: bool,
     ) -> None:
@@ -236,12 +236,12 @@ class PythonReduction:
         name: str,
         functions: Functions,
         nullable: Sequence[bool],
-        returns: s.DataType | None,
+        returns: s.DataType | type | None,
     ) -> None:
         self._name = name
         self._functions = functions
         self._nullable = list(nullable)
-        self._returns = returns
+        self._returns = None if isinstance(returns, type) else returns
 
     @property
     def returns(self) -> s.DataType:

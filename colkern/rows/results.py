@@ -19,21 +19,23 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.kernels import bitmaps
+from colkern.kernels import bitmaps, row_decimals
 from colkern.memory import HOST, Buffer, Items
-from colkern.operations import list_flatten, nulls, struct_flatten
+from colkern.operations import cast, list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
-from colkern.rows.columns import LISTS
+from colkern.rows.columns import LISTS, type_of
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, inner
 from colkern.targets import Target
 
 _FIXED = {
     "bool": np.uint8,
+    "Decimal": np.int64,
     "int": np.int64,
     "float": np.float64,
     "date": np.int32,
     "datetime": np.int64,
+    "aware": np.int64,
     "time": np.int64,
     "timedelta": np.int64,
 }
@@ -148,6 +150,15 @@ class Output:
             lines = ["    " + line for line in lines]
         yield from lines or ["    pass"]
 
+    def checks(self, value: Value) -> Iterator[str]:
+        """Tests for a value that has no place in the memory: its row is left to Python."""
+        there = f"not {value.none} and " if isinstance(self.kind, k.Optional) else ""
+        value = inner(value)
+        if isinstance(self.inside, k.Decimal):
+            yield f"({there}not is_of_scale({value.code}, {self.inside.scale}))"
+        for part, item in zip(self.parts, value.items, strict=False):
+            yield from (f"({there}{test})" for test in part.checks(item))
+
     def _inside(self, value: Value) -> Iterator[str]:
         if self.is_text:
             yield f"full |= put({self.name}_data, {value.code}.address, {value.code}.size) < 0"
@@ -160,6 +171,8 @@ class Output:
                 yield from part.lines(item)
         elif self.is_number:
             code = f"1 if {value.code} else 0" if self.inside == k.BOOL else value.code
+            if isinstance(self.inside, k.Decimal):
+                code = f"of_scale({code}, {self.inside.scale})"
             yield f"{self.name}[i] = {code}"
 
     def _list_sinks(self) -> list[str]:
@@ -258,6 +271,9 @@ class Output:
             at += 1
         if self.is_text or self.item is not None:
             written[f"{self.name}_sizes"] = words[:, at]
+        elif isinstance(self.inside, k.Decimal):
+            valid = written[f"{self.name}_valid"] if isinstance(self.kind, k.Optional) else True
+            written[self.name] = self._rescaled(words[:, at] * valid, words[:, at + 1] * valid)
         elif self.is_number:
             written[self.name] = self.numbers(words[:, at])
         for part in self.parts:
@@ -269,6 +285,21 @@ class Output:
         dtype = _FIXED[self.inside.name]
         is_float = self.inside.name == "float"
         return words.copy().view(dtype) if is_float else words.astype(dtype)
+
+    def _rescaled(self, numbers: Items, exponents: Items) -> Items:
+        """The numbers of decimals in lists, with the scale of their type.
+
+        Raises:
+            ValueError: If one does not have it.
+        """
+        assert isinstance(self.inside, k.Decimal)
+        places = exponents + (self.inside.scale or 0)
+        up, down = (10 ** np.clip(sign * places, 0, 18) for sign in (1, -1))
+        fits = (abs(numbers) <= (row_decimals.END - 1) // up) & (numbers % down == 0)
+        if not fits.all():
+            raise ValueError(f"a Decimal in a list does not fit {type_of(self.inside)}")
+        rescaled: Items = numbers * up // down
+        return rescaled
 
     def array(
         self, target: Target, written: Mapping[str, Items], length: int, type_: s.DataType
@@ -307,7 +338,15 @@ class Output:
             buffers.append(_bits(target, written[self.name]))
         else:
             buffers.append(target.buffer(written[self.name]))
-        return Array(type_, length, buffers, children, null_count=missing)
+        made = Array(written_type(type_), length, buffers, children, null_count=missing)
+        return made if made.type == type_ else cast(made, type_)
+
+
+def written_type(type_: s.DataType) -> s.DataType:
+    """The type whose slots compiled code writes: of decimals, one of words of 64 bits."""
+    if not isinstance(type_, s.Decimal):
+        return type_
+    return s.decimal64(s.MAX_DECIMAL_PRECISION[64], type_.scale)
 
 
 def item_of(kind: k.Container) -> Kind:

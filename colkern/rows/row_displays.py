@@ -49,7 +49,7 @@ def _displays(node: ast.expr) -> Iterator[ast.Dict]:
     parts: list[ast.expr] = []
     match node:
         case ast.Dict(keys, values):
-            if all(isinstance(getattr(key, "value", None), str) for key in keys):
+            if all(key is None or isinstance(getattr(key, "value", None), str) for key in keys):
                 yield node
             parts = values
         case ast.List(parts) | ast.Tuple(parts) | ast.BoolOp(_, parts):

@@ -81,6 +81,7 @@ _ZEROS = {
     "bool": "False",
     "str": "Text(0, 0, True)",
     "bytes": "Bytes(0, 0)",
+    "Decimal": "Decimal(0, 0)",
 }
 
 
@@ -111,6 +112,11 @@ def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
         return [f"set_text({at}, {value.code})"]
     if kind == k.BYTES:
         return [f"set_bytes({at}, {value.code})"]
+    if kind.name == "Decimal":
+        return [
+            f"set_word({at}, {value.code}.coefficient)",
+            f"set_word({at} + 8, {value.code}.exponent)",
+        ]
     if kind.name == "float":
         return [f"set_word({at}, bits_of_float({value.code}))"]
     if kind == k.BOOL:
@@ -133,6 +139,8 @@ def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
         return (f"get_text({at})",)
     if kind == k.BYTES:
         return (f"get_bytes({at})",)
+    if kind.name == "Decimal":
+        return (f"Decimal(get_word({at}), get_word({at} + 8))",)
     if kind.name == "float":
         return (f"float_of_bits(get_word({at}))",)
     if kind == k.BOOL:

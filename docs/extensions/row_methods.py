@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import decimal
 import inspect
 import textwrap
 from pathlib import Path
@@ -53,6 +54,7 @@ CLASSES = {
     "datetime": datetime.datetime,
     "time": datetime.time,
     "timedelta": datetime.timedelta,
+    "Decimal": decimal.Decimal,
     "list": list,
     "dict": dict,
     "set": set,

@@ -11,28 +11,15 @@ from corpus.runner import compare, run_colkern
 
 REFUSED = frozenset(
     (
-        # Columns of decimals, and of timestamps in a zone.
-        "conversions.money_text",
-        "finance.in_euro",
-        "invoices.cash_words",
-        "invoices.decimal_tax",
-        "invoices.open_amount",
-        "calendar_days.utc_day",
         # Formats, patterns and functions that depend on the row, or that compiled code does not have.
         "calendar_days.any_format",
-        "codes.newer_than_ten",
-        "codes.peek",
         "containers.longest_run",
         "containers.numbered",
         "conversions.outcome",
         "flights.at_hub",
         "flow.composed",
-        "flow.in_pieces",
-        "flow.tree_depth",
-        "formats.padded",
         "json_like.loaded_id",
         "patterns.bold",
-        "patterns.doubled",
         "patterns.has_double",
         "records.fields",
     )

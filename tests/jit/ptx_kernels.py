@@ -9,7 +9,6 @@ import numpy as np
 from cuda.ptx_machine import Kernel as Machine
 
 from colkern.arrays import Array, RecordBatch
-from colkern.jit.device.columns_of_rows import DevicePlan
 from colkern.jit.device.emitter import Shared
 from colkern.jit.device.kernels import CudaKernel, type_of
 from colkern.jit.device.launching import needed
@@ -33,30 +32,6 @@ def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns:
     Machine(text).launch(1, len(out), values, allocations)
     found: list[Any] = out.tolist()
     return [*found, int(errors[0])]
-
-
-def run_rows(plan: DevicePlan, machine: Machine, *columns: Array) -> tuple[Any, int]:
-    """What a function of rows writes, by name, with two threads; and the error that it keeps.
-
-    Args:
-        plan: The function for columns of such types.
-        machine: The PTX that it compiles to.
-        columns: In host memory.
-    """
-    kernel, length = plan._kernel, columns[0].length
-    written = [np.zeros(length * r.per_slot, r.dtype) for r in plan._output.rooms()]
-    failed = np.full(1, 2**64 - 1, np.uint64)
-    given = [np.int64(length), failed, *columns, *written]
-    made = kernel._specialised(tuple(map(type_of, given)), False)
-    named = {f"a{k}": column for k, column in enumerate(columns)}
-    numbers = needed(made.needs, named, None, made.program, made.literals, HOST)
-    arrays = [failed, *written, *(table for table, _ in made.literals.values())]
-    arrays += [array for column in columns for array in memory_of(column)]
-    values = [length, *(n for array in (failed, *written) for n in parameters(array))]
-    values += [int(number) % (1 << 64) for number in numbers]
-    machine.launch(1, 2, values, [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays])
-    names = [room.name for room in plan._output.rooms()]
-    return dict(zip(names, written, strict=True)), int(failed[0])
 
 
 def parameters(array: Any) -> list[int]:

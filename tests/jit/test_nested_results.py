@@ -6,124 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from arrow_oracle import from_pyarrow
-from hypothesis import given
-from hypothesis import strategies as st
 
 import colkern as ck
 from colkern import schema as s
-from colkern.jit import ByteString
 from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
 from colkern.jit.results.result_types import result_type
-
-# What a column holds is a result
-
-
-@ck.udf
-def itself(value: Any):
-    return value
-
-
-def lists(values: st.SearchStrategy[Any], size: int | None = None) -> st.SearchStrategy[Any]:
-    return st.none() | st.lists(values, min_size=size or 0, max_size=3 if size is None else size)
-
-
-NESTED = pa.struct(
-    [
-        ("lists", pa.large_list(pa.list_(pa.string()))),
-        ("map", pa.map_(pa.string(), pa.int16())),
-        ("pairs", pa.list_(pa.decimal128(30, 2), 2)),
-    ]
-)
-texts = st.none() | st.text("ab é😀", max_size=3)
-decimals = st.none() | st.decimals(-(10**20), 10**20, places=2)
-maps = lists(st.tuples(st.text(max_size=2), st.none() | st.integers(-9, 9)))
-nested = st.none() | st.fixed_dictionaries(
-    {
-        "lists": lists(lists(texts)),
-        "map": maps,
-        "pairs": lists(decimals, 2),
-    }
-)
-
-
-@given(values=st.lists(nested, max_size=40), start=st.integers(0, 3))
-def test_values_of_any_nesting_are_results(values: list[Any], start: int) -> None:
-    column = pa.array(values, NESTED).slice(min(start, len(values)))
-    found = itself(from_pyarrow(column))
-    found.validate(full=True)
-    assert found.type == from_pyarrow(column).type
-    assert pa.array(found).to_pylist() == column.to_pylist()
-
-
-def test_a_slot_of_a_union_is_a_union() -> None:
-    column = from_pyarrow(
-        pa.UnionArray.from_dense(
-            pa.array([1, 0, 1, 0], pa.int8()),
-            pa.array([0, 1, 1, 0], pa.int32()),
-            [pa.array([7, None]), pa.array(["a", "b"])],
-        )
-    )
-    found = itself(column)
-    found.validate(full=True)
-    assert (found.type, found.to_pylist()) == (column.type, ["a", None, "b", 7])
-
-
-def test_a_null_of_a_union_keeps_its_type_behind_runs() -> None:
-    union = pa.UnionArray.from_dense(
-        pa.array([1, 0, 1], pa.int8()),
-        pa.array([0, 0, 1], pa.int32()),
-        [pa.array([None], pa.int64()), pa.array([None, "b"])],
-    )
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3, 4], pa.int32()), union)
-    batch = from_pyarrow(pa.StructArray.from_arrays([runs], ["u"]))
-    field = ck.udf(lambda row: row.u)
-    found = pa.array(field(batch))
-    assert (found.type_codes.to_pylist(), found.to_pylist()) == ([1, 0, 0, 1], [None] * 3 + ["b"])
-
-
-# What a function makes
-
-
-@ck.udf
-def words(line: str, most: int):
-    """The words of a line, with where they stand; their first letters; None for too many."""
-    found = []
-    letters = []
-    start = 0
-    for i in range(len(line) + 1):
-        if i == len(line) or line[i] == ord(" "):
-            if start < i:
-                found.append((line[start:i], start))
-                letters.append([line[start : start + 1], str(i)])
-            start = i + 1
-    return (found, letters) if len(found) <= most else None
-
-
-@given(
-    rows=st.lists(
-        st.tuples(st.none() | st.text("ab ", max_size=6), st.none() | st.integers(1, 3)),
-        min_size=1,
-        max_size=80,
-    )
-)
-def test_tuples_of_lists_and_lists_of_tuples(rows: list[tuple[str | None, int | None]]) -> None:
-    lines, most = (list(column) for column in zip(*rows, strict=True))
-    found = words(pa.array(lines, pa.utf8()), pa.array(most, pa.int64()))
-    found.validate(full=True)
-    expected = []
-    for line, limit in rows:
-        made = None
-        if line is not None and limit is not None:
-            made = words.function(ByteString(line), limit)
-        expected.append(
-            made
-            and {
-                "f0": [{"f0": str(word), "f1": start} for word, start in made[0]],
-                "f1": [[str(letter), end] for letter, end in made[1]],
-            }
-        )
-    assert found.to_pylist() == expected
 
 
 def test_maps_are_lists_of_pairs_or_dictionaries() -> None:
@@ -179,40 +66,6 @@ def test_a_null_of_a_union_is_one_of_its_first_child() -> None:
     found.validate(full=True)
     assert found.to_pylist() == [1, None, None]
     assert found.children[0].null_count == 2
-
-
-def test_declared_dictionaries_runs_and_views_are_made_of_the_values() -> None:
-    kind = ck.struct(
-        [
-            ("category", ck.dictionary(ck.int8(), ck.utf8())),
-            ("runs", ck.run_end_encoded(ck.int16(), ck.int64())),
-            ("view", ck.utf8_view()),
-            ("lists", ck.list_view(ck.dictionary(ck.int8(), ck.utf8()))),
-        ]
-    )
-
-    @ck.udf(returns=kind)
-    def encoded(text: str):
-        return text[:1], len(text), text, [text, text[:1]]
-
-    found = encoded(pa.array(["ab", None, "ac"]))
-    found.validate(full=True)
-    assert found.type == kind
-    assert found.to_pylist() == [
-        {"category": t[:1], "runs": 2, "view": t, "lists": [t, t[:1]]} if t else None
-        for t in ("ab", None, "ac")
-    ]
-
-
-def test_a_list_of_another_length_than_declared_has_a_row() -> None:
-    @ck.udf(returns=ck.fixed_size_list(ck.float64(), 2))
-    def halves(x: int):
-        return [x / 2] * (2 if x < 5 else x)
-
-    assert halves(pa.array([1, None, 3])).to_pylist() == [[0.5, 0.5], None, [1.5, 1.5]]
-    with pytest.raises(ValueError, match=r"does not fit fixed_size_list.*\[2\]") as caught:
-        halves(pa.array([1, 2, 7, 4]))
-    assert caught.value.__notes__ == ["halves: row 2"]
 
 
 def test_the_result_of_a_reducer_may_be_a_list() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -68,55 +66,6 @@ def test_a_misspelt_word_is_no_default_of_a_result_whose_type_is_not_known() -> 
         ck.udf(lambda x: x, nulls="propogate")
 
 
-# Decimals
-
-WIDE = pa.decimal128(30, 2)
-decimals = st.decimals(-(10**24), 10**24, places=2, allow_nan=False)
-
-
-@ck.udf
-def doubled(x: Any):
-    return None if x == 0 else x + x
-
-
-@ck.udf(returns=ck.decimal256(40, 5))
-def rescaled(x: Any):
-    return x
-
-
-@given(values=st.lists(st.none() | decimals, max_size=70))
-def test_decimals_are_results_of_the_most_digits_or_of_the_declared_ones(
-    values: list[Decimal | None],
-) -> None:
-    column = pa.array(values, WIDE)
-    results = doubled(column)
-    assert results.type == ck.decimal128(38, 2)
-    assert results.to_pylist() == [None if not x else 2 * x for x in values]
-    assert rescaled(column).type == ck.decimal256(40, 5)
-    assert rescaled(column).to_pylist() == values
-
-
-def test_a_decimal_of_more_digits_than_declared_is_named_with_its_row() -> None:
-    @ck.udf(returns=ck.decimal128(20, 2), nulls=Decimal("0.50"))
-    def narrow(x: Any):
-        return x
-
-    most = Decimal("999999999999999999.99")
-    assert narrow(pa.array([most, None, -most], WIDE)).to_pylist() == [most, Decimal("0.5"), -most]
-    with pytest.raises(OverflowError, match=r"does not fit decimal128\(20, 2\)") as caught:
-        narrow(pa.array([most, most + 1], WIDE))
-    assert caught.value.__notes__ == ["narrow: row 1"]
-
-
-def test_a_smaller_scale_than_the_results_have_does_not_compile() -> None:
-    @ck.udf(returns=ck.decimal128(20, 1))
-    def narrow(x: Any):
-        return x
-
-    with pytest.raises(ck.CompileError, match=r"scale 2 where .* is declared; x.rescale\(1\)"):
-        narrow(pa.array([Decimal("0.25")], WIDE))
-
-
 # Structs
 
 
@@ -164,7 +113,7 @@ def test_a_tuple_is_a_row_of_a_struct_and_none_in_it_is_a_null_field(
 
 
 def test_structs_are_declared_hinted_or_inferred() -> None:
-    inner = ck.struct([("low", ck.int8()), ("high", ck.decimal128(5, 1))])
+    inner = ck.struct([("low", ck.int8()), ("high", ck.int16())])
 
     @ck.udf(returns=ck.struct([("sum", ck.int64()), ("parts", inner)]), nulls="pass")
     def declared(x):
@@ -188,14 +137,14 @@ def test_structs_are_declared_hinted_or_inferred() -> None:
 
     column = pa.array([1, None, 2])
     assert declared(column).to_pylist() == [
-        {"sum": 2, "parts": {"low": 1, "high": Decimal("0.2")}},
+        {"sum": 2, "parts": {"low": 1, "high": 2}},
         None,
-        {"sum": 3, "parts": {"low": 2, "high": Decimal("0.4")}},
+        {"sum": 3, "parts": {"low": 2, "high": 4}},
     ]
     assert hinted(column).to_pylist() == [{"f0": 1, "f1": 0.5}, None, {"f0": 2, "f1": 1.0}]
     assert named(column).to_pylist() == [{"low": 1, "high": 0.5}, None, {"low": 2, "high": 1.0}]
     assert inferred(column).type == ck.struct([("f0", ck.int64()), ("f1", ck.bool_())])
-    with pytest.raises(OverflowError, match="does not fit struct") as caught:
+    with pytest.raises(ValueError, match="does not fit struct") as caught:
         declared(pa.array([1, 200]))
     assert caught.value.__notes__ == ["declared: row 1"]
 
@@ -219,13 +168,13 @@ def test_tuples_that_are_not_as_declared_do_not_compile() -> None:
     def plain(x: int):
         return x, x
 
-    with pytest.raises(ck.CompileError, match="field 'b' is int64 where string is declared"):
+    with pytest.raises(ck.CompileError, match=r"plain returns tuple\[int, int\] where struct"):
         ck.udf(plain, returns=pair)
-    with pytest.raises(ck.CompileError, match="a tuple of 2 values where 1 are declared"):
+    with pytest.raises(ck.CompileError, match=r"plain returns tuple\[int, int\] where struct"):
         ck.udf(plain, returns=ck.struct([("a", ck.int64())]))
-    with pytest.raises(ck.CompileError, match="a tuple where int64 is declared"):
+    with pytest.raises(ck.CompileError, match=r"plain returns tuple\[int, int\] where int64"):
         ck.udf(plain, returns=ck.int64())
-    with pytest.raises(ck.CompileError, match=r"returns int64 where struct.* is declared"):
+    with pytest.raises(ck.CompileError, match=r"returns int where struct.* is declared"):
         ck.udf(lambda x: x, signature="(int64)", returns=pair)
 
 
@@ -266,9 +215,6 @@ def head(items: Any, count: int):
     return items[:count] if count <= len(items) else None
 
 
-machine_head = ck.udf(head.function, arithmetic="machine")
-
-
 @given(
     rows=st.lists(
         st.tuples(
@@ -288,32 +234,10 @@ def test_a_part_of_a_list_is_a_list_of_its_type(
         None if items is None or n is None else head.function(items, n)
         for items, n in zip(column.to_pylist(), counts, strict=True)
     ]
-    for function, type_ in ((head, "us"), (machine_head, "s")):
-        results = function(column, pa.array(counts, pa.int64()))
-        results.validate()
-        assert results.type == ck.list_(ck.timestamp(type_))
-        assert results.to_pylist() == expected
-
-
-def test_arrays_are_lists_and_the_fields_of_a_struct_may_be() -> None:
-    kind = ck.struct([("powers", ck.large_list(ck.int16())), ("name", ck.utf8())])
-
-    @ck.udf(returns=kind, nulls=([], "none"))
-    def powers(x: int):
-        made = np.empty(x, np.int64)
-        for k in range(x):
-            made[k] = x**k
-        return made, str(x)
-
-    assert powers(pa.array([2, None, 0, 3])).to_pylist() == [
-        {"powers": [1, 2], "name": "2"},
-        {"powers": [], "name": "none"},
-        {"powers": [], "name": "0"},
-        {"powers": [1, 3, 9], "name": "3"},
-    ]
-    with pytest.raises(OverflowError, match="out of the range of int16") as caught:
-        powers(pa.array([1, 7]))
-    assert caught.value.__notes__ == ["powers: row 1"]
+    results = head(column, pa.array(counts, pa.int64()))
+    results.validate()
+    assert results.type == ck.list_(ck.timestamp("us"))
+    assert results.to_pylist() == expected
 
 
 def test_lists_of_pythons_own_are_lists() -> None:

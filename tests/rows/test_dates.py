@@ -24,7 +24,7 @@ from colkern.kernels import calendar as civil
 from colkern.kernels import clock, date_text, primitives, row_values
 from colkern.rows import date_formats
 from colkern.rows.methods import Method
-from colkern.rows.methods.dates import METHODS, UTC_METHODS
+from colkern.rows.methods.dates import METHODS
 
 KINDS = {name: getattr(datetime, name) for name in ("date", "time", "datetime", "timedelta")}
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -317,8 +317,6 @@ def test_strftime_writes_what_python_writes(value: datetime.datetime, parts: lis
     assert run(date_formats.strftime("datetime", format), value) == value.strftime(format)
     assert run(date_formats.strftime("date", format), value.date()) == value.date().strftime(format)
     assert run(date_formats.strftime("time", format), value.time()) == value.time().strftime(format)
-    aware = value.replace(tzinfo=datetime.UTC)
-    assert run(date_formats.strftime("utc", format), aware) == aware.strftime(format)
 
 
 @pytest.mark.parametrize("format", ["%Q", "%", "a\0b", "%:z", "%-d", "\ud800"])
@@ -434,16 +432,6 @@ def test_iso_text_is_read_as_in_python(value: datetime.datetime, chance: random.
         except ValueError:
             wanted = ValueError
         assert found in (wanted, LEFT), text
-
-
-@given(st.datetimes(timezones=st.just(datetime.UTC)))
-def test_datetimes_in_utc_are_written_with_their_zone(value: datetime.datetime) -> None:
-    rows = {row.name: row.body for row in UTC_METHODS}
-    assert run(rows["str"], value) == str(value)
-    assert run(rows["utc_datetime.isoformat"]("T", "seconds"), value) == value.isoformat(
-        "T", "seconds"
-    )
-    assert run(rows["utc_datetime.timestamp"], value) == value.timestamp()
 
 
 def test_no_room_in_the_arena() -> None:

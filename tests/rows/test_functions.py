@@ -380,3 +380,19 @@ def test_threads_give_what_one_gives() -> None:
     finally:
         set_num_threads(before)
     assert got == [s.split(",")[1].zfill(9) for s in rows]
+
+
+def test_text_is_bytes_where_these_are_asked_for() -> None:
+    @ck.udf
+    def first(data: bytes) -> int:
+        return data[0]
+
+    texts = ["é", "a"]
+    for column in (ck.array(texts), ck.array(texts, ck.utf8_view())):
+        assert first(column).to_pylist() == [0xC3, 0x61]
+
+    @ck.udf
+    def left_to_python(data: bytes) -> str:
+        return str(len(data) * 2**62)
+
+    assert left_to_python(ck.array(texts)).to_pylist() == [str(2**63), str(2**62)]

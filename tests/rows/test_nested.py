@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 import pytest
@@ -27,6 +27,17 @@ def check(
     assert made.rows.reason() is None
     assert sum(made.report().left.values()) == left
     return found
+
+
+class Pair(TypedDict):
+    """Two numbers."""
+
+    a: int
+    b: int
+
+
+def sorted_rows(rows: Any) -> Any:
+    return sorted(rows)
 
 
 # Lists
@@ -105,6 +116,15 @@ def test_a_list_without_none_is_plain() -> None:
     check(lambda words: "-".join(words), column)
     with pytest.raises(TypeError, match="NoneType found"):
         ck.udf(lambda words: "-".join(words))(pa.array([["a"], ["a", None]]))
+
+
+def test_what_is_null_alone() -> None:
+    empty = pa.array([[], None, []])
+    check(lambda words: "-".join(words), empty)
+    check(lambda numbers: sum(numbers), empty)
+    check(lambda items: len(items), pa.array([[], [None, None], None]), left=1)
+    rows = pa.array([{"x": None, "y": 1}, None])
+    check(lambda row: row["y"] if row["x"] is None else row["x"], rows)
 
 
 def test_a_list_is_the_function_s_own() -> None:
@@ -192,6 +212,53 @@ def test_structs_and_lists_in_each_other() -> None:
         return sum(part["a"]["b"] for part in parts)
 
     check(of_item, pa.array([[{"a": {"b": 1}}, {"a": {"b": 5}}], None, []]))
+
+
+def test_rows_are_made_of_rows() -> None:
+    column = pa.array([{"x": 1, "y": "a"}, None, {"x": 2, "y": "b"}])
+    check(lambda row: {**row, "y": 5, "z": [row["x"]]}, column)
+    check(lambda row: {**dict(row), **row.copy()}, column)
+
+
+def test_rows_are_sorted_and_grouped_by_their_values() -> None:
+    rows = [
+        [{"x": 1, "y": "b"}, {"x": 3, "y": "a"}, {"x": 2, "y": "b"}],
+        None,
+        [{"x": 2, "y": "c"}],
+    ]
+    column = pa.array(rows)
+    check(lambda rows: sorted(rows, key=lambda row: row["y"]), column)
+    check(lambda rows: max(rows, key=lambda row: row["x"])["y"], column)
+
+    def grouped(rows: Any) -> Any:
+        groups: dict[str, list[int]] = {}
+        for row in rows:
+            groups.setdefault(row["y"], []).append(row["x"])
+        return [{"key": key, "values": values} for key, values in groups.items()]
+
+    check(grouped, column)
+    # Python does not compare them.
+    with pytest.raises(TypeError, match="'<' not supported"):
+        ck.udf(sorted_rows, fallback=True)(column)
+
+
+@pytest.mark.filterwarnings("ignore:.* runs in Python")
+def test_hints_that_say_little_take_what_there_is() -> None:
+    def first(row: dict[str, Any]) -> Any:
+        return row["x"]
+
+    def longest(rows: list[dict] | None) -> int:  # type: ignore[type-arg]
+        return len(rows or [])
+
+    check(first, pa.array([{"x": 1}, None]))
+    check(longest, pa.array([[{"x": 1}], None]), nulls="pass")
+
+    def doubled(rows: list[Pair]) -> list[Pair]:
+        return [{"a": row["b"], "b": row["a"]} for row in rows]
+
+    assert check(doubled, pa.array([[{"a": 1, "b": 2}], None])).type == ck.list_(
+        ck.struct([("a", ck.int64()), ("b", ck.int64())])
+    )
 
 
 # Maps

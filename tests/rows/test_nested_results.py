@@ -152,8 +152,17 @@ def test_maps_are_declared() -> None:
     pairs = ck.udf(lambda s: [(w, len(w)) for w in s.split()], strict=True, returns=kind)
     expected = [line and [(w, len(w)) for w in line.split()] for line in LINES]
     assert pairs(ck.array(LINES)).to_pylist() == [[] if x == "" else x for x in expected]
-    with pytest.raises(ValueError, match="does not fit map") as caught:
+    with pytest.raises(OverflowError, match="does not fit map") as caught:
         ck.udf(lambda s: {s: len(s) * 100}, returns=kind)(ck.array(["a", "bb"]))
+    assert caught.value.__notes__[-1].endswith("row 1")
+
+
+def test_numbers_in_parts_that_do_not_fit_have_a_row() -> None:
+    kind = ck.struct([("a", ck.list_(ck.uint8())), ("b", ck.utf8())])
+    narrow = ck.udf(lambda n: {"a": [n], "b": ""}, returns=kind)
+    assert narrow(ck.array([1, None])).to_pylist() == [{"a": [1], "b": ""}, None]
+    with pytest.raises(OverflowError, match="does not fit struct") as caught:
+        narrow(ck.array([1, 300]))
     assert caught.value.__notes__[-1].endswith("row 1")
 
 

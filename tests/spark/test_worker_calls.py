@@ -170,10 +170,10 @@ def test_an_aggregate_of_another_type_than_numbers_keeps_its_type() -> None:
     @ck.reducer
     class Latest:
         def init():
-            return -(2**62)
+            return None
 
         def update(state, day: datetime.date):
-            return max(state, day)
+            return day if state is None else max(state, day)
 
         def finish(state) -> datetime.date:
             return state

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
+from colkern.bitmaps import packed
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
-from colkern.jit.results.writers import DAY, writer_of
 from colkern.layouts import Role, layout
+from colkern.memory import allocate
 from colkern.targets import Items
 
 
@@ -171,10 +172,25 @@ def _null(data_type: s.Null) -> Node:
     return Node(NodeKind.NULL)
 
 
-@NODES.of(s.Bool, s.FloatingPoint)
-def _as_written(data_type: s.DataType) -> Node:
-    writer = writer_of(data_type)
-    return Node(NodeKind.NUMBER, writer.item, finish=writer.finish)
+@NODES.of(s.Bool)
+def _bool(data_type: s.Bool) -> Node:
+    return Node(NodeKind.NUMBER, np.dtype(np.uint8), finish=packed)
+
+
+@NODES.of(s.FloatingPoint)
+def _float(data_type: s.FloatingPoint) -> Node:
+    if data_type.bit_width > 16:
+        return Node(NodeKind.NUMBER, layout(data_type).spec(Role.DATA).dtype)
+    # From 64 bits at once: by way of 32 they would be rounded twice.
+    return Node(NodeKind.NUMBER, np.dtype(np.float64), finish=_narrowed)
+
+
+def _narrowed(values: Items) -> Items:
+    """Floats as those of 16 bits: one that is too large is an infinity."""
+    narrowed = allocate(len(values), np.float16)
+    with np.errstate(over="ignore"):
+        narrowed[:] = values
+    return narrowed
 
 
 @NODES.of(s.Int, s.Timestamp, s.Duration)
@@ -194,13 +210,15 @@ def _decimal(data_type: s.Decimal) -> Node:
 
 @NODES.of(s.Date)
 def _date(data_type: s.Date) -> Node:
-    day = 1 if data_type.unit == "day" else DAY["ms"]
+    day = 1 if data_type.unit == "day" else s.SECONDS_A_DAY * s.PER_SECOND["ms"]
     return replace(_integer(data_type), multiple_of=day)
 
 
 @NODES.of(s.Time)
 def _time(data_type: s.Time) -> Node:
-    return replace(_integer(data_type), bounds=(0, DAY[data_type.unit] - 1))
+    return replace(
+        _integer(data_type), bounds=(0, s.SECONDS_A_DAY * s.PER_SECOND[data_type.unit] - 1)
+    )
 
 
 @NODES.of(s.Interval)

@@ -20,7 +20,7 @@ from colkern.errors import UnsupportedError
 from colkern.jit.building.arrays import built_array
 from colkern.jit.building.nodes import ROW, State
 from colkern.jit.building.tree import CHANGED, Part, Tree
-from colkern.jit.rows.row_loop import run_noted
+from colkern.jit.row_notes import run_noted
 from colkern.memory import Device, allocate
 
 

@@ -7,6 +7,7 @@ Whoever gives Numba a type of these takes it from here, so that Numba knows the 
 """
 
 # Imported for what they teach Numba.
+from colkern.jit.values import parsing, tuples  # noqa: F401
 from colkern.jit.views import attributes, items, iteration  # noqa: F401
 from colkern.jit.views.column_types import batch_type as batch_type
 from colkern.jit.views.column_types import column_type as column_type

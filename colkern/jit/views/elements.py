@@ -11,12 +11,11 @@ from collections.abc import Callable
 from numba import carray, types
 from numba.extending import intrinsic, overload, register_jitable
 from numba.np.numpy_support import from_dtype
-from numpy import int64, uint32, uint64
+from numpy import int64, uint8, uint32, uint64
 
 from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
-from colkern.jit.rows.support import bit
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.values.strings import binary, binary_at, text, text_at
 from colkern.jit.views.column_types import (
@@ -37,6 +36,12 @@ from colkern.jit.views.columns import (
 )
 from colkern.kernels import runs, slot_values
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
+
+
+@register_jitable
+def bit(bitmap, i):
+    """Whether bit `i` (uint64) of `bitmap` (uint8[]) is set."""
+    return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
 
 
 def value_at(column, slot):

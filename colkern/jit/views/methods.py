@@ -18,7 +18,6 @@ from numpy import uint64
 
 from colkern import schema as s
 from colkern.jit.lowering import Lowering
-from colkern.jit.rows.support import bit
 from colkern.jit.views.column_types import (
     ColumnType,
     EntriesType,
@@ -28,6 +27,7 @@ from colkern.jit.views.column_types import (
 )
 from colkern.jit.views.columns import emit_child, emit_part
 from colkern.jit.views.elements import (
+    bit,
     child_slot,
     index_at,
     reader_of,

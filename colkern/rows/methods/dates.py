@@ -31,17 +31,17 @@ def _formatted(kind: str, plain: Body) -> Callable[[str], Body]:
     return body
 
 
-def _texts(kind: str, of: str, plain: Body) -> list[Method]:
+def _texts(of: str, plain: Body) -> list[Method]:
     """What all but durations have: `str`, `format` and `strftime`."""
     return [
         Method("str", f"({of}) -> str", plain),
         Method(
-            "format", f"({of}, format_spec: const = '') -> str", _formatted(kind, plain), made=True
+            "format", f"({of}, format_spec: const = '') -> str", _formatted(of, plain), made=True
         ),
         Method(
             f"{of}.strftime",
             f"({of}, format: const) -> str",
-            partial(formats.strftime, kind),
+            partial(formats.strftime, of),
             made=True,
         ),
     ]
@@ -65,7 +65,7 @@ _DATES = [
     Method("date.timetuple", f"(date) -> tuple[{_NINE}]", calendar.timetuple),
     Method("date.replace", f"(date, {_DATE_FIELDS}) -> date", calendar.replace_date),
     Method("date.isoformat", "(date) -> str", date_text.isoformat_date),
-    *_texts("date", "date", date_text.isoformat_date),
+    *_texts("date", date_text.isoformat_date),
     *_compared("date"),
     Method("bool", "(date) -> bool", "True"),
     Method("datetime.date", "(year: int, month: int, day: int) -> date", calendar.new_date),
@@ -89,7 +89,7 @@ _TIMES = [
         partial(formats.isoformat, "time", ""),
         made=True,
     ),
-    *_texts("time", "time", date_text.str_time),
+    *_texts("time", date_text.str_time),
     *_compared("time"),
     Method("bool", "(time) -> bool", "True"),
     Method("datetime.time", f"({_CLOCK}) -> time", clock.new_time),
@@ -97,39 +97,37 @@ _TIMES = [
 ]
 
 
-def _of_instants(kind: str, of: str, plain: Body) -> list[Method]:
-    """What datetimes with and without a zone have."""
-    replaced = f"{_DATE_FIELDS}, {_TIME_FIELDS}"
-    return [
-        *(
-            Method(f"{of}.{name}", f"({of}) -> int", getattr(clock, f"datetime_{name}"))
-            for name in (
-                *("year", "month", "day", "hour", "minute", "second", "microsecond"),
-                *("weekday", "isoweekday", "toordinal"),
-            )
-        ),
-        Method(f"{of}.isocalendar", f"({of}) -> tuple[int, int, int]", clock.datetime_isocalendar),
-        Method(f"{of}.date", f"({of}) -> date", clock.date_of),
-        Method(f"{of}.time", f"({of}) -> time", clock.time_of),
-        Method(f"{of}.replace", f"({of}, {replaced}) -> {of}", clock.replace_datetime),
-        Method(
-            f"{of}.isoformat",
-            f"({of}, {_ISO_FORM}) -> str",
-            partial(formats.isoformat, kind),
-            made=True,
-        ),
-        *_texts(kind, of, plain),
-        *_compared(of),
-        Method("bool", f"({of}) -> bool", "True"),
-        Method("+", f"({of}, timedelta) -> {of}", clock.later),
-        Method("+", f"(timedelta, {of}) -> {of}", clock.later_of),
-        Method("-", f"({of}, timedelta) -> {of}", clock.earlier),
-        Method("-", f"({of}, {of}) -> timedelta", "{0} - {1}"),
-    ]
-
-
 _DATETIMES = [
-    *_of_instants("datetime", "datetime", date_text.str_datetime),
+    *(
+        Method(f"datetime.{name}", "(datetime) -> int", getattr(clock, f"datetime_{name}"))
+        for name in (
+            *("year", "month", "day", "hour", "minute", "second", "microsecond"),
+            *("weekday", "isoweekday", "toordinal"),
+        )
+    ),
+    Method(
+        "datetime.isocalendar", "(datetime) -> tuple[int, int, int]", clock.datetime_isocalendar
+    ),
+    Method("datetime.date", "(datetime) -> date", clock.date_of),
+    Method("datetime.time", "(datetime) -> time", clock.time_of),
+    Method(
+        "datetime.replace",
+        f"(datetime, {_DATE_FIELDS}, {_TIME_FIELDS}) -> datetime",
+        clock.replace_datetime,
+    ),
+    Method(
+        "datetime.isoformat",
+        f"(datetime, {_ISO_FORM}) -> str",
+        partial(formats.isoformat, "datetime"),
+        made=True,
+    ),
+    *_texts("datetime", date_text.str_datetime),
+    *_compared("datetime"),
+    Method("bool", "(datetime) -> bool", "True"),
+    Method("+", "(datetime, timedelta) -> datetime", clock.later),
+    Method("+", "(timedelta, datetime) -> datetime", clock.later_of),
+    Method("-", "(datetime, timedelta) -> datetime", clock.earlier),
+    Method("-", "(datetime, datetime) -> timedelta", "{0} - {1}"),
     Method("datetime.timetuple", f"(datetime) -> tuple[{_NINE}]", clock.datetime_timetuple),
     Method("datetime.timestamp", "(datetime) -> float", clock.local_timestamp),
     Method(
@@ -210,9 +208,3 @@ _CALENDAR = [
 ]
 
 METHODS: list[Method] = [*_DATES, *_TIMES, *_DATETIMES, *_TIMEDELTAS, *_CALENDAR]
-
-UTC_METHODS: list[Method] = [
-    *_of_instants("utc", "utc_datetime", date_text.str_utc),
-    Method("utc_datetime.timestamp", "(utc_datetime) -> float", clock.total_seconds),
-]
-"""The rows of datetimes in UTC, for when there is a kind of them, here `utc_datetime`."""

@@ -6,6 +6,7 @@ import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from colkern import schema as s
+from colkern.errors import CompileError
 from colkern.jit.signatures import RESULTS_OF_HINTS, Parameter
 from colkern.spark.types import arrow_type, spark_type
 
@@ -45,14 +46,23 @@ def column_type(parameter: Parameter) -> s.DataType | None:
     declared = parameter.type
     if declared is None or isinstance(declared, s.DataType):
         return declared
-    return RESULTS_OF_HINTS.get(declared)
+    return MOMENT if declared is datetime.datetime else RESULTS_OF_HINTS.get(declared)
 
 
 def column_types(function: ColumnFunction) -> list[s.DataType] | None:
     """The types of the columns that a function will most likely get; None if they cannot be told."""
-    types = [column_type(parameter) for parameter in function.signature.parameters]
+    parameters = function.signature.parameters
+    types = [column_type(parameter) for parameter in parameters]
     known = [type_ for type_ in types if type_ is not None]
-    return known if len(known) == len(types) else None
+    if len(known) < len(types):
+        return None
+    if any(parameter.type is datetime.datetime for parameter in parameters):
+        try:
+            function.result_type(*known)
+        except CompileError:
+            # It is for times without a zone.
+            return [s.timestamp("us") if type_ == MOMENT else type_ for type_ in known]
+    return known
 
 
 def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s.DataType:

@@ -62,7 +62,7 @@ def conformed(
     """
 
     # It imports Numba, which the driver may do without.
-    from colkern.jit.rows.row_loop import run_noted
+    from colkern.jit.row_notes import run_noted
 
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.

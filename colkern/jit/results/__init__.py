@@ -1,1 +1,0 @@
-"""What compiled functions return, and the columns made of it."""

@@ -1,1 +1,0 @@
-"""The loops that call a compiled function for each row of its columns."""

@@ -1,0 +1,58 @@
+"""Decimals in row functions: how many digits their results have behind the point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from colkern.rows import kinds as k
+from colkern.rows.emitter import Emitter
+from colkern.rows.kinds import Kind
+from colkern.rows.values import Value
+
+
+def result_kind(emitter: Emitter, name: str, result: Kind, given: Sequence[Value]) -> Kind:
+    """The kind of what a row gives, with the most digits that a decimal has behind its point."""
+    decimals = [value.kind for value in given if isinstance(value.kind, k.Decimal)]
+    others = [value for value in given if not isinstance(value.kind, k.Decimal)]
+    loose = any(kind.loose for kind in decimals) and all(
+        value.kind.loose or value.kind.name in ("int", "bool") for value in given
+    )
+    if loose and name not in _OF_NUMBERS:
+        emitter.refuse(f"{name} of what may be a Decimal or an int")
+    if not isinstance(result, k.Decimal):
+        return result
+    scales = [k.scale_of(value.kind) for value in given]
+    if name == "round" and others:
+        return k.decimal_of(others[0].constant if others[0].is_constant else None)
+    known = [scale for scale in scales if scale is not None]
+    if len(known) < len(scales) or name not in _SCALES:
+        return result
+    return k.decimal_of(_SCALES[name](known), loose)
+
+
+_SCALES: dict[str, Callable[[list[int]], int]] = {
+    **dict.fromkeys(("+", "-", "%", "neg", "pos", "abs", "decimal.Decimal"), max),
+    **dict.fromkeys(("Decimal.normalize", "Decimal.copy_abs"), max),
+    "*": sum,
+    "//": lambda scales: 0,
+    "Decimal.quantize": lambda scales: scales[1],
+}
+"""How many digits a decimal has behind its point at most, by what its operands have."""
+
+_OF_NUMBERS = (
+    "+",
+    "-",
+    "*",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "neg",
+    "abs",
+    "bool",
+    "int",
+    "float",
+)
+"""What means the same of an int and a Decimal."""

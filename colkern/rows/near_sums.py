@@ -1,0 +1,144 @@
+"""Sums in a state: a form of a function whose checks of overflows do not look at the state.
+
+    bad = max(bad, 65281 if sum_overflows(state_0, value_0) else 0)
+    t_1 = state_0 + value_0
+
+A row that looks at the state before it waits for the row before it, and no compiler makes vectors of that.
+In a block of `ROWS` rows, a number of the state that is at most `STATE` at first, and to which a row adds
+at most `STEPS` numbers of at most `REACH` each, stays within 64 bits. So in such a block, it is enough to
+look at what is added.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+ROWS = 1 << 10
+STEPS = 1 << 2
+REACH = 1 << 48
+STATE = 1 << 61
+
+_OVERFLOWS: dict[str, type[ast.operator]] = {
+    "sum_overflows": ast.Add,
+    "difference_overflows": ast.Sub,
+}
+
+
+def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[str]] | None:
+    """That form of a generated function; None if it has none.
+
+    Args:
+        text: The function's source. It returns a status, and then the parts of a state.
+        name: The name that the form gets.
+        numbers: The parts of the state that are integers, as they are called; empty for others.
+
+    Returns:
+        Its source, and the parts that must be at most `STATE` at the begin of a block.
+    """
+    carried = list(numbers)
+    while any(carried):
+        function = ast.parse(text).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        writer = _Writer(carried)
+        try:
+            writer.block(function.body, {part: 0 for part in carried if part})
+        except _NoFormError:
+            return None
+        kept = [part if near else "" for part, near in zip(carried, writer.near, strict=True)]
+        if kept == carried:
+            function.name = name
+            found = [part for part in carried if part]
+            return (ast.unparse(function) + "\n", found) if writer.count else None
+        carried = kept
+    return None
+
+
+class _NoFormError(Exception):
+    """The function has loops or other statements."""
+
+
+class _Writer(ast.NodeTransformer):
+    """Writes the checks anew, and knows which variables are near a number of the state.
+
+    What is near is a dictionary of variables: how many numbers were added to one of the state.
+    """
+
+    def __init__(self, carried: Sequence[str]) -> None:
+        self.near = [bool(part) for part in carried]
+        self.count = 0
+        self._checked: set[tuple[type[ast.operator], str, str]] = set()
+        self._around: dict[str, int] = {}
+
+    def block(self, body: list[ast.stmt], near: dict[str, int]) -> bool:
+        """Write a block; whether it ends the function."""
+        for statement in body:
+            self._around = near
+            if isinstance(statement, ast.If):
+                statement.test = self.visit(statement.test)
+                sides = [dict(near), dict(near)]
+                bodies = (statement.body, statement.orelse)
+                ends = [self.block(part, side) for part, side in zip(bodies, sides, strict=True)]
+                live = [side for side, dead in zip(sides, ends, strict=True) if not dead]
+                near.clear()
+                if not live:
+                    return True
+                names = set(live[0]).intersection(*live)
+                near |= {name: max(side[name] for side in live) for name in names}
+            elif isinstance(statement, ast.Return):
+                self._returned(statement.value, near)
+                return True
+            elif isinstance(statement, ast.Assign):
+                statement.value = self.visit(statement.value)
+                self._assigned(statement.targets[0], statement.value, near)
+            elif not isinstance(statement, ast.Pass):
+                raise _NoFormError
+        return False
+
+    def _assigned(self, target: ast.expr, value: ast.expr, near: dict[str, int]) -> None:
+        steps = self._steps(value, near)
+        for part in ast.walk(target):
+            if isinstance(part, ast.Name):
+                near.pop(part.id, None)
+                self._checked = {each for each in self._checked if part.id not in each[1:]}
+        if isinstance(target, ast.Name) and steps is not None and steps <= STEPS:
+            near[target.id] = steps
+
+    def _steps(self, value: ast.expr, near: dict[str, int]) -> int | None:
+        if isinstance(value, ast.Name):
+            return near.get(value.id)
+        if isinstance(value, ast.BinOp):
+            sides = ast.unparse(value.left), ast.unparse(value.right)
+            if (type(value.op), *sides) in self._checked:
+                return 1 + max(near.get(side, 0) for side in sides)
+        return 0 if _is_small(value) else None
+
+    def _returned(self, value: Any, near: dict[str, int]) -> None:
+        for place, part in enumerate(value.elts[1:]):
+            self.near[place] &= self._steps(part, near) is not None
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Look at what is added alone, where the other side is near."""
+        self.generic_visit(node)
+        operator = _OVERFLOWS.get(getattr(node.func, "id", ""))
+        if operator is None:
+            return node
+        sides = [ast.unparse(side) for side in node.args]
+        places = [place for place in (0, 1) if sides[place] in self._around]
+        if not places or (operator is ast.Sub and places[0] == 1):
+            return node
+        self.count += 1
+        self._checked.add((operator, sides[0], sides[1]))
+        added = node.args[1 - places[0]]
+        code = ast.unparse(added)
+        test = "False" if _is_small(added) else f"({code} > {REACH} or {code} < -{REACH})"
+        return ast.parse(test, mode="eval").body
+
+
+def _is_small(value: ast.expr) -> bool:
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        value = value.operand
+    return (
+        isinstance(value, ast.Constant) and type(value.value) is int and abs(value.value) <= REACH
+    )

@@ -1,0 +1,73 @@
+"""Time zones as compiled code knows them: one offset, or a table of periods."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cache
+from typing import NamedTuple
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+_FIRST_YEAR, _END_YEAR = 1900, 2100
+_STEP = timedelta(days=3)
+"""No clock in the database of time zones was turned twice within fewer days, and back again."""
+
+
+class Periods(NamedTuple):
+    """The offsets that a zone has in turn, see `colkern.kernels.row_zones`."""
+
+    starts: list[int]
+    offsets: list[int]
+    turns: list[int]
+    names: list[str]
+    savings: list[timedelta]
+
+
+@cache
+def periods_of(zone: tzinfo) -> Periods:
+    """The periods of a zone in the years that the table is for."""
+
+    def local(moment: datetime) -> datetime:
+        return moment.astimezone(zone)
+
+    def state(moment: datetime) -> tuple[timedelta | None, str | None, timedelta | None]:
+        own = local(moment)
+        return own.utcoffset(), own.tzname(), own.dst()
+
+    moment, end = (datetime(year, 1, 1, tzinfo=UTC) for year in (_FIRST_YEAR, _END_YEAR))
+    turns = [moment]
+    while moment < end:
+        after = min(moment + _STEP, end)
+        if state(after) != state(moment):
+            low, high = moment, after
+            while high - low > timedelta(seconds=1):
+                middle = low + timedelta(seconds=(high - low) // timedelta(seconds=2))
+                low, high = (middle, high) if state(middle) == state(low) else (low, middle)
+            turns.append(high)
+        moment = after
+    offsets, names, savings = [], [], []
+    for turn in turns:
+        offset, name, saving = state(turn)
+        offsets.append((offset or timedelta()) // _MICROSECOND)
+        names.append(name or "")
+        savings.append(saving or timedelta())
+    starts = [(turn - _EPOCH) // _MICROSECOND for turn in [*turns, end]]
+    offsets.append(offsets[-1])
+    # Of what a clock repeats, the first time counts; what it leaves out goes before the turn.
+    walls = [
+        start + max(pair)
+        for start, pair in zip(
+            starts, zip(offsets[:1] + offsets, offsets, strict=False), strict=True
+        )
+    ]
+    return Periods(starts, offsets, walls, names, savings)
+
+
+@cache
+def fixed_offset(zone: tzinfo) -> int | None:
+    """The offset of a zone in microseconds, if it has one only."""
+    key = getattr(zone, "key", None) or ""
+    if isinstance(zone, timezone) or key == "UTC" or key.startswith("Etc/"):
+        return (datetime(2000, 1, 1, tzinfo=zone).utcoffset() or timedelta()) // _MICROSECOND
+    return None

@@ -1,0 +1,304 @@
+"""Datetimes with a time zone in row functions.
+
+A value is its moment in UTC. What a clock of the zone shows is a datetime without a zone, so what the table
+says of those serves both: a method is called on the wall clock, and a datetime that it gives is one of the
+zone again. Python, too, adds, subtracts and compares within a zone by its wall clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import NoReturn, TypeAlias
+from zoneinfo import ZoneInfo
+
+from colkern.kernels import calendar, clock, row_values, row_zones
+from colkern.rows import kinds as k
+from colkern.rows.constants import sequence_kind
+from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.time_zones import fixed_offset, periods_of
+from colkern.rows.values import NONE, Value
+
+Named: TypeAlias = Mapping[str, Value]
+
+
+def require_zone(emitter: Emitter, value: Value) -> tzinfo | None:
+    """A time zone that is known when the function is compiled, or None."""
+    zone = value.constant
+    if zone is None or isinstance(zone, timezone | ZoneInfo):
+        return zone
+    return emitter.refuse("a time zone that depends on the row has no compiled form")
+
+
+# From moments to clocks and back
+
+
+def _zone(value: Value) -> tzinfo:
+    assert isinstance(value.kind, k.Aware)
+    assert value.kind.zone is not None
+    return value.kind.zone
+
+
+def _table(emitter: Emitter, items: list[int] | list[str] | list[timedelta]) -> Value:
+    return stored_constant(emitter, items, sequence_kind)
+
+
+def _by_table(
+    emitter: Emitter,
+    body: Callable[..., object],
+    zone: tzinfo,
+    moment: str,
+    result: k.Kind = k.INT,
+    walls: bool = False,
+) -> Value:
+    from colkern.rows.calls import invoked
+
+    periods = periods_of(zone)
+    lists = [periods.starts, periods.offsets, *([periods.turns] if walls else [])]
+    arguments = [_table(emitter, words) for words in lists]
+    return invoked(emitter, body, [*arguments, Value(k.INT, moment)], result, f"the zone {zone}")
+
+
+def _offset(emitter: Emitter, value: Value) -> str:
+    """The code of the offset of a datetime in a zone."""
+    zone = _zone(value)
+    fixed = fixed_offset(zone)
+    if fixed is not None:
+        return str(fixed)
+    return _by_table(emitter, row_zones.offset_at, zone, value.code).code
+
+
+def _wall(emitter: Emitter, value: Value) -> Value:
+    """What a clock of the zone shows."""
+    offset = _offset(emitter, value)
+    code = value.code if offset == "0" else emitter.bind(f"{value.code} + {offset}")
+    return Value(k.DATETIME, code)
+
+
+def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo) -> Value:
+    """The datetime of a zone whose clock shows a time."""
+    wall = emitter.numbers(wall)
+    fixed = fixed_offset(zone)
+    if fixed is None:
+        made = _by_table(emitter, row_zones.instant_of, zone, wall.code, walls=True)
+        return Value(k.datetime_in(zone), made.code)
+    return Value(
+        k.datetime_in(zone), emitter.bind(f"{wall.code} - {fixed}" if fixed else wall.code)
+    )
+
+
+# What they have
+
+
+def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named) -> Value | None:
+    """What a function gives that takes or makes a datetime with a zone; None if this one does not."""
+    from colkern.rows.calls import call
+
+    if name in _OF_NAIVE and arguments[0].kind == k.DATETIME:
+        return NONE
+    if name == "datetime.datetime.fromtimestamp":
+        return _from_timestamp(emitter, *arguments, **named)
+    owner = arguments[0] if arguments else NONE
+    is_aware = isinstance(owner.kind, k.Aware)
+    if is_aware:
+        owner = emitter.numbers(owner)
+        arguments = [owner, *arguments[1:]]
+    if "tzinfo" in named:
+        rest = {word: value for word, value in named.items() if word != "tzinfo"}
+        zone = require_zone(emitter, named["tzinfo"])
+        first = [_wall(emitter, owner) if is_aware else owner] if arguments else []
+        name = name.replace("aware.", "datetime.")
+        made = call(emitter, name, [*first, *arguments[1:]], rest)
+        return made if zone is None else _in_zone(emitter, made, zone)
+    if not any(isinstance(value.kind, k.Aware) for value in arguments):
+        return None
+    if name in _OPERATORS and len(arguments) == 2:
+        return _operated(emitter, name, *map(emitter.numbers, arguments))
+    if name in _OWN and is_aware:
+        return _OWN[name](emitter, *arguments, **named)
+    if name.startswith("aware.") and name[6:] in _OF_WALLS:
+        wall = _wall(emitter, owner)
+        made = call(emitter, f"datetime.{name[6:]}", [wall, *arguments[1:]], named)
+        return _in_zone(emitter, made, _zone(owner)) if made.kind == k.DATETIME else made
+    return None
+
+
+_OF_NAIVE = ("datetime.tzinfo", "datetime.utcoffset", "datetime.dst", "datetime.tzname")
+"""What is None of a datetime without a zone."""
+
+_OF_WALLS = (
+    *("year", "month", "day", "hour", "minute", "second", "microsecond"),
+    *("weekday", "isoweekday", "toordinal", "isocalendar", "date", "time", "replace"),
+)
+"""What a datetime has of its wall clock alone."""
+
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_OPERATORS = ("+", "-", *_COMPARISONS)
+
+
+def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value | None:
+    from colkern.rows.calls import call
+
+    if k.TIMEDELTA in (left.kind, right.kind):
+        sides = [
+            _wall(emitter, side) if isinstance(side.kind, k.Aware) else side
+            for side in (left, right)
+        ]
+        owner = left if isinstance(left.kind, k.Aware) else right
+        return _in_zone(emitter, call(emitter, name, sides), _zone(owner))
+    if k.DATETIME in (left.kind, right.kind):
+        emitter.fail(row_values.TYPE_ERROR, "datetimes with and without a zone")
+        return Value(k.TIMEDELTA, "0") if name == "-" else Value(k.BOOL, "False")
+    if not (isinstance(left.kind, k.Aware) and isinstance(right.kind, k.Aware)):
+        return None
+    moments = [Value(k.DATETIME, side.code) for side in (left, right)]
+    named_zones = [side for side in (left, right) if fixed_offset(_zone(side)) is None]
+    if left.kind == right.kind and named_zones:
+        moments = [_wall(emitter, side) for side in (left, right)]
+    elif name in ("==", "!="):
+        # Of two zones, a time that a clock shows twice equals none.
+        for side in named_zones:
+            repeated = _by_table(emitter, row_zones.is_repeated, _zone(side), side.code, k.BOOL)
+            emitter.leave_if(repeated.code, "a time that a clock shows twice")
+    return call(emitter, name, moments)
+
+
+def _from_timestamp(emitter: Emitter, seconds: Value, tz: Value = NONE) -> Value:
+    from colkern.rows.calls import call
+
+    zone = require_zone(emitter, tz)
+    if zone is None:
+        _refuse_local(emitter)
+    made = call(emitter, "datetime.datetime.utcfromtimestamp", [seconds])
+    return _astimezone(emitter, made, tz)
+
+
+def _refuse_local(emitter: Emitter) -> NoReturn:
+    emitter.refuse("a datetime in the time zone of the machine has no compiled form")
+
+
+def _astimezone(emitter: Emitter, value: Value, tz: Value = NONE) -> Value:
+    zone = require_zone(emitter, tz)
+    if zone is None:
+        _refuse_local(emitter)
+    if isinstance(value.kind, k.Aware) and zone == value.kind.zone:
+        return value
+    # Near the ends of the calendar, a clock may show no time of it.
+    first, last = clock.FIRST + calendar.DAY, clock.LAST - calendar.DAY
+    test = f"{value.code} < {first} or {value.code} > {last}"
+    emitter.leave_if(test, "a time at the ends of the calendar")
+    return Value(k.datetime_in(zone), value.code)
+
+
+def _timestamp(emitter: Emitter, value: Value) -> Value:
+    from colkern.rows.calls import call
+
+    return call(emitter, "timedelta.total_seconds", [Value(k.TIMEDELTA, value.code)])
+
+
+def _tzinfo(emitter: Emitter, value: Value) -> Value:
+    from colkern.rows.expressions import constant
+
+    return constant(_zone(value))
+
+
+def _utcoffset(emitter: Emitter, value: Value) -> Value:
+    return Value(k.TIMEDELTA, _offset(emitter, value))
+
+
+def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
+    def write(emitter: Emitter, value: Value) -> Value:
+        from colkern.rows.calls import call
+        from colkern.rows.expressions import constant
+
+        zone = _zone(value)
+        if fixed_offset(zone) is not None:
+            return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
+        periods = periods_of(zone)
+        starts = _table(emitter, periods.starts)
+        from colkern.rows.calls import invoked
+
+        moment = Value(k.INT, value.code)
+        number = invoked(emitter, row_zones.period_at, [starts, moment], k.INT, f"the zone {zone}")
+        items = periods.names if attribute == "tzname" else periods.savings
+        return call(emitter, "[]", [_table(emitter, items), number])
+
+    return write
+
+
+_tzname = _of_period("tzname")
+
+
+def _offset_text(emitter: Emitter, value: Value, colon: bool) -> Value:
+    from colkern.rows.calls import invoked
+    from colkern.rows.expressions import constant
+
+    zone = _zone(value)
+    if fixed_offset(zone) is not None:
+        text = datetime(2000, 1, 1, tzinfo=zone).strftime("%z")
+        return constant(f"{text[:3]}:{text[3:5]}" if colon and len(text) == 5 else text)
+    arguments = [Value(k.INT, _offset(emitter, value)), constant(colon)]
+    arguments[1] = emitter.numbers(arguments[1])
+    return invoked(emitter, row_zones.offset_text, arguments, k.TEXT, "an offset")
+
+
+def _isoformat(emitter: Emitter, value: Value, *arguments: Value, **named: Value) -> Value:
+    from colkern.rows.calls import call
+    from colkern.rows.formatting import concatenated
+
+    wall = call(emitter, "datetime.isoformat", [_wall(emitter, value), *arguments], named)
+    return concatenated(emitter, [wall, _offset_text(emitter, value, True)])
+
+
+def _str(emitter: Emitter, value: Value) -> Value:
+    from colkern.rows.expressions import constant
+
+    return _isoformat(emitter, value, constant(" "))
+
+
+def _strftime(emitter: Emitter, value: Value, format: Value) -> Value:
+    """`strftime`: what the format has of the zone is put between its other parts."""
+    from colkern.rows.calls import call
+    from colkern.rows.expressions import constant
+    from colkern.rows.formatting import concatenated
+
+    if not isinstance(format.constant, str):
+        emitter.refuse("a format that depends on the row has no compiled form")
+    wall = _wall(emitter, value)
+    pieces = []
+    for part in re.split("(%[zZ])", format.constant.replace("%%", "%\0")):
+        text = part.replace("%\0", "%%")
+        if text == "%z":
+            pieces.append(_offset_text(emitter, value, False))
+        elif text == "%Z":
+            pieces.append(_tzname(emitter, value))
+        elif text:
+            pieces.append(call(emitter, "datetime.strftime", [wall, constant(text)]))
+    return concatenated(emitter, pieces)
+
+
+def _format(emitter: Emitter, value: Value, format_spec: Value) -> Value:
+    return _strftime(emitter, value, format_spec) if format_spec.constant else _str(emitter, value)
+
+
+def _bool(emitter: Emitter, value: Value) -> Value:
+    from colkern.rows.expressions import constant
+
+    return constant(True)
+
+
+_OWN: dict[str, Callable[..., Value]] = {
+    "bool": _bool,
+    "str": _str,
+    "format": _format,
+    "aware.astimezone": _astimezone,
+    "aware.dst": _of_period("dst"),
+    "aware.isoformat": _isoformat,
+    "aware.strftime": _strftime,
+    "aware.timestamp": _timestamp,
+    "aware.tzinfo": _tzinfo,
+    "aware.tzname": _tzname,
+    "aware.utcoffset": _utcoffset,
+}
+"""What datetimes have of their zone."""

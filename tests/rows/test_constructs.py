@@ -1,0 +1,200 @@
+"""Row functions: less common constructs, against the plain function over the same rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import colkern as ck
+
+
+def checked(
+    function: Callable[..., Any], rows: Sequence[tuple[Any, ...]], left: Sequence[str] = ()
+) -> None:
+    """Check that a function compiles, gives what Python gives, and why rows are left."""
+    compiled = ck.udf(function)
+    columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
+    got = compiled(*columns).to_pylist()
+    assert compiled.rows.reason() is None
+    want = [function(*row) for row in rows]
+    assert got == [
+        {f"f{k}": x for k, x in enumerate(w)} if isinstance(w, tuple) else w for w in want
+    ]
+    assert [site.reason for site in compiled.report().sites if site] == list(left)
+
+
+WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]
+
+
+# Formats
+
+
+def in_widths(word: str, n: int) -> str:
+    return (
+        f"{word:>{n}}|{word:*^{n + 2}}|{len(word):0{max(n, 1)}d}|{n * 1234567:{n + 9},}|{word:.{n}}"
+    )
+
+
+def in_precisions(word: str, n: int) -> str:
+    return f"{n / 3:.{n}f}|{n / 7:{n + 3}.2e}|{n * 1.5:0{n + 4}.1f}|{n / 9:{n + 2}.{n}g}|{True:{n}}"
+
+
+@pytest.mark.parametrize("function", [in_widths, in_precisions])
+def test_a_format_may_have_sizes_of_the_row(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
+def test_sizes_that_are_flags_are_pythons() -> None:
+    checked(
+        lambda word, n: f"{len(word):{n}d}",
+        [("a", 3), ("b", 0), ("c", -3)],
+        ["a format of a size that is not usual"],
+    )
+
+
+# Matches
+
+
+PARTS = re.compile("[aeiou]+")
+
+
+def louder(match: re.Match[str]) -> str:
+    return match.group().upper()
+
+
+def multiplied(word: str, n: int) -> str:
+    return re.sub(r"\d+", lambda m: str(int(m.group()) * n), word)
+
+
+def groups(word: str, n: int) -> str:
+    def shown(match: re.Match[str]) -> str:
+        return f"<{match.group(1) or str(n)}{match.start()}>"
+
+    return re.sub("[a-z](x)?", shown, word)
+
+
+def by_pattern(word: str, n: int) -> str:
+    return PARTS.sub(louder, word * n)
+
+
+@pytest.mark.parametrize("function", [multiplied, groups, by_pattern])
+def test_sub_with_a_function(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
+# Pairs of one size
+
+
+def paired(word: str, n: int) -> list[str]:
+    return [a + str(b) for a, b in zip(word, range(n), strict=True)]
+
+
+def paired_or_not(word: str, n: int) -> int:
+    try:
+        total = 0
+        for i, (a, b) in enumerate(zip(word, word[1:] + "x"[:n], strict=True)):
+            total += ord(a) * ord(b) + i
+        return total
+    except ValueError:
+        return -1
+
+
+def test_zip_may_be_strict() -> None:
+    checked(paired, [("ab", 2), ("", 0), ("abé", 3)])
+    checked(paired_or_not, [("ab", 2), ("", 1), ("abé", 0), ("", 0)])
+    with pytest.raises(ValueError, match="longer than argument 1") as caught:
+        ck.udf(paired)(ck.array(["a", "ab"]), ck.array([1, 3]))
+    assert caught.value.__notes__ == ["paired: row 1"]
+
+
+# Integers of bytes
+
+
+def numbers_of_bytes(word: str, n: int) -> tuple[int, int, int]:
+    data = word.encode()
+    return (
+        int.from_bytes(data[:n], "big"),
+        int.from_bytes(data[-n:], byteorder="little"),
+        int.from_bytes(data[:3], "big", signed=True),
+    )
+
+
+def test_integers_of_bytes() -> None:
+    checked(numbers_of_bytes, WORDS)
+    whole = lambda word: int.from_bytes(word.encode(), "big") % 1000  # noqa: E731
+    checked(whole, [("12345678",), ("é2345678",), ("",)], ["int.from_bytes"])
+
+
+# Tuples whose length depends on the row
+
+
+def version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def compared(text: str) -> Any:
+    found = version(text)
+    return (
+        found >= (10, 2, 0),
+        found == (1, 2),
+        found != (1, 2),
+        found == (),
+        found == [1, 2],
+        list(found) == [1, 2],
+        found < version("2.3"),
+    )
+
+
+def parts(text: str) -> Any:
+    found = version(text)
+    return (
+        found[:2] == (1, 2),
+        found + version("7") == (1, 2, 7),
+        (found * 2)[:1] == (1,),
+        len(found) + found[0] + found.count(2),
+        2 in found,
+        isinstance(found, tuple),
+        isinstance(found, list),
+    )
+
+
+def latest(text: str) -> str:
+    return max(text.split("."), key=lambda part: tuple(int(c) for c in part))
+
+
+@pytest.mark.parametrize("function", [compared, parts, latest])
+def test_tuples_of_any_length_are_no_lists(function: Callable[..., Any]) -> None:
+    checked(function, [("1.2",), ("10.2.0",), ("9.9.9.9",), ("10.10",), ("3",)])
+
+
+def test_a_tuple_of_any_length_is_a_list_of_the_column() -> None:
+    made = ck.udf(version)
+    assert made.result_type(ck.utf8()) == ck.list_(ck.int64())
+    assert made(ck.array(["1.2", "7"])).to_pylist() == [[1, 2], [7]]
+
+
+def test_a_list_is_not_compared_with_a_tuple() -> None:
+    function = ck.udf(lambda text: list(version(text)) >= version(text) if text else False)
+    assert function(ck.array(["", ""])).to_pylist() == [False, False]
+    with pytest.raises(TypeError, match="'>=' not supported"):
+        function(ck.array(["", "1.2"]))
+
+
+# Texts in an arena
+
+
+def test_text_is_added_behind_the_last_text_alone() -> None:
+    checked(
+        lambda word, n: f"{n}Q{n // 2}" + word[:-1] + "x" + word + f"{n}{n + 1}-{word}",
+        [*WORDS, ("a" * 29, 1234567), ("é" * 16, -7), ("0123456", 10**17)],
+    )
+
+    def sliced(word: str, n: int) -> str:
+        whole = word + "-" * n
+        part = whole[:-1] + "!"
+        return whole + part + whole
+
+    checked(sliced, [(word * k, n + k) for word, n in WORDS for k in (1, 2, 3)])

@@ -1,0 +1,191 @@
+"""Row functions over decimals, against Python's own."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.kernels import row_decimals, row_values
+
+CENT = Decimal("0.01")
+RATES = {"low": Decimal("0.07"), "high": Decimal("0.190")}
+
+VALUES = [
+    *("1.10", "0.00", "-1.25", "2.50", "-0.05", "1234567.89", "99999999999999.99", "0.05", "3.00"),
+    *("-7.50", "1.00", "2.00", "-2.50", "0.04", "-1000.01", "8.00", "1.50", "0.50", "0.35"),
+]
+PAIRS = [(Decimal(a), Decimal(b)) for n, a in enumerate(VALUES) for b in VALUES[n % 3 :: 5]]
+
+
+def arithmetic(a: Any, b: Any) -> Any:
+    return str(a + b), str(a - b), str(a * b), str(-a), str(abs(b)), str(+a), str(a * 2 + 1 - b)
+
+
+def order(a: Any, b: Any) -> Any:
+    return a == b, a != b, a < b, a <= b, a > b, a >= b, bool(a), a == 1, a < 3, max(a, b, CENT)
+
+
+def texts(a: Any, b: Any) -> Any:
+    return str(a), f"{a:.1f}|{b:,.2f}|{a:12.2f}|{a:<8.1f}|{b:010.2f}|{a:+.3f}|{a:>9}|{b:f}"
+
+
+def integers(a: Any, b: Any) -> Any:
+    whole = int(a), round(a), math.floor(a), math.ceil(b), math.trunc(b)
+    return whole, float(a), str(round(b, 1)), str(Decimal(int(b))), str(Decimal(str(a)))
+
+
+def rounding(a: Any, b: Any) -> Any:
+    return (
+        str(a.quantize(CENT)),
+        str(b.quantize(Decimal("0.1"))),
+        str((a * b).quantize(CENT, rounding=decimal.ROUND_HALF_UP)),
+        str(a.quantize(Decimal(1), decimal.ROUND_HALF_DOWN)),
+        str(b.quantize(Decimal("0.1"), rounding=decimal.ROUND_DOWN)),
+        str(b.quantize(Decimal("0.1"), rounding=decimal.ROUND_UP)),
+        str(a.quantize(Decimal("0.1"), rounding=decimal.ROUND_FLOOR)),
+        str(a.quantize(Decimal("0.1"), rounding=decimal.ROUND_CEILING)),
+        str(b.normalize()),
+    )
+
+
+def division(a: Any, b: Any) -> Any:
+    return str(a / 8), str(a // (b + 2000)), str(a % (b + 2000))
+
+
+def flow(a: Any, b: Any) -> Any:
+    rate = RATES["high" if a > b else "low"]
+    total = 0
+    for value in [a, b]:
+        total += value
+    first = a if a > 0 else Decimal("0.000")
+    return str(a * rate), total * 2, str(first), isinstance(a, Decimal), str(sum([a, b]))
+
+
+def plain(value: Any) -> Any:
+    return tuple(value.values()) if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("data_type", [ck.decimal64(18, 2), ck.decimal256(40, 2)], ids=str)
+@pytest.mark.parametrize("function", [arithmetic, order, texts, integers, rounding, division, flow])
+def test_each_row_has_what_python_gives(
+    function: Callable[[Any, Any], Any], data_type: ck.DataType
+) -> None:
+    columns = [ck.array(list(side), data_type) for side in zip(*PAIRS, strict=True)]
+    compiled = ck.udf(function)
+    found = compiled(*columns).to_pylist()
+    assert [tuple(map(plain, row.values())) for row in found] == [function(*row) for row in PAIRS]
+    # What has more digits, and a negative number that is rounded to zero.
+    assert sum(compiled.report().left.values()) < len(PAIRS) / 3
+
+
+WAYS = {
+    decimal.ROUND_HALF_EVEN: row_decimals.round_even,
+    decimal.ROUND_HALF_UP: row_decimals.round_half_up,
+    decimal.ROUND_HALF_DOWN: row_decimals.round_half_down,
+    decimal.ROUND_UP: row_decimals.round_away,
+    decimal.ROUND_DOWN: row_decimals.round_truncated,
+    decimal.ROUND_FLOOR: row_decimals.round_floor,
+    decimal.ROUND_CEILING: row_decimals.round_ceiling,
+}
+
+
+@given(
+    st.integers(-(10**18) + 1, 10**18 - 1),
+    st.integers(-12, 3),
+    st.integers(-14, 2),
+    st.sampled_from(sorted(WAYS)),
+)
+def test_rounding_is_pythons(number: int, exponent: int, places: int, way: str) -> None:
+    made, code = WAYS[way](row_values.Decimal(number, exponent), row_values.Decimal(1, places))
+    want = Decimal(number).scaleb(exponent).quantize(Decimal(1).scaleb(places), rounding=way)
+    if code == row_values.DONE:
+        assert str(Decimal(int(made.coefficient)).scaleb(int(made.exponent))) == str(want)
+    else:
+        assert abs(want.scaleb(-places)) >= 10**18 or (want == 0 and number < 0)
+
+
+@settings(max_examples=50)
+@given(st.integers(-(10**9), 10**9), st.integers(-4, 0), st.integers(-(10**6), 10**6))
+def test_quotients_are_pythons(number: int, exponent: int, divisor: int) -> None:
+    a, b = Decimal(number).scaleb(exponent), Decimal(divisor)
+    sides = row_values.Decimal(number, exponent), row_values.Decimal(divisor, 0)
+    for body, operation in (
+        (row_decimals.divide, lambda: a / b),
+        (row_decimals.floor_divide, lambda: a // b),
+        (row_decimals.modulo, lambda: a % b),
+    ):
+        made, code = body(*sides)
+        if code == row_values.DONE:
+            assert str(Decimal(int(made[0])).scaleb(int(made[1]))) == str(operation())
+
+
+def test_values_of_more_digits_are_left_to_python() -> None:
+    @ck.udf
+    def doubled(x: Decimal) -> Decimal:
+        return x * 2
+
+    values = [Decimal("1.50"), None, Decimal(10) ** 20, Decimal(10) ** 35 + CENT]
+    column = ck.array(values, ck.decimal128(38, 2))
+    want = [value and value * 2 for value in values]
+    assert doubled(column).to_pylist() == want
+    assert sum(doubled.report().left.values()) == 2
+    assert doubled(column).type == ck.decimal128(38, 2)
+
+
+def test_lists_and_rows_of_decimals() -> None:
+    @ck.udf
+    def priced(xs: list[Any]) -> Any:
+        return {"total": sum(xs), "each": [x * 2 for x in xs], "most": max(xs)}
+
+    lists = [[Decimal("1.10"), Decimal("2.5")], [Decimal("-1.00")], None]
+    found = priced(ck.array(lists, ck.list_(ck.decimal128(12, 2))))
+    assert found.to_pylist() == [xs and priced.function(xs) for xs in lists]
+
+
+def test_a_sum_of_no_decimals_is_an_integer() -> None:
+    @ck.udf
+    def total(xs: list[Any]) -> str:
+        return str(sum(xs))
+
+    column = ck.array([[], [Decimal("1.10")]], ck.list_(ck.decimal128(12, 2)))
+    assert total(column).to_pylist() == ["0", "1.10"]
+
+
+def test_results_as_a_declared_type() -> None:
+    @ck.udf(returns=ck.decimal128(5, 1))
+    def tenfold(x: Any) -> Any:
+        return x * 10
+
+    assert tenfold(ck.array([Decimal("1.25"), Decimal("7")])).to_pylist() == [
+        Decimal("12.5"),
+        Decimal("70.0"),
+    ]
+    for text in ("1.255", "99999"):
+        with pytest.raises(ValueError, match="does not fit") as caught:
+            tenfold(ck.array([Decimal(1), Decimal(text)]))
+        assert caught.value.__notes__ == ["tenfold: row 1"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + 1.5,
+        lambda x: {x: 1},
+        lambda x: f"{x:.3g}",
+        lambda x: sum([x], 0.5),
+    ],
+)
+def test_what_has_no_compiled_form_is_refused(function: Callable[[Any], Any]) -> None:
+    def f(x: Decimal) -> Any:
+        return function(x)
+
+    with pytest.raises((ck.CompileError, ck.UnsupportedError)):
+        ck.udf(f)

@@ -1,0 +1,195 @@
+"""`arithmetic="machine"` and functions of NumPy's: what NumPy's own scalars give."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import colkern as ck
+from colkern.rows.methods import numpy_scalars
+
+LEAST = -(1 << 63)
+INTEGERS = [LEAST, LEAST + 1, -7, -1, 0, 1, 5, 64, 1 << 40, (1 << 63) - 1]
+FLOATS = [-math.inf, -1e300, -2.5, -1.0, -0.0, 0.0, 0.5, 1.5, 3.0, 1e300, math.inf, math.nan]
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def of_integers(x: int, y: int):
+    return x + y, x - y, x * y, x // y, x % y, x / y, -x, abs(x), x & y, x ^ 3
+
+
+def of_floats(x: float, y: float):
+    return x + y, x * y, x / y, x // y, x % y, x < y, x == y
+
+
+def pairs(values: list[Any]) -> tuple[list[Any], list[Any]]:
+    return [x for x in values for _ in values], [y for _ in values for y in values]
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Whether two numbers are the same, also in the sign of a zero."""
+    if isinstance(found, float):
+        alike = found == expected and math.copysign(1, found) == math.copysign(1, expected)
+        return alike or (math.isnan(found) and math.isnan(expected))
+    return bool(found == expected)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "values"),
+    [(of_integers, np.int64, INTEGERS), (of_floats, np.float64, FLOATS)],
+)
+def test_operators_are_those_of_numpys_scalars(
+    function: Callable[..., Any], kind: Any, values: list[Any]
+) -> None:
+    made = ck.udf(function, arithmetic="machine", strict=True)
+    left, right = pairs(values)
+    rows = made(ck.array(left), ck.array(right)).to_pylist()
+    for x, y, row in zip(left, right, rows, strict=True):
+        for found, expected in zip(row.values(), function(kind(x), kind(y)), strict=True):
+            assert same(found, expected.item()), (x, y)
+
+
+def test_powers_and_shifts_wrap_around() -> None:
+    made = ck.udf(
+        lambda x, n: (x**n, x << n, x >> n, divmod(x, n - 3)),
+        signature="(int64, int64)",
+        arithmetic="machine",
+    )
+    rows = made(ck.array([3, 10, -2]), ck.array([50, 20, 70])).to_pylist()
+
+    def wrapped(value: int) -> int:
+        return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+    assert [list(row.values())[:3] for row in rows] == [
+        [wrapped(3**50), wrapped(3 << 50), 0],
+        [wrapped(10**20), wrapped(10 << 20), 0],
+        [wrapped((-2) ** 70), 0, -1],
+    ]
+    # By zero, both are 0.
+    assert made(ck.array([7]), ck.array([3])).to_pylist()[0]["f3"] == {"f0": 0, "f1": 0}
+
+
+def test_constants_wrap_around_and_an_overflow_is_no_exception() -> None:
+    def hashed(x: int) -> int:
+        try:
+            return (x * 1099511628211 + (1 << 62) * 4) & 0xFFFF
+        except (OverflowError, ZeroDivisionError):
+            return -1
+
+    values = [0, 1, -1, 1 << 50]
+    found = ck.udf(hashed, arithmetic="machine", strict=True)(ck.array(values))
+    assert found.to_pylist() == [x * 1099511628211 & 0xFFFF for x in values]
+
+
+def test_functions_of_math_give_nan_and_infinity() -> None:
+    made = ck.udf(
+        lambda x: (math.sqrt(x), math.log(x), math.exp(x), int(x), math.floor(x), x**0.5),
+        signature="(float64)",
+        arithmetic="machine",
+        strict=True,
+    )
+    row, last = (list(row.values()) for row in made(ck.array([-1.5, math.inf])).to_pylist())
+    assert [row[3], row[4]] == [-1, -2]
+    assert math.isnan(row[0])
+    assert math.isnan(row[1])
+    assert last == [math.inf, math.inf, math.inf, LEAST, LEAST, math.inf]
+
+
+def test_integers_beyond_53_bits_meet_floats_as_they_are_rounded() -> None:
+    made = ck.udf(
+        lambda x, y: (x + 0.5 if x > y else y, x < y),
+        signature="(int64, float64)",
+        arithmetic="machine",
+        strict=True,
+    )
+    rows = made(ck.array([(1 << 53) + 1]), ck.array([2.0**53])).to_pylist()
+    assert rows == [{"f0": 2.0**53, "f1": False}]
+
+
+def test_unsigned_integers_beyond_63_bits_are_left_to_python() -> None:
+    made = ck.udf(lambda x: x // 10, arithmetic="machine")
+    values = [0, 1 << 63, (1 << 64) - 1]
+    assert made(ck.array(values, ck.uint64())).to_pylist() == [x // 10 for x in values]
+    assert sum(made.report().left.values()) == 2
+
+
+# NumPy's functions
+
+
+def called(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A function of one parameter or two that calls one of NumPy's, and that itself."""
+    plain = getattr(np, name)
+    one, two = (lambda x: plain(x)), (lambda x, y: plain(x, y))
+    return (two if name in TWO else one), plain
+
+
+TWO = ("maximum", "minimum", "copysign", "power", "hypot", "arctan2")
+ROWS = [(method.name.removeprefix("numpy."), method) for method in numpy_scalars.METHODS]
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), ROWS, ids=[f"{method.name}{method.signature}" for _, method in ROWS]
+)
+def test_functions_of_numpy(name: str, method: Any) -> None:
+    kind = method.signature.partition(")")[0][1:].split(", ")[0]
+    values: list[Any] = {"int": INTEGERS, "float": FLOATS, "bool": [True, False]}[kind]
+    columns = pairs(values) if name in TWO else (values,)
+    function, plain = called(name)
+    # In Python, there is no integer of what is not finite.
+    in_python = method.body is not None and method.machine is None
+    made = ck.udf(function, arithmetic="python" if in_python else "machine")
+    found = made(*map(ck.array, columns)).to_pylist()
+    exact = name not in numpy_scalars._ELEMENTARY and name not in ("power", "hypot", "arctan2")
+    for place, row in enumerate(zip(*columns, strict=True)):
+        given = [np.int64(value) if type(value) is int else np.float64(value) for value in row]
+        if name.startswith("int") and not abs(float(given[0])) < 2.0**31:
+            # What C has for it is not defined.
+            continue
+        if name in TWO and (row[0] == row[1] == 0 or not all(map(math.isfinite, row))):
+            # The sign of a zero, and a root of infinity, depend on the processor.
+            continue
+        expected = plain(*given).item()
+        assert same(found[place], expected) or (
+            not exact and math.isclose(found[place], expected, rel_tol=1e-14)
+        ), row
+
+
+def rooted(x: float) -> float:
+    try:
+        return 1.0 / np.sqrt(x)
+    except ZeroDivisionError:
+        return -1.0
+
+
+def test_numbers_of_numpys_raise_nothing_in_python_either() -> None:
+    """Its quotient is NumPy's, where Python's would raise."""
+    made = ck.udf(rooted)
+    values = [4.0, 0.0, -0.0, -1.0, 2.0]
+    found = made(ck.array(values)).to_pylist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert all(map(same, found, map(rooted, values)))
+    assert sum(made.report().left.values()) == 2
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: ~np.isnan(x),
+        lambda x: np.isnan(x) is True,
+        lambda x: round(np.sqrt(x), 2),
+        lambda x: f"{np.sqrt(x)!r}",
+        lambda x: isinstance(np.int64(x), int),
+        lambda x: np.exp(x),
+        lambda x: np.float32(x) * 3,
+    ],
+)
+def test_what_numpys_numbers_do_in_another_way_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(ck.CompileError, match="no compiled form|several types|'machine'|compares"):
+        ck.udf(function, signature="(float64)", strict=True)

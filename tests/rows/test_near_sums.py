@@ -1,0 +1,112 @@
+"""Sums in a state whose checks do not look at it: exact for all numbers, and there where they may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import colkern as ck
+from colkern.rows.near_sums import REACH, ROWS, STATE, near_sums
+
+PRIME = 1_000_000_007
+
+
+class Total:
+    def init():
+        return STATE - 1
+
+    def update(state, x: int):
+        return state + x
+
+    def finish(state):
+        return state % PRIME
+
+
+class Pair:
+    def init():
+        return 0, 1 - STATE, 0.0
+
+    def update(state, x: int):
+        down, up, last = state
+        if x % 3 == 0:
+            return down - x, up + 1, last
+        if x > 0:
+            up = up + x
+        return down - 1, up - x, x * 0.5
+
+    def finish(state):
+        return state[0] % PRIME, state[1] % PRIME, state[2]
+
+
+class Swapped:
+    def init():
+        return 5, STATE - 1
+
+    def update(state, x: int):
+        return state[1] + x, state[0] - x + 1
+
+    def finish(state):
+        return state[0] % PRIME, state[1] % PRIME
+
+
+class Latest:
+    """Its first number may be any, so that no sum is near to it."""
+
+    def init():
+        return 0, 0
+
+    def update(state, x: int):
+        return x, state[0] + state[1]
+
+    def finish(state):
+        return state[0] % PRIME, state[1] % PRIME
+
+
+@pytest.mark.parametrize("of", [Total, Pair, Swapped, Latest])
+@pytest.mark.parametrize("most", [3, REACH // 2, REACH * 2, STATE, 2**63 - 1])
+def test_blocks_give_what_python_gives(of: Any, most: int) -> None:
+    values = np.random.default_rng(most % 97).integers(-most, most, 2 * ROWS + 7)
+    # All of one sign, the state leaves what is near.
+    values[::2] = abs(values[::2] // 2)
+    state = of.init()
+    for value in values.tolist():
+        state = of.update(state, value)
+    expected = of.finish(state)
+    found = ck.reducer(of)(ck.array(values))
+    assert (tuple(found.values()) if isinstance(found, dict) else found) == expected
+
+
+LINES = """\
+def f(arena, pool, s_0, s_1, x_0):
+    bad = 0
+    bad = max(bad, 65281 if sum_overflows(s_0, x_0) else 0)
+    t_1 = s_0 + x_0
+    {more}
+    return bad, {returned}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "returned", "near"),
+    [
+        ("pass", "t_1, s_1", ["s_0", "s_1"]),
+        ("pass", "t_1, 7", ["s_0", "s_1"]),
+        ("pass", "s_1, t_1", ["s_0", "s_1"]),
+        ("pass", "t_1, x_0", ["s_0"]),
+        ("pass", "x_0, t_1", None),
+        ("t_1 = t_1 * 2", "t_1, s_1", None),
+        ("t_1 = t_1 + x_0", "t_1, s_1", None),
+        ("if x_0 > 5:\n        t_1 = x_0", "t_1, s_1", None),
+        ("if x_0 > 5:\n        t_1 = s_1", "t_1, s_1", ["s_0", "s_1"]),
+        ("if x_0 > 5:\n        return 65280, 0, x_0", "t_1, s_1", ["s_0"]),
+        ("while x_0 > 5:\n        x_0 = x_0 - 1", "t_1, s_1", None),
+    ],
+)
+def test_only_numbers_that_grow_by_steps_are_near(
+    more: str, returned: str, near: list[str] | None
+) -> None:
+    found = near_sums(LINES.format(more=more, returned=returned), "g", ["s_0", "s_1"])
+    assert (found and found[1]) == near
+    assert found is None or "sum_overflows" not in found[0]

@@ -249,7 +249,7 @@ def test_what_udf_takes() -> None:
         udf(len)
     with pytest.raises(ValueError, match="nulls: expected 'propagate' or 'pass'"):
         udf(lambda x: x, nulls="drop")
-    with pytest.raises(UnsupportedError, match="interval as an argument"):
-        udf(lambda x: x, signature=None, returns=None).result_type(s.day_time_interval())
-    with pytest.raises(CompileError, match="day_time_interval"):
-        udf(lambda x: x, returns=s.day_time_interval()).result_type(s.int64())
+    with pytest.raises(UnsupportedError, match="as an argument of a row function"):
+        udf(lambda x: x).result_type(s.dense_union([("a", s.int8())]))
+    with pytest.raises(CompileError, match="returns int where day_time_interval is declared"):
+        udf("(int64)", returns=s.day_time_interval())(lambda x: x)

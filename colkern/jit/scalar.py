@@ -149,6 +149,9 @@ def udf(
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
 
+    Functions that it calls may be made by `udf`: they share one pass over the columns, as in
+    `return net(price), tax(price)`.
+
     What has no compiled form is refused with its line: columns of unions and intervals, results that are
     unions, on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
 
@@ -170,8 +173,8 @@ def udf(
             dictionary or run-end encoded is called for each of its values, not for each row, where that
             is less. False for one that draws random numbers, say.
         signature: As text, `"(float64, utf8?) -> list<utf8>"`, over all hints.
-        arithmetic: "python" for Python's meaning; "machine" for integers that wrap around, and text as its
-            bytes.
+        arithmetic: "python" for Python's meaning; "machine" for numbers as NumPy has them: integers wrap
+            around, and neither division by zero nor a function of `math` raises.
         strict: Whether everything that compiled code does not cover is refused: the function and its
             columns by CompileError or UnsupportedError, a row by CompileError.
         fallback: Whether a function that does not compile to Python's meaning runs in Python, with a

@@ -219,6 +219,7 @@ def test_rows_are_made_of_rows() -> None:
     check(lambda row: {**dict(row), **row.copy()}, column)
 
 
+@pytest.mark.filterwarnings("ignore:.* runs in Python")
 def test_rows_are_sorted_and_grouped_by_their_values() -> None:
     rows = [
         [{"x": 1, "y": "b"}, {"x": 3, "y": "a"}, {"x": 2, "y": "b"}],

@@ -362,8 +362,7 @@ def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:
         return _rows(storage, form)
     if isinstance(storage, s.Union):
         raise UnsupportedError(
-            f"{data_type} as an argument of a row function: its values are of several types; "
-            f"fallback=True runs the function in Python"
+            f"{data_type} as an argument of a row function: its values are of several types"
         )
     if type(storage) not in _READERS:
         raise UnsupportedError(f"{data_type} as an argument of a row function")

@@ -14,7 +14,6 @@ REFUSED = frozenset(
         # Formats, patterns and functions that depend on the row, or that compiled code does not have.
         "calendar_days.any_format",
         "containers.longest_run",
-        "containers.numbered",
         "conversions.outcome",
         "flights.at_hub",
         "flow.composed",

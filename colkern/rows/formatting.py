@@ -57,6 +57,7 @@ def _list_represented(emitter: Emitter, value: Value) -> Value:
     emitter.env["<shown>"] = value
     made = new_container(emitter, load, "list", 0)
     items(emitter, load, lambda item: add(emitter, made, (represented(emitter, item),)))
+    emitter.env.pop("<shown>", None)
     inside = call(emitter, "str.join", [constant(", "), made])
     if not k.is_tuple(value.kind):
         return concatenated(emitter, [constant("["), inside, constant("]")])

@@ -136,6 +136,8 @@ def same(want: Any, got: Any, hint: Any = None) -> bool:
     if hasattr(want, "_asdict"):
         want = want._asdict() if isinstance(got, dict) else tuple(want)
     if isinstance(want, dict):
+        # A map comes back as the list of its pairs.
+        got = dict(got) if isinstance(got, list) else got
         if not isinstance(got, dict) or list(want) != list(got):
             return False
         want, got = list(want.values()), list(got.values())

@@ -20,7 +20,6 @@ REFUSED = frozenset(
         "json_like.loaded_id",
         "patterns.bold",
         "patterns.has_double",
-        "records.fields",
     )
 )
 """The cases whose functions have no compiled form."""

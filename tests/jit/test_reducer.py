@@ -20,10 +20,13 @@ from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.cpu.compiler import compilations
 from colkern.cpu.threads import set_num_threads
-from colkern.errors import CompileError
+from colkern.cuda import stand_in
+from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Reducer, reducer
 from colkern.operations import dictionary_encode
+from colkern.operations.grouping import group_rows
+from colkern.operations.moving import to_device
 
 
 def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
@@ -428,6 +431,27 @@ def test_a_row_is_a_struct_and_may_have_nulls_within() -> None:
     type_ = pa.struct([("x", pa.int64()), ("y", pa.utf8())])
     assert sized(column(rows, type_)) == 8
     assert sized(column(rows[:1], type_)) == 3
+
+
+def test_states_of_groups_that_travel_have_64_bits() -> None:
+    values, keys = column([2**62, 2**62, 1]), column([1, 1, 2])
+    reduction = total_of_integers.reduction(s.int64())
+    groups = group_rows([keys])
+    with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
+        reduction.group_states([values], 3, groups)
+    states = np.concatenate([reduction.group_states([values[1:]], 2, group_rows([keys[1:]]))] * 2)
+    runs = states[[0, 2, 1, 3]]
+    with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
+        reduction.results_of_states(runs, np.array([0, 2, 4]))
+    found = reduction.results_of_states(runs[1:], np.array([0, 1, 3]))
+    assert found.to_pylist() == [2**62, 2]
+
+
+def test_columns_on_a_device_are_refused() -> None:
+    with stand_in.installed():
+        on_device = to_device(column([1, 2]))
+        with pytest.raises(UnsupportedError, match="value is on cuda:0, and a reducer runs over"):
+            total_of_integers(on_device)
 
 
 def test_strict_refuses_a_row_and_fallback_runs_in_python() -> None:

@@ -343,6 +343,30 @@ def test_the_report_counts_rows_that_are_left() -> None:
     assert "def update" in products.source()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_that_are_left_one_after_the_other(threads: int) -> None:
+    @reducer
+    class hashed:
+        def init():
+            return 1
+
+        def update(state, x: int):
+            return (state * 31 + x * 2**40) % (2**40 - 1)
+
+    values = [None if n % 5 == 2 else 2**40 + n if n // 700 % 2 else n % 3 for n in range(3000)]
+    set_num_threads(threads)
+    try:
+        assert hashed(column(values)) == reduced(hashed, [(value,) for value in values])
+        keys = [n * 7 % 4 for n in range(len(values))]
+        found = hashed(column(values), by=column(keys))
+        rows = [(value,) for value in values]
+        assert [tuple(row.values()) for row in found.to_pylist()] == reduced_by(hashed, keys, rows)
+    finally:
+        set_num_threads(0)
+    assert hashed.report().rows == 6000
+    assert 2000 < sum(hashed.report().left.values()) < 4200
+
+
 def test_states_are_dates_named_tuples_and_none() -> None:
     @reducer
     class span:

@@ -47,7 +47,6 @@ from colkern.interchange import (
 )
 from colkern.jit import (
     Builder as Builder,
-    ByteString as ByteString,
     CudaKernel as CudaKernel,
     Generator as Generator,
     Reducer as Reducer,

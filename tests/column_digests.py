@@ -18,9 +18,11 @@ from numba.extending import overload
 from numpy import int64, uint64
 
 import colkern.schema as s
+from colkern.cpu.primitives import get_byte
+from colkern.jit.elements.memory import keep, raw
+from colkern.jit.elements.types import MomentType, SequenceType
 from colkern.jit.values.decimal_numbers import DecimalType
 from colkern.jit.values.optionals import unwrapped
-from colkern.jit.values.strings import ByteStringType
 from colkern.jit.views.column_types import ColumnType, RowType
 
 NULL = 7
@@ -60,6 +62,17 @@ def _each(value):  # type: ignore[no-untyped-def]
     return total
 
 
+def _bytes(value):  # type: ignore[no-untyped-def]
+    size = value._ck_size
+    total = uint64(size * 1000 + (get_byte(value._ck_address) if size else 0))
+    keep(value)
+    return total
+
+
+def _moment(value):  # type: ignore[no-untyped-def]
+    return uint64(raw(value))
+
+
 def _words(value):  # type: ignore[no-untyped-def]
     total = uint64(0)
     for word in value.words:
@@ -93,11 +106,9 @@ _DIGESTS: list[tuple[Any, Callable[[Any], Any]]] = [
     (types.NoneType, lambda _: lambda value: uint64(NULL)),
     (types.Optional, lambda _: _optional),
     (types.Float, lambda _: lambda value: np.float64(value).view(uint64)),
+    (MomentType, lambda _: _moment),
     (types.Integer | types.Boolean, lambda _: lambda value: uint64(int64(value))),
-    (
-        ByteStringType,
-        lambda _: lambda value: uint64(len(value) * 1000 + (value[0] if len(value) else 0)),
-    ),
+    (SequenceType, lambda _: _bytes),
     (DecimalType, lambda _: _words),
     (types.BaseNamedTuple, lambda _: _interval),
     (RowType, _row),

@@ -29,11 +29,13 @@ def _bits(type_: pa.DataType, random: Random, length: int) -> pa.Array:
     return pa.Array.from_buffers(type_, length, [validity, data])
 
 
-def _times(type_: pa.DataType, random: Random, length: int) -> pa.Array:
-    day = 86_400 * (1 if type_ == pa.time32("s") else 10**9)
+def _moments(type_: pa.DataType, random: Random, length: int) -> pa.Array:
+    """What Python's types hold too, in their units: days, microseconds."""
+    day = 1 if type_ == pa.date32() else 86_400 * 10**6
+    least, most = (0, day) if pa.types.is_time(type_) else (-700_000 * day, 2_900_000 * day)
     number = pa.int32() if type_.bit_width == 32 else pa.int64()
-    values = pa.array(random.integers(0, day, length), number, mask=random.random(length) < 0.25)
-    return values.cast(type_)
+    missing = random.random(length) < 0.25
+    return pa.array(random.integers(least, most, length), number, mask=missing).cast(type_)
 
 
 def _halves(type_: pa.DataType, random: Random, length: int) -> pa.Array:
@@ -94,17 +96,14 @@ LEAVES: dict[pa.DataType, Maker] = {
             pa.uint16(),
             pa.uint32(),
             pa.uint64(),
-            pa.date32(),
-            pa.timestamp("ms"),
             pa.timestamp("us", "UTC"),
-            pa.duration("ns"),
             pa.binary(3),
         ),
         _bits,
     ),
-    pa.date64(): lambda type_, random, length: _bits(pa.date32(), random, length).cast(type_),
-    pa.time32("s"): _times,
-    pa.time64("ns"): _times,
+    **dict.fromkeys(
+        (pa.date32(), pa.timestamp("us"), pa.duration("us"), pa.time64("us")), _moments
+    ),
     pa.float16(): _halves,
     pa.float32(): _floats,
     pa.float64(): _floats,

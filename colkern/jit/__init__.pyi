@@ -25,6 +25,3 @@ from colkern.jit.scalar import (
     Udf as Udf,
     udf as udf,
 )
-from colkern.jit.values.bytestring import (
-    ByteString as ByteString,
-)

@@ -136,9 +136,10 @@ def udf(
     date, time, duration                        `datetime.date`, `datetime.time`, `datetime.timedelta`
     timestamp                                   `datetime.datetime`, with the time zone of the type
     decimals                                    `decimal.Decimal`
-    lists of these                              `list`
-    struct                                      returned alone: a tuple, a named tuple, a dataclass, or a
-                                                `dict` with constant keys
+    lists                                       `list`
+    struct                                      `dict`; also returned: a tuple, a named tuple, a dataclass;
+                                                of a `dict`, the keys must be constants
+    map                                         a `list` of pairs; also returned: a `dict`
     dictionary, run-end encoded                 what the values are
     ==========================================  ===================================================
 
@@ -150,6 +151,9 @@ def udf(
 
     Functions that it calls may be made by `udf`: they share one pass over the columns, as in
     `return net(price), tax(price)`.
+
+    What has no compiled form is refused with its line: columns of unions and intervals, results that are
+    unions, on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
 
     Args:
         function: A Python function with positional parameters, each of which stands for a column, also

@@ -1,7 +1,7 @@
 """Byte strings by the address of their first byte and their length: how users' CUDA kernels see them.
 
 `like` is a uint8 array of any length, which says that the items are bytes. What each function means
-is what the method of that name does for `bytes`; see `colkern.jit.ByteString`.
+is what the method of that name does for `bytes`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import ast
 import datetime
 import decimal
 import inspect
+import re
 import textwrap
 from pathlib import Path
 
@@ -32,6 +33,8 @@ that they may use, from the table that the compiler itself reads.
   of more than 64 bits.
 
 {special}
+
+{missing}
 """
 
 OPERATORS = {
@@ -74,6 +77,26 @@ def special() -> str:
         f"These take more than the table can say, such as anything that can be iterated: {functions}. "
         f"A match has {of_matches}, and `match[…]`.",
         120,
+    )
+
+
+def missing() -> str:
+    """What loops over columns do not have."""
+    from colkern.jit.elements.operations import adapted
+
+    elements = {"str", "bytes", "date", "datetime", "time", "timedelta"}
+    names = {
+        name
+        for name, rows in table().items()
+        for row in rows
+        if name not in adapted() and elements & set(re.findall(r"[a-z]+", row.method.signature))
+    }
+    listed = ", ".join(f"`{name}`" for name in sorted(names))
+    return textwrap.fill(
+        "Elements of columns [in loops](compiled_code.md#text-bytes-dates) have all that is here of "
+        f"text, bytes, dates and times, but containers other than lists and these: {listed}.",
+        120,
+        break_on_hyphens=False,
     )
 
 
@@ -141,7 +164,7 @@ def codes(texts: list[str] | tuple[str, ...]) -> str:
 
 def page() -> str:
     """The page."""
-    parts = [HEAD.format(special=special())]
+    parts = [HEAD.format(special=special(), missing=missing())]
     for title, lines in sections().items():
         shown = title if title[0].isupper() else f"`{title}`"
         parts += [f"## {shown}\n", "| Name | Takes, and gives |", "| --- | --- |", *lines, ""]

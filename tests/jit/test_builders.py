@@ -23,7 +23,8 @@ from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
 import colkern as ck
-from colkern.jit.values.strings import binary_at, text_at
+from colkern.jit.elements.memory import element
+from colkern.kernels.row_values import Bytes, Text
 
 # Values of every type
 
@@ -56,8 +57,10 @@ def appending_lines() -> list[str]:
         "(decimal_76[i, 0], decimal_76[i, 1], decimal_76[i, 2], decimal_76[i, 3])"
     )
     for name in BYTES:
-        view = "text_at" if "text" in name else "binary_at"
-        values[name] = f"{view}({name}[i, 0], np.int64({name}[i, 1]))"
+        place = f"np.int64({name}[i, 0]), np.int64({name}[i, 1])"
+        values[name] = (
+            f"element(Text({place}, False))" if "text" in name else f"element(Bytes({place}))"
+        )
     lines = [f"def append_row(i, valid, {', '.join(ALL)}, out):"]
     for k, name in enumerate(ALL):
         lines.append(f"    if valid[i, {k}]: out.{name}.append({values[name]})")
@@ -66,7 +69,7 @@ def appending_lines() -> list[str]:
 
 
 def compiled_rows() -> Any:
-    namespace = {"np": np, "text_at": text_at, "binary_at": binary_at}
+    namespace = {"np": np, "element": element, "Text": Text, "Bytes": Bytes}
     exec("\n".join(appending_lines()), namespace)
     append_row = numba.njit(namespace["append_row"])
 
@@ -178,8 +181,8 @@ def steps_for(rows: list[Any]) -> NDArray[np.int64]:
 
     for row in rows:
         for inner in (row or {}).get("lists") or []:
-            for element in inner or []:
-                step(ELEMENT, element, element or 0)
+            for item in inner or []:
+                step(ELEMENT, item, item or 0)
             step(INNER, inner)
         for _, item in (row or {}).get("maps") or []:
             step(ENTRY, item, item or 0)
@@ -299,26 +302,20 @@ def test_the_upper_half_of_uint64_is_no_int64() -> None:
 
 def test_strings_of_every_kind_are_appended_as_their_utf8() -> None:
     out = ck.Builder(ck.utf8())
-    for value in ("é€😀", ck.ByteString("é"), b"ab", "", None):
+    append_part = numba.njit(lambda column, out: out.append(column.value(0)[1:]))
+    append_part(ck.array(["aé"]), out)
+    for value in ("é€😀", "", None):
         out.append(value)
-    assert out.finish().to_pylist() == ["é€😀", "é", "ab", "", None]
+    assert out.finish().to_pylist() == ["é", "é€😀", "", None]
 
 
-@numba.njit
-def append_part(text, start, stop, out):
-    out.append(text[start:stop])
-
-
-def test_text_is_utf8_and_binary_is_anything() -> None:
+def test_text_is_no_bytes_and_binary_is_anything() -> None:
     text, octets = ck.Builder(ck.utf8()), ck.Builder(ck.binary())
-    with pytest.raises(ValueError, match="not UTF-8"):
-        text.append(b"\xff")
-    with pytest.raises(ValueError, match="not UTF-8"):
-        append_part(ck.ByteString("é"), 0, 1, text)
+    with pytest.raises(numba.TypingError, match="to a builder of string"):
+        text.append(b"ab")
     octets.append(b"\xff")
-    append_part(ck.ByteString("é"), 0, 1, octets)
-    assert text.finish().to_pylist() == []
-    assert octets.finish().to_pylist() == [b"\xff", b"\xc3"]
+    octets.append("é")
+    assert octets.finish().to_pylist() == [b"\xff", b"\xc3\xa9"]
 
 
 def test_bytes_of_another_length_are_no_fixed_size_binary() -> None:

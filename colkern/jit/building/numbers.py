@@ -14,7 +14,10 @@ from colkern.jit.building.decimals import decimal_append
 from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import ensure_slots, new_slot
 from colkern.jit.building.state import items_address, length_of, put_item, row_of, set_length
+from colkern.jit.elements.memory import raw
+from colkern.jit.elements.types import MomentType
 from colkern.jit.values.decimal_numbers import DecimalType
+from colkern.rows import kinds
 
 
 @APPENDS.of(NodeKind.NUMBER)
@@ -39,6 +42,8 @@ def _number_append(out, value):
 def conversion(out, value):
     """A function from a value of that type to an item of a builder; None if it does not take such."""
     storage = out.data_type.storage
+    if isinstance(value, MomentType):
+        return _of_moment(out, value)
     if isinstance(storage, s.Bool):
         return as_it_is if isinstance(value, types.Boolean) else None
     if isinstance(storage, s.FloatingPoint):
@@ -49,6 +54,38 @@ def conversion(out, value):
     if not isinstance(value, types.Integer):
         return None
     return _checked_integer(out, types.unliteral(value))
+
+
+_STORED: dict[kinds.Kind, type[s.DataType]] = {
+    kinds.DATE: s.Date,
+    kinds.TIME: s.Time,
+    kinds.DATETIME: s.Timestamp,
+    kinds.TIMEDELTA: s.Duration,
+}
+"""The types that moments of each kind are appended to."""
+
+_UNITS = {"day": (1, 1), "s": (1, 1_000_000), "ms": (1, 1000), "us": (1, 1), "ns": (1000, 1)}
+"""What the number of a moment is multiplied with, and divided by, for the item of a unit."""
+
+
+def _of_moment(out, value):
+    """A function from a date, a time or a duration to an item; None if they are not of the type's kind."""
+    storage = out.data_type.storage
+    if not isinstance(storage, _STORED[value.kind]) or getattr(storage, "timezone", None):
+        return None
+    times, by = (86_400_000, 1) if storage == s.date64() else _UNITS[storage.unit]
+    most = ((1 << 63) - 1) // times
+    message = f"a {value.kind} that {out.data_type} does not have"
+    item = out.item
+
+    @register_jitable
+    def convert(value):
+        number = raw(value)
+        if number % by != 0 or abs(number) > most:
+            raise OverflowError(message)
+        return item(number * times // by)
+
+    return convert
 
 
 @register_jitable

@@ -1,7 +1,7 @@
 """Comparisons that can never hold are refused when a function is compiled.
 
 Numba, as Python, finds a number and a text simply unequal. A byte of a byte string is a number, so
-`s[0] == "a"` would never hold.
+`b[0] == "a"` would never hold.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def _is_never_equal(operation: Callable[..., object], left: types.Type, right: t
 @cache
 def _text_types() -> tuple[type, ...]:
     # Imported by what compiles alone, not by what finds its code in the cache.
-    from colkern.jit.values.strings import ByteStringType
+    from colkern.jit.elements.types import SequenceType
 
-    return (types.UnicodeType, types.StringLiteral, types.Bytes, ByteStringType)
+    return (types.UnicodeType, types.StringLiteral, types.Bytes, SequenceType)
 
 
 def _differ_in_kind(left: types.Type, right: types.Type) -> bool:

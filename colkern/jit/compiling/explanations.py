@@ -22,13 +22,6 @@ _PLACE = re.compile(r"(?:at|Raised from) (\S.*?) \((\d+)\)")
 _RETURN_PLACE = re.compile(r"location:\s*File \"(.+?)\", line (\d+)")
 _BOUND = re.compile(r"BoundFunction\(.*?, '(\w+)'\)")
 
-_BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
-
-_MADE_OF_BYTE_STRINGS = re.compile(
-    r"byte string has no|no compiled form of (add|mul|mod)\(.*byte string"
-)
-"""Operations that make text of text in Python."""
-
 _BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
 
 _OUTSIDE = re.compile(
@@ -166,11 +159,10 @@ def _construct(text: str) -> str:
         words = meaningful[0].split(". Raised from")[0].strip(" .") if meaningful else text.strip()
     if bound := _BOUND.search(text):
         words = re.sub(r"\b_ol_\w+", bound[1], words)
-    return words + (_BYTE_STRING_HINT if _MADE_OF_BYTE_STRINGS.search(words) else "")
+    return words
 
 
 _PLAIN: list[tuple[str, str]] = [
-    (r"ByteString\(\w+\)", "byte string"),
     (r"Builder\((.+?), (?:measure|write)\)", r"builder of \1"),
     (r"Literal\[(\w+)\]\([^()]*\)", r"\1"),
     (r"Module\(<module '([\w.]+)'.*?>\)", r"module \1"),

@@ -1,4 +1,4 @@
-"""What users' kernels do with byte strings: the spelling of `colkern.ByteString`."""
+"""What users' kernels do with byte strings: the spelling of Python's `bytes`."""
 
 from __future__ import annotations
 

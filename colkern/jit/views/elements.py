@@ -16,8 +16,10 @@ from numpy import int64, uint8, uint32, uint64
 from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
+from colkern.generated import function_of_text
+from colkern.jit.elements.memory import MOMENT_MAKERS, element, require_done
+from colkern.jit.elements.types import MOMENTS, binary, text
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
-from colkern.jit.values.strings import binary, binary_at, text, text_at
 from colkern.jit.views.column_types import (
     ELEMENTS,
     ColumnType,
@@ -34,8 +36,11 @@ from colkern.jit.views.columns import (
     row_of,
     valid_by_bitmap,
 )
-from colkern.kernels import runs, slot_values
+from colkern.kernels import row_values, runs, slot_values
+from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
+from colkern.rows.columns import Reader
+from colkern.rows.columns import reader_of as reader_of_rows
 
 
 @register_jitable
@@ -165,9 +170,39 @@ def _item(column, slot):
     return item_at(column, slot)
 
 
-@ELEMENTS.of(s.Int, s.Date, s.Time, s.Timestamp, s.Duration)
+@ELEMENTS.of(s.Int)
 def _numbers(column: ColumnType) -> Element:
     return Element(from_dtype(layout(column.data_type).spec(Role.DATA).dtype), _item)
+
+
+@ELEMENTS.of(s.Date, s.Time, s.Timestamp, s.Duration)
+def _moments(column: ColumnType) -> Element:
+    if getattr(column.data_type, "timezone", None):
+        return _numbers(column)
+    # How row functions read a slot, and which slots they have no value for.
+    reader = reader_of_rows(column.data_type)
+    assert isinstance(reader, Reader)
+    code, check = (
+        text.format(n="items").replace("i8(items[i])", "item")
+        for text in (reader.code, reader.check)
+    )
+    lines = ["def moment(column, slot):", "    item = int64(item_at(column, slot))"]
+    if check:
+        lines += [
+            f"    if {check}:",
+            f"        require_done(int64(LEFT), {str(column.data_type)!r})",
+        ]
+    source = "\n".join([*lines, f"    return new_moment({code})", ""])
+    namespace = {
+        "__name__": __name__,
+        "int64": int64,
+        "item_at": item_at,
+        "require_done": require_done,
+        "LEFT": row_values.LEFT,
+        "new_moment": MOMENT_MAKERS[reader.kind],
+    }
+    read = function_of_text("moment", source, namespace, f"element of {column.data_type}")
+    return Element(MOMENTS[reader.kind], read)
 
 
 _float_of_half = compiled(slot_values.float_of_half)
@@ -221,38 +256,60 @@ def _intervals(column: ColumnType) -> Element:
     return _INTERVALS[column.data_type.unit]
 
 
-@ELEMENTS.of(s.Binary, s.LargeBinary, s.Utf8, s.LargeUtf8)
-def _byte_strings(column: ColumnType) -> Element:
-    value, view_at = _view_of_bytes(column)
+_is_ascii = compiled(row_values.is_ascii)
 
+
+@ELEMENTS.of(s.Utf8, s.LargeUtf8)
+def _texts(column: ColumnType) -> Element:
+    def text_of_column(column, slot):
+        at = column._ck_offset + slot
+        start = int64(column._ck_offsets[at])
+        size = int64(column._ck_offsets[at + uint64(1)]) - start
+        address = int64(address_in(column._ck_bytes)) + start
+        return element(Text(address, size, _is_ascii(address, size)))
+
+    return Element(text, text_of_column)
+
+
+@ELEMENTS.of(s.Binary, s.LargeBinary)
+def _byte_strings(column: ColumnType) -> Element:
     def byte_string(column, slot):
         at = column._ck_offset + slot
         start = int64(column._ck_offsets[at])
-        length = int64(column._ck_offsets[at + uint64(1)]) - start
-        return view_at(address_in(column._ck_bytes) + uint64(start), length)
+        size = int64(column._ck_offsets[at + uint64(1)]) - start
+        return element(Bytes(int64(address_in(column._ck_bytes)) + start, size))
 
-    return Element(value, byte_string)
+    return Element(binary, byte_string)
 
 
-@ELEMENTS.of(s.BinaryView, s.Utf8View)
-def _viewed_byte_strings(column: ColumnType) -> Element:
-    value, view_at = _view_of_bytes(column)
+@register_jitable
+def _viewed_address(column, word, size):
+    """Where the bytes of a view stand that begins at a word."""
+    if size <= VIEW_INLINE_BYTES:
+        return int64(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)))
+    base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
+    return int64(base + uint64(column._ck_views[word + uint64(3)]))
 
-    def viewed(column, slot):
+
+@ELEMENTS.of(s.Utf8View)
+def _viewed_texts(column: ColumnType) -> Element:
+    def viewed_text(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
-        length = int64(column._ck_views[word])
-        if length <= VIEW_INLINE_BYTES:
-            return view_at(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)), length)
-        base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-        return view_at(base + uint64(column._ck_views[word + uint64(3)]), length)
+        size = int64(column._ck_views[word])
+        address = _viewed_address(column, word, size)
+        return element(Text(address, size, _is_ascii(address, size)))
 
-    return Element(value, viewed)
+    return Element(text, viewed_text)
 
 
-def _view_of_bytes(column: ColumnType) -> tuple[types.Type, Callable[..., object]]:
-    """The type of a byte string of a column, and the function that makes it of address and length."""
-    is_text = isinstance(column.data_type, s.Utf8 | s.LargeUtf8 | s.Utf8View)
-    return (text, text_at) if is_text else (binary, binary_at)
+@ELEMENTS.of(s.BinaryView)
+def _viewed_byte_strings(column: ColumnType) -> Element:
+    def viewed_byte_string(column, slot):
+        word = (column._ck_offset + slot) << uint64(2)
+        size = int64(column._ck_views[word])
+        return element(Bytes(_viewed_address(column, word, size), size))
+
+    return Element(binary, viewed_byte_string)
 
 
 @ELEMENTS.of(s.FixedSizeBinary)
@@ -261,7 +318,7 @@ def _fixed_size_byte_strings(column: ColumnType) -> Element:
 
     def fixed_size_binary(column, slot):
         start = (column._ck_offset + slot) * uint64(width)
-        return binary_at(address_in(column._ck_data) + start, int64(width))
+        return element(Bytes(int64(address_in(column._ck_data) + start), int64(width)))
 
     return Element(binary, fixed_size_binary)
 

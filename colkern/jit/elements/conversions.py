@@ -1,0 +1,264 @@
+"""Elements out of and into Python's objects and Numba's own values."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import (
+    box,
+    intrinsic,
+    lower_cast,
+    overload,
+    register_jitable,
+)
+from numpy import int64, uint32
+
+from colkern.cpu.compiler import compiled
+from colkern.cpu.primitives import set_byte
+from colkern.jit.elements.memory import (
+    arena_in,
+    constant_text,
+    element,
+    keep,
+    new_arena,
+    raw,
+    require_contiguous,
+)
+from colkern.jit.elements.types import OWNER, BytesType, MomentType, TextType
+from colkern.kernels import row_lists, row_values, text_characters
+from colkern.kernels.row_values import Text
+
+# Numba's own functions for its text. Their module takes longer to import than code from the cache
+# takes to load, so it is imported when they are compiled in.
+
+
+def _empty_string(kind, length, is_ascii):
+    raise NotImplementedError
+
+
+@overload(_empty_string)
+def _ol_empty_string(kind, length, is_ascii):
+    from numba.cpython import unicode
+
+    numbas = unicode._empty_string
+    return lambda kind, length, is_ascii: numbas(kind, length, is_ascii)
+
+
+def _get_code_point(value, i):
+    raise NotImplementedError
+
+
+@overload(_get_code_point)
+def _ol_get_code_point(value, i):
+    from numba.cpython import unicode
+
+    numbas = unicode._get_code_point
+    return lambda value, i: numbas(value, i)
+
+
+def _set_code_point(value, i, point):
+    raise NotImplementedError
+
+
+@overload(_set_code_point)
+def _ol_set_code_point(value, i, point):
+    from numba.cpython import unicode
+
+    numbas = unicode._set_code_point
+    return lambda value, i, point: numbas(value, i, point)
+
+
+_length = compiled(text_characters.length)
+_code_at = compiled(text_characters.code_at)
+_next_position = compiled(text_characters.next_position)
+
+
+@register_jitable
+def _decoded(value):
+    """A text as one of Numba's."""
+    plain = raw(value)
+    largest = int64(0)
+    position = int64(0)
+    while position < plain.size:
+        largest = max(largest, _code_at(plain.address + position))
+        position = _next_position(plain, position)
+    kind = 1 if largest < 0x100 else 2 if largest < 0x10000 else 4
+    made = _empty_string(kind, _length(plain), largest < 0x80)
+    position = int64(0)
+    k = 0
+    while position < plain.size:
+        _set_code_point(made, k, uint32(_code_at(plain.address + position)))
+        position = _next_position(plain, position)
+        k += 1
+    keep(value)
+    return made
+
+
+@register_jitable
+def _encoded_bytes(point):
+    return 1 + (point >= 0x80) + (point >= 0x800) + (point >= 0x10000)
+
+
+@register_jitable
+def utf8_length(value):
+    """How many bytes a string of Numba's has as UTF-8; ValueError for half a surrogate pair."""
+    total = 0
+    for i in range(len(value)):
+        point = int64(_get_code_point(value, i))
+        if 0xD800 <= point < 0xE000:
+            raise ValueError("surrogates have no UTF-8")
+        total += _encoded_bytes(point)
+    return total
+
+
+@register_jitable
+def write_utf8(value, address):
+    """Write the UTF-8 of a string of Numba's to an address (int64)."""
+    position = address
+    for i in range(len(value)):
+        point = int64(_get_code_point(value, i))
+        count = _encoded_bytes(point)
+        if count == 1:
+            set_byte(position, point)
+        else:
+            # Six bits a byte from the last one on; what is left goes into the first, marked.
+            for k in range(count - 1, 0, -1):
+                set_byte(position + k, 0x80 | point & 0x3F)
+                point >>= 6
+            set_byte(position, (0xF00 >> count) & 0xFF | point)
+        position += count
+
+
+@register_jitable
+def as_text(value):
+    """A string of Numba's as a text, which owns its bytes."""
+    size = int64(utf8_length(value))
+    memory = new_arena(size)
+    address = arena_in(memory) + 16
+    write_utf8(value, address)
+    return element(Text(address, size, size == len(value)), memory)
+
+
+# Lists of Numba's as bodies take them
+
+_new_list = compiled(row_lists.new_list)
+_set_text = compiled(row_values.set_text)
+_set_bytes = compiled(row_values.set_bytes)
+
+
+def _listing(set_item: Any) -> Any:
+    @register_jitable
+    def listed(arena, items):
+        """A list in the arena, which has room for it."""
+        header = _new_list(arena, int64(2), int64(len(items)))
+        if header != 0:
+            for k in range(len(items)):
+                set_item(header + 24 + 16 * k, raw(items[k]))
+            row_set_count(header, int64(len(items)))
+        return header
+
+    return listed
+
+
+@intrinsic
+def row_set_count(typingctx, header, count):
+    """Write how many items a list has."""
+
+    def codegen(context, builder, signature, args):
+        words = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        builder.store(args[1], builder.gep(words, [ir.IntType(32)(1)]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+listed_texts = _listing(_set_text)
+listed_bytes = _listing(_set_bytes)
+
+
+# Casts
+
+
+@lower_cast(types.StringLiteral, TextType)
+def _cast_literal(context, builder, fromty, toty, value):
+    made = context.make_helper(builder, toty)
+    members = constant_text(context, builder, fromty.literal_value)
+    made.address, made.size, made.ascii = members
+    made.owner = context.get_constant_null(OWNER)
+    return made._getvalue()
+
+
+@lower_cast(types.UnicodeType, TextType)
+def _cast_string(context, builder, fromty, toty, value):
+    return context.compile_internal(builder, as_text, toty(fromty), (value,))
+
+
+@lower_cast(TextType, types.UnicodeType)
+def _cast_to_string(context, builder, fromty, toty, value):
+    return context.compile_internal(builder, _decoded, toty(fromty), (value,))
+
+
+@lower_cast(types.Bytes, BytesType)
+def _cast_bytes(context, builder, fromty, toty, value):
+    require_contiguous(fromty)
+    plain = context.make_helper(builder, fromty, value=value)
+    made = context.make_helper(builder, toty)
+    made.address = builder.ptrtoint(plain.data, ir.IntType(64))
+    made.size, made.owner = plain.nitems, plain.meminfo
+    found = made._getvalue()
+    context.nrt.incref(builder, toty, found)
+    return found
+
+
+# Into Python's objects
+
+
+@box(TextType)
+def _box_text(typ, value, c):
+    made = c.context.make_helper(c.builder, typ, value=value)
+    pointer = c.builder.inttoptr(made.address, cgutils.voidptr_t)
+    boxed = _decode_utf8(c, pointer, made.size)
+    c.context.nrt.decref(c.builder, typ, value)
+    return boxed
+
+
+def _decode_utf8(c: Any, pointer: Any, size: Any) -> Any:
+    function_type = ir.FunctionType(
+        c.pyapi.pyobj, [c.pyapi.cstring, c.pyapi.py_ssize_t, c.pyapi.cstring]
+    )
+    function = c.pyapi._get_function(function_type, name="PyUnicode_DecodeUTF8")
+    return c.builder.call(function, [pointer, size, c.pyapi.cstring(None)])
+
+
+@box(BytesType)
+def _box_bytes(typ, value, c):
+    made = c.context.make_helper(c.builder, typ, value=value)
+    pointer = c.builder.inttoptr(made.address, cgutils.voidptr_t)
+    boxed = c.pyapi.bytes_from_string_and_size(pointer, made.size)
+    c.context.nrt.decref(c.builder, typ, value)
+    return boxed
+
+
+def moment_of(kind: str, number: int) -> object:
+    """The Python object that a number of days or microseconds stands for."""
+    if kind == "date":
+        return datetime.date.fromordinal(number + datetime.date(1970, 1, 1).toordinal())
+    if kind == "timedelta":
+        return datetime.timedelta(microseconds=number)
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=number)
+    return moment if kind == "datetime" else moment.time()
+
+
+@box(MomentType)
+def _box_moment(typ, value, c):
+    function = c.pyapi.unserialize(c.pyapi.serialize_object(moment_of))
+    kind = c.pyapi.unserialize(c.pyapi.serialize_object(typ.kind.name))
+    number = c.pyapi.long_from_longlong(value)
+    boxed = c.pyapi.call_function_objargs(function, (kind, number))
+    for held in (function, kind, number):
+        c.pyapi.decref(held)
+    return boxed

@@ -1,0 +1,287 @@
+"""Elements and what bodies take: raw values, the arena that values are made in, and who owns results.
+
+An arena is memory of Numba's that is counted. A value that lies in it holds a reference to it; one that
+is part of an argument holds what the argument holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
+
+from colkern.errors import UnsupportedError
+from colkern.jit.elements.types import (
+    ELEMENT_OF,
+    OWNER,
+    ElementType,
+    MomentType,
+    SequenceType,
+    TextType,
+    binary,
+    text,
+)
+from colkern.kernels import row_values
+from colkern.kernels.row_values import Bytes, Text
+from colkern.rows.kinds import Kind
+
+RAW_TEXT = types.NamedTuple((types.int64, types.int64, types.boolean), Text)
+RAW_BYTES = types.NamedUniTuple(types.int64, 2, Bytes)
+
+_WORD = ir.IntType(64)
+
+
+def constant_text(context: Any, builder: Any, value: str) -> list[Any]:
+    """The members of a text that stands in the compiled code, but its owner."""
+    data = value.encode()
+    address = builder.ptrtoint(context.insert_const_bytes(builder.module, data), _WORD)
+    return [address, _WORD(len(data)), context.get_constant(types.boolean, value.isascii())]
+
+
+def require_contiguous(kind: types.Bytes) -> None:
+    """Refuse slices of `bytes` with a step: Numba makes them views whose bytes stand apart."""
+    if kind.layout != "C":
+        raise TypingError("a slice of bytes is a byte string only with a step of 1")
+
+
+@intrinsic(prefer_literal=True)
+def raw(typingctx, value):
+    """An operand as bodies take it; `TypeError` for None."""
+    if isinstance(value, types.Optional):
+        known = typingctx.resolve_value_type(raw)
+        inner = known.get_call_type(typingctx, (value.type,), {})
+
+        def codegen(context, builder, signature, args):
+            made = context.make_helper(builder, value, value=args[0])
+            with builder.if_then(builder.not_(made.valid), likely=False):
+                context.call_conv.return_user_exc(
+                    builder, TypeError, ("None has no such operation",)
+                )
+            return context.get_function(known, inner)(builder, (made.data,))
+
+        return inner.return_type(value), codegen
+    if isinstance(value, types.StringLiteral):
+
+        def codegen(context, builder, signature, args):
+            members = constant_text(context, builder, value.literal_value)
+            return context.make_tuple(builder, RAW_TEXT, members)
+
+        return RAW_TEXT(value), codegen
+    if isinstance(value, types.Bytes):
+        require_contiguous(value)
+
+        def codegen(context, builder, signature, args):
+            made = context.make_helper(builder, value, value=args[0])
+            members = [builder.ptrtoint(made.data, _WORD), made.nitems]
+            return context.make_tuple(builder, RAW_BYTES, members)
+
+        return RAW_BYTES(value), codegen
+    if isinstance(value, SequenceType):
+        returned = RAW_TEXT if isinstance(value, TextType) else RAW_BYTES
+
+        def codegen(context, builder, signature, args):
+            made = context.make_helper(builder, value, value=args[0])
+            members = [getattr(made, name) for name in returned.fields]
+            return context.make_tuple(builder, returned, members)
+
+        return returned(value), codegen
+    if isinstance(value, MomentType):
+        return types.int64(value), lambda context, builder, signature, args: args[0]
+    plain = types.unliteral(value)
+    if isinstance(plain, types.Boolean):
+        returned = types.boolean
+    elif isinstance(plain, types.Integer):
+        returned = types.int64
+    elif isinstance(plain, types.Float):
+        returned = types.float64
+    else:
+        return None
+
+    def codegen(context, builder, signature, args):
+        return context.cast(builder, args[0], value, returned)
+
+    return returned(value), codegen
+
+
+@intrinsic
+def keep(typingctx, value):
+    """A use of `value`: it is not freed before."""
+    return types.void(value), lambda context, builder, signature, args: context.get_dummy_value()
+
+
+# Arenas
+
+
+@intrinsic
+def new_arena(typingctx, size):
+    """Memory with room for `size` (int64) bytes, and the two words of an arena before them."""
+
+    def codegen(context, builder, signature, args):
+        whole = builder.add(args[0], _WORD(16))
+        memory = context.nrt.meminfo_alloc(builder, whole)
+        start = builder.ptrtoint(context.nrt.meminfo_data(builder, memory), _WORD)
+        words = builder.inttoptr(start, _WORD.as_pointer())
+        builder.store(builder.add(start, _WORD(16)), words)
+        builder.store(builder.add(start, whole), builder.gep(words, [ir.IntType(32)(1)]))
+        return memory
+
+    return OWNER(types.int64), codegen
+
+
+@intrinsic
+def arena_in(typingctx, memory):
+    """The address of an arena."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ptrtoint(context.nrt.meminfo_data(builder, args[0]), _WORD)
+
+    return types.int64(OWNER), codegen
+
+
+@intrinsic
+def unowned_address(typingctx, value):
+    """The address (uint64) of bytes that nothing owns, in a column or in code; 0 of others."""
+
+    def codegen(context, builder, signature, args):
+        made = context.make_helper(builder, value, value=args[0])
+        if isinstance(value, types.Bytes):
+            address, owner = builder.ptrtoint(made.data, _WORD), made.meminfo
+        else:
+            address, owner = made.address, made.owner
+        return builder.select(cgutils.is_null(builder, owner), address, _WORD(0))
+
+    if not isinstance(value, SequenceType | types.Bytes):
+        return None
+    return types.uint64(value), codegen
+
+
+# Results
+
+
+def _within(builder: Any, address: Any, start: Any, end: Any) -> Any:
+    return builder.and_(
+        builder.icmp_unsigned(">=", address, start), builder.icmp_unsigned("<=", address, end)
+    )
+
+
+def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) -> Any:
+    """What owns the bytes at an address: an arena, or what an operand holds."""
+    found = context.get_constant_null(OWNER)
+    for kind, operand in zip(kinds, operands, strict=True):
+        if isinstance(kind, types.Optional):
+            kind, operand = kind.type, context.make_helper(builder, kind, value=operand).data
+        if isinstance(kind, SequenceType):
+            made = context.make_helper(builder, kind, value=operand)
+            start, size, owner = made.address, made.size, made.owner
+        elif isinstance(kind, types.Bytes):
+            made = context.make_helper(builder, kind, value=operand)
+            start, size, owner = builder.ptrtoint(made.data, _WORD), made.nitems, made.meminfo
+        elif kind == OWNER:
+            owner = operand
+            start = builder.ptrtoint(context.nrt.meminfo_data(builder, owner), _WORD)
+            # To the end of the room, as the arena's second word has it.
+            words = builder.inttoptr(start, _WORD.as_pointer())
+            end = builder.load(builder.gep(words, [ir.IntType(32)(1)]))
+            size = builder.sub(end, start)
+        else:
+            continue
+        is_in = _within(builder, address, start, builder.add(start, size))
+        is_here = builder.and_(is_in, cgutils.is_null(builder, found))
+        found = builder.select(is_here, owner, found)
+    return found
+
+
+@intrinsic
+def element(typingctx, value, *sources):
+    """What a body gives as an element: of a text, where its bytes may lie follows."""
+    if value == RAW_TEXT:
+        returned = text
+    elif value == RAW_BYTES:
+        returned = binary
+    else:
+        return None
+
+    def codegen(context, builder, signature, args):
+        made = context.make_helper(builder, returned)
+        parts = cgutils.unpack_tuple(builder, args[0])
+        for name, part in zip(value.fields, parts, strict=True):
+            setattr(made, name, part)
+        kinds, operands = list(signature.args[1]), cgutils.unpack_tuple(builder, args[1])
+        made.owner = _owner(context, builder, made.address, kinds, operands)
+        return impl_ret_borrowed(context, builder, returned, made._getvalue())
+
+    return returned(value, types.StarArgTuple(sources)), codegen
+
+
+def _moment_maker(kind: Kind) -> Any:
+    returned = ELEMENT_OF[kind]
+
+    @intrinsic
+    def moment(typingctx, number):
+        if not isinstance(number, types.Integer):
+            return None
+
+        def codegen(context, builder, signature, args):
+            return context.cast(builder, args[0], number, types.int64)
+
+        return returned(number), codegen
+
+    return moment
+
+
+MOMENT_MAKERS = {
+    kind: _moment_maker(kind) for kind, made in ELEMENT_OF.items() if isinstance(made, MomentType)
+}
+"""From a number to the moment that it stands for, by kind."""
+
+
+# Failures
+
+_EXCEPTIONS: dict[int, type[Exception]] = {
+    row_values.ARITHMETIC_ERROR: ArithmeticError,
+    row_values.OVERFLOW_ERROR: OverflowError,
+    row_values.ZERO_DIVISION_ERROR: ZeroDivisionError,
+    row_values.ASSERTION_ERROR: AssertionError,
+    row_values.ATTRIBUTE_ERROR: AttributeError,
+    row_values.LOOKUP_ERROR: LookupError,
+    row_values.INDEX_ERROR: IndexError,
+    row_values.KEY_ERROR: KeyError,
+    row_values.STOP_ITERATION: StopIteration,
+    row_values.TYPE_ERROR: TypeError,
+    row_values.VALUE_ERROR: ValueError,
+    row_values.UNICODE_DECODE_ERROR: ValueError,
+    row_values.UNICODE_ENCODE_ERROR: ValueError,
+}
+"""The exception of each code; those of Unicode need a position that no body gives."""
+
+
+@intrinsic(prefer_literal=True)
+def require_done(typingctx, code, name):
+    """Raise what a body's code (int64) stands for; `name` is a literal, what failed."""
+    if not isinstance(name, types.StringLiteral):
+        return None
+    said = name.literal_value
+
+    def codegen(context, builder, signature, args):
+        failed = builder.icmp_signed("!=", args[0], args[0].type(row_values.DONE))
+        with builder.if_then(failed, likely=False):
+            for number, error in _EXCEPTIONS.items():
+                is_it = builder.icmp_signed("==", args[0], args[0].type(number))
+                with builder.if_then(is_it, likely=False):
+                    message = f"{said} raises {error.__name__} for these values"
+                    context.call_conv.return_user_exc(builder, error, (message,))
+            message = f"{said} of these values has no compiled form: row functions alone leave it to Python"
+            context.call_conv.return_user_exc(builder, UnsupportedError, (message,))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, name), codegen
+
+
+def is_element(kind: Any) -> bool:
+    """Whether a Numba type is that of elements, or of those that may be None."""
+    return isinstance(kind.type if isinstance(kind, types.Optional) else kind, ElementType)

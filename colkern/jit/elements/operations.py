@@ -1,0 +1,279 @@
+"""What Numba is taught of elements: each name of the table of methods, and the adapter it stands for.
+
+An adapter is made, and its body compiled, once a function that uses it is compiled.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.extending import overload, overload_attribute, overload_method
+
+from colkern.cpu.primitives import get_byte
+from colkern.generated import function_of_text
+from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
+from colkern.jit.elements.adapters import Operand, adapter, names_of
+from colkern.jit.elements.memory import is_element, keep, raw
+from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType, TextType
+from colkern.jit.values.optionals import unwrapped
+from colkern.rows.table import table
+
+# What is named in the table
+
+
+def _parameters(name: str) -> list[str]:
+    """The names of a method's parameters: of each place, that of the first row that gives it one."""
+    names: list[str] = []
+    for row in table()[name]:
+        for place, parameter in enumerate(row.parameters):
+            if place == len(names):
+                names.append("")
+            names[place] = names[place] or parameter.name
+    return [name or f"_{place}" for place, name in enumerate(names)]
+
+
+def _least(name: str) -> int:
+    """How many arguments a method needs at least."""
+    from colkern.rows.table import NO_DEFAULT
+
+    return min(
+        sum(parameter.default is NO_DEFAULT for parameter in row.parameters)
+        for row in table()[name]
+    )
+
+
+def overload_of(name: str) -> Callable[..., Any]:
+    """What Numba asks for the function that does a method of the table for operands of some types."""
+    names = _parameters(name)
+    least = _least(name)
+    shown = [word if place < least else f"{word}=None" for place, word in enumerate(names)]
+    parameters = ", ".join(shown)
+    source = f"def typed({parameters}):\n    return found(({', '.join(names)},))\n"
+
+    def found(operands: tuple[Any, ...]) -> Callable[..., Any] | None:
+        return _implementation(name, names, parameters, operands)
+
+    namespace = {"__name__": __name__, "found": found}
+    return function_of_text("typed", source, namespace, f"overload of {name}")
+
+
+def _implementation(
+    name: str, names: list[str], parameters: str, operands: tuple[Any, ...]
+) -> Callable[..., Any] | None:
+    if not name.startswith(_MODULES) and not any(map(is_element, operands)):
+        return None
+    given = [
+        Operand(word, kind)
+        for word, kind in zip(names, operands, strict=True)
+        if not (kind is None or isinstance(kind, types.Omitted))
+    ]
+    if name.endswith(("startswith", "endswith")) and isinstance(operands[1], types.BaseTuple):
+        return _any_of(name, names, parameters, given)
+    positional = []
+    for word, one in zip(names, given, strict=False):
+        if one.code != word:
+            break
+        positional.append(one)
+    by_name = {one.code: one for one in given[len(positional) :]}
+    if name in ("min", "max") and all(isinstance(kind, MomentType) for kind in operands):
+        sign = "<" if name == "min" else ">"
+        source = f"def adapter({parameters}):\n    return _1 if _1 {sign} _0 else _0\n"
+        return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
+    return adapter(name, parameters, positional, by_name)
+
+
+def _any_of(
+    name: str, names: list[str], parameters: str, given: list[Operand]
+) -> Callable[..., Any]:
+    """The function for a tuple of what a text may start or end with."""
+    method = name.rpartition(".")[2]
+    rest = "".join(f", {one.code}" for one in given[2:])
+    tests = [f"{names[0]}.{method}({names[1]}[{k}]{rest})" for k in range(len(given[1].type))]
+    source = f"def adapter({parameters}):\n    return {' or '.join(tests) or 'False'}\n"
+    return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
+
+
+_OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
+
+_MODULES = ("datetime.", "calendar.")
+"""The functions of these take numbers, and give elements."""
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "len": len,
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "ord": ord,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "divmod": divmod,
+    "format": format,
+    "datetime.date": datetime.date,
+    "datetime.datetime": datetime.datetime,
+    "datetime.time": datetime.time,
+    "datetime.timedelta": datetime.timedelta,
+    "calendar.isleap": calendar.isleap,
+    "calendar.monthrange": calendar.monthrange,
+    "calendar.weekday": calendar.weekday,
+}
+"""The operators and functions of the table that elements are operands of."""
+
+
+def _define() -> None:
+    for name, function in FUNCTIONS.items():
+        if name not in ("==", "!=", "<", "<=", ">", ">="):
+            overload(function, prefer_literal=True, strict=False)(overload_of(name))
+    for owner, kind in _OWNERS.items():
+        for method in names_of(owner):
+            name = f"{owner}.{method}"
+            define = overload_attribute if _is_attribute(owner, method) else overload_method
+            options = (
+                {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
+            )
+            define(kind, method, **options)(overload_of(name))
+
+        for method in ("str", "repr"):
+            # Numba's own `str` asks for it.
+            define_it = overload_method(kind, f"__{method}__", strict=False)
+            define_it(overload_of(method))
+
+
+def adapted() -> set[str]:
+    """The names of the table that elements have in compiled loops."""
+    methods = {f"{owner}.{name}" for owner in _OWNERS for name in names_of(owner)}
+    return {*FUNCTIONS, *methods, "str", "repr", "in", "[]", "[:]", "[::]"}
+
+
+def _is_attribute(owner: str, name: str) -> bool:
+    return not callable(getattr(getattr(datetime, owner, None), name, len))
+
+
+_define()
+
+
+# Comparisons: with None, too
+
+
+def _define_comparison(name: str) -> None:
+    operation = FUNCTIONS[name]
+    for_elements = overload_of(name)
+    is_equality = name in ("==", "!=")
+    differs = name == "!="
+
+    @overload(operation, prefer_literal=True, strict=False)
+    def _ol_comparison(_0, _1):
+        if not (is_element(_0) or is_element(_1)):
+            return None
+        if is_equality and isinstance(_0, types.Optional):
+
+            def compare_left(_0, _1):
+                if _0 is None:
+                    return (_1 is None) != differs
+                return operation(unwrapped(_0), _1)
+
+            return compare_left
+        if is_equality and isinstance(_1, types.Optional):
+
+            def compare_right(_0, _1):
+                if _1 is None:
+                    return differs
+                return operation(_0, unwrapped(_1))
+
+            return compare_right
+        return for_elements(_0, _1)
+
+
+for _name in ("==", "!=", "<", "<=", ">", ">="):
+    _define_comparison(_name)
+
+
+# Parts
+
+
+@overload(operator.contains, prefer_literal=True)
+def _ol_contains(s, item):
+    if not isinstance(
+        _present(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes
+    ):
+        return None
+    is_byte = isinstance(item, types.Integer) and not isinstance(_present(s), TextType)
+    if not (is_element(s) or is_element(item) or (is_byte and isinstance(s, types.Bytes))):
+        return None
+    if is_byte:
+
+        def contains_byte(s, item):
+            if item < 0 or item > 255:
+                raise ValueError("byte must be in range(0, 256)")
+            found = False
+            for byte in s:
+                found |= byte == item
+            return found
+
+        return contains_byte
+    return adapter("in", "s, item", [Operand("item", item), Operand("s", s)], {})
+
+
+@overload(operator.getitem, prefer_literal=True)
+def _ol_getitem(s, key):
+    if not isinstance(_present(s), SequenceType):
+        return None
+    if isinstance(key, types.Integer):
+        return adapter("[]", "s, key", [Operand("s", s), Operand("key", key)], {})
+    if isinstance(key, types.SliceType):
+        names = ("start", "stop", "step") if key.has_step else ("start", "stop")
+        parts = [Operand(f"key.{name}", types.int64) for name in names]
+        return adapter("[::]" if key.has_step else "[:]", "s, key", [Operand("s", s), *parts], {})
+    return None
+
+
+@overload(operator.not_)
+def _ol_not(s):
+    return (lambda s: not bool(s)) if is_element(s) else None
+
+
+def _present(kind: Any) -> Any:
+    """The type of values that are not None."""
+    return kind.type if isinstance(kind, types.Optional) else kind
+
+
+# Hashes
+
+
+@overload_method(SequenceType, "__hash__")
+def _ol_hash(s):
+    from numpy import int64, uint64
+
+    def fowler_noll_vo(s):
+        found = uint64(0xCBF29CE484222325)
+        for k in range(s._ck_size):
+            found = (found ^ uint64(get_byte(s._ck_address + k))) * uint64(0x100000001B3)
+        keep(s)
+        # Hashes of dictionaries are signed, and -1 is none.
+        return int64(found >> uint64(1))
+
+    return fowler_noll_vo
+
+
+@overload_method(MomentType, "__hash__")
+def _ol_hash_of_moment(s):
+    return lambda s: hash(raw(s))

@@ -83,7 +83,7 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
 
     @colkern.spark.udf(returns=ck.utf8())
     def name(row):
-        return row.name if row is not None else None
+        return row["name"] if row is not None else None
 
     @colkern.spark.udf(returns=VARIANT)
     def same_variant(value: VARIANT):

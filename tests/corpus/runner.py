@@ -299,9 +299,6 @@ def run_colkern(
         result = made(*map(layout, columns))
     except (ck.CompileError, ck.UnsupportedError) as error:
         raise Refused(str(error).split("\n")[0]) from error
-    if (reason := made.rows.reason()) is not None:
-        # The older compiler took it, with the meaning of machine arithmetic.
-        raise Refused(str(reason).split("\n")[0])
     return result.to_pylist(), dict(Counter(made.report().left) - before)
 
 

@@ -68,14 +68,9 @@ print(json.dumps([results, compilations() | {{"modules": sorted(sys.modules)}}])
 # What only compiling needs, by how the names of the modules begin.
 COMPILING = (
     "colkern.jit.compiling.checks",
-    "colkern.jit.compiling.compilation",
     "colkern.jit.compiling.explanations",
     "colkern.jit.compiling.functions",
-    "colkern.jit.compiling.yields",
-    "colkern.jit.results.decimal_results",
-    "colkern.jit.rows.loop_names",
     "colkern.jit.building.methods",
-    "colkern.jit.rows.support",
     "colkern.jit.values.decimal_numbers",
     "colkern.jit.elements",
     "colkern.jit.views.columns",

@@ -224,8 +224,8 @@ def test_options_of_rows_are_not_for_generators() -> None:
         yield a
         yield -a
 
-    with pytest.raises(TypeError, match="strict: for functions of a row; both is a generator"):
-        colkern.spark.udf(strict=True)(both)
+    with pytest.raises(TypeError, match="arithmetic: for functions of a row; both is a generator"):
+        colkern.spark.udf(arithmetic="machine")(both)
 
 
 def test_a_fallback_needs_the_type_of_its_results() -> None:

@@ -71,10 +71,9 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
     @colkern.spark.udf
     def flipped(counts: dict[str, int]) -> dict[int, str]:
         found = []
-        for entry in counts:
-            value = entry.value
+        for key, value in counts:
             if value is not None:
-                found.append((value, entry.key))
+                found.append((value, key))
         return found
 
     @colkern.spark.udf
@@ -83,7 +82,7 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
 
     @colkern.spark.udf(returns=ck.utf8())
     def name(row):
-        return row.name if row is not None else None
+        return row["name"] if row is not None else None
 
     @colkern.spark.udf(returns=VARIANT)
     def same_variant(value: VARIANT):

@@ -181,8 +181,8 @@ def steps_for(rows: list[Any]) -> NDArray[np.int64]:
 
     for row in rows:
         for inner in (row or {}).get("lists") or []:
-            for element in inner or []:
-                step(ELEMENT, element, element or 0)
+            for item in inner or []:
+                step(ELEMENT, item, item or 0)
             step(INNER, inner)
         for _, item in (row or {}).get("maps") or []:
             step(ENTRY, item, item or 0)

@@ -66,7 +66,7 @@ lint: $(DEV)  ## ruff
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
-types: $(DEV)  ## mypy, strict
+types: $(DEV)  ## mypy, strict: the package and its tests
 	$(PY) -m mypy
 
 unit: $(DEV)  ## the tests of the day alone, the notebooks among them; COLKERN_TURN=0

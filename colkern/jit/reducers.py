@@ -291,7 +291,7 @@ def reducer(
 
     The functions have no `self`, and mean what they mean in Python, as those of a `udf`:
     `state = init()`, then `state = update(state, *row)` for each row, then `finish(state)`. A state is a
-    number, a bool, a date or time, None, or a tuple of them, and keeps its type; only an integer of
+    number, a bool, a date or time, None, or a tuple of these, and keeps its type; only an integer of
     `init` becomes a float where `update` makes it one. Rows that compiled code does not cover are
     computed by the plain `update`; if a state leaves 64 bits, all rows are. `report()` counts them.
 

@@ -136,9 +136,10 @@ def udf(
     date, time, duration                        `datetime.date`, `datetime.time`, `datetime.timedelta`
     timestamp                                   `datetime.datetime`, with the time zone of the type
     decimals                                    `decimal.Decimal`
-    lists of these                              `list`
-    struct                                      returned alone: a tuple, a named tuple, a dataclass, or a
-                                                `dict` with constant keys
+    lists                                       `list`
+    struct                                      `dict`; also returned: a tuple, a named tuple, a dataclass;
+                                                of a `dict`, the keys must be constants
+    map                                         a `list` of pairs; also returned: a `dict`
     dictionary, run-end encoded                 what the values are
     ==========================================  ===================================================
 
@@ -148,21 +149,11 @@ def udf(
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
 
-    For columns and results of other types, functions with constructs that have no such compiled form, lists
-    on a device, and with `arithmetic="machine"`, values are those of "Columns in compiled code": numbers
-    of 64 bits that wrap around, division by zero as IEEE 754 has it for floats and 0 for integers, byte
-    strings, integers in the unit of a date or time. There, too:
+    Functions that it calls may be made by `udf`: they share one pass over the columns, as in
+    `return net(price), tax(price)`.
 
-    - A decimal of up to 18 digits is an `int`, the value times ten to the power of the scale; one of more
-      digits a decimal. Where no type is declared, columns of both kinds at once are refused.
-    - A result may be a decimal, a list of tuples or a `dict` for a map, a tuple with a place for each child
-      of a union, of which one is not None. For a declared decimal, an integer is the value times ten to the
-      power of the scale. A decimal is written with the declared scale, which must not be less than its own.
-    - Functions made by `udf` that it calls for the values share one pass over the columns: `return
-      net(price), tax(price)`.
-    - On a device, the source is translated as that of `ck.cuda_jit`, so it must be a `def` whose constructs
-      that knows. Results are numbers, times, decimals, byte strings that are parts of columns or of the
-      source, and tuples of those. Exceptions are those of the first row that raises one.
+    What has no compiled form is refused with its line: columns of unions and intervals, results that are
+    unions, on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
 
     Args:
         function: A Python function with positional parameters, each of which stands for a column, also
@@ -182,8 +173,8 @@ def udf(
             dictionary or run-end encoded is called for each of its values, not for each row, where that
             is less. False for one that draws random numbers, say.
         signature: As text, `"(float64, utf8?) -> list<utf8>"`, over all hints.
-        arithmetic: "python" for Python's meaning; "machine" for integers that wrap around, and text as its
-            bytes.
+        arithmetic: "python" for Python's meaning; "machine" for numbers as NumPy has them: integers wrap
+            around, and neither division by zero nor a function of `math` raises.
         strict: Whether everything that compiled code does not cover is refused: the function and its
             columns by CompileError or UnsupportedError, a row by CompileError.
         fallback: Whether a function that does not compile to Python's meaning runs in Python, with a

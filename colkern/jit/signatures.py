@@ -189,7 +189,7 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
             raise TypeError(f"{name}: expected one type, got {hint!r}")
         return parsed[0]
     nullable = False
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+    if _is_either(hint):
         members = [member for member in typing.get_args(hint) if member is not type(None)]
         nullable = len(members) < len(typing.get_args(hint))
         if len(members) != 1:
@@ -217,10 +217,26 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 
 def _says_little(hint: Any) -> bool:
-    """Whether a hint names a container, but not what is in it."""
-    if typing.get_origin(hint) is typing.Annotated:
+    """Whether a hint names a container, but not what is in it, or not all of that.
+
+    A datetime may have a time zone, and a decimal any scale.
+    """
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
         return False  # The data type beside it says all.
-    return hint in (dict, list, tuple, object, Any) or any(map(_says_little, typing.get_args(hint)))
+    if hint in (dict, list, tuple, object, Any):
+        return True
+    parts = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
+    inside = () if _is_either(hint) else parts
+    kinds = [
+        kind for part in inside for kind in (typing.get_args(part) if _is_either(part) else [part])
+    ]
+    is_open = any(kind in (datetime.datetime, decimal.Decimal) for kind in kinds)
+    return is_open or any(map(_says_little, parts))
+
+
+def _is_either(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
 def _tuple_fields(hint: Any) -> dict[str, object] | None:

@@ -13,8 +13,8 @@ from typing import Any
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
+from colkern.rows.constants import has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
-from colkern.rows.constants import layout_of
 from colkern.rows.emitter import Emitter, MeetsNumPy, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.table import (
@@ -292,7 +292,7 @@ def invoked(
         bindings: What the variables of its row stand for.
     """
     form = call_of(body)
-    codes = [_leading(parameter, bindings) for parameter in form.leading]
+    codes = [_leading(emitter, parameter, bindings) for parameter in form.leading]
     places, rest = list(form.places), list(arguments)
     while rest and (places or not rest[0].parts):
         value = rest.pop(0)
@@ -320,11 +320,13 @@ def invoked(
     return Value(result, constant=None)
 
 
-def _leading(parameter: str, bindings: Mapping[str, Kind]) -> str:
+def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> str:
     if parameter == "arena":
         return parameter
     stem, _, what = parameter.partition("_")
     kind = bindings[OF_ITEMS[stem]]
+    if parameter == "key_layout" and kind.words and not has_order(kind):
+        emitter.refuse(f"keys of {kind} have no compiled form")
     return str(kind.words if what == "words" else layout_of(kind))
 
 

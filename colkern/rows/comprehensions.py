@@ -329,25 +329,6 @@ def _list_of(emitter: Emitter, node: ast.expr, *, any_order: bool = False) -> Va
     return made
 
 
-def filtered(emitter: Emitter, node: ast.Call) -> Value:
-    """What `filter(test, …)` leaves, as a list."""
-    from colkern.rows.functions import applied
-
-    test, iterable = node.args
-    made = new_container(emitter, node, "list", 0)
-
-    def take(value: Value) -> None:
-        value = emitter.numbers(value)
-        is_plain = isinstance(test, ast.Constant) and test.value is None
-        found = truth(emitter, value if is_plain else applied(emitter, test, [value]))
-        emitter.branch(
-            emitter.numbers(found).code, lambda: add(emitter, made, (value,)), lambda: None
-        )
-
-    items(emitter, iterable, take)
-    return made
-
-
 def counted(emitter: Emitter, node: ast.Call) -> Value:
     """`collections.Counter(…)`."""
     if node.keywords or len(node.args) > 1:
@@ -381,7 +362,7 @@ def reduced(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_new_list_of(emitter: Emitter, node: ast.Call) -> Value:
-    """What `reversed(…)` gives, as a list."""
+    """What `reversed(…)` or `filter(…)` gives, as a list."""
     return _list_of(emitter, node)
 
 

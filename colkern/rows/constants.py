@@ -349,6 +349,12 @@ def value_of_words(words: Iterator[int], kind: Kind) -> Any:
     if isinstance(kind, k.Tuple):
         items = [value_of_words(words, item) for item in kind.items]
         return tuple(items) if kind.form is tuple else kind.form(*items)
+    if isinstance(kind, k.Decimal):
+        number, exponent = next(words), next(words)
+        return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), exponent))
+    if isinstance(kind, k.Aware):
+        moment = _EPOCH.replace(tzinfo=UTC) + next(words) * _MICROSECOND
+        return moment.astimezone(kind.zone)
     return _VALUES[kind.name](next(words)) if kind.words else None
 
 

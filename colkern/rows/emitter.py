@@ -191,6 +191,8 @@ class Emitter:
         rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
         gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
         changing: The variables that this loop assigns to.
+        is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
+            the row.
         read_later: The containers that generators read which the loops around this place go over.
     """
 
@@ -220,6 +222,7 @@ class Emitter:
         self.gone_over: ast.AST | None = None
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
+        self.is_ahead = False
         self._names = 0
 
     # Going back
@@ -327,6 +330,8 @@ class Emitter:
 
     def fail(self, code: str | int, reason: str) -> None:
         """Raise, or leave the row, with a code."""
+        if self.is_ahead and code != row_values.NO_ROOM:
+            code = row_values.LEFT if isinstance(code, int) else _left(code)
         if self.attempts:
             self.write(f"{self.attempts[-1].code} = {self._status(code, reason)}")
             self.write("break")
@@ -340,12 +345,23 @@ class Emitter:
 
     def reraise(self, status: str) -> None:
         """Raise, or leave the row, as a status says."""
+        if self.is_ahead:
+            status = f"({status} & ~255) | {_left(f'{status} & 255')}"
         if self.attempts:
             self.write(f"{self.attempts[-1].code} = {status}")
             self.write("break")
         else:
             self.write(_Exit(status))
         self.dead = True
+
+    @contextmanager
+    def ahead(self) -> Iterator[None]:
+        """Write what makes items that Python may make later, or never."""
+        before, self.is_ahead = self.is_ahead, True
+        try:
+            yield
+        finally:
+            self.is_ahead = before
 
     def leave(self, value: Value) -> None:
         """Return a value: of a generator, the list of what it has yielded."""
@@ -677,6 +693,11 @@ class _Return(str):
     """A line that ends the function with the parts of its result."""
 
     __slots__ = ()
+
+
+def _left(code: str) -> str:
+    """The code that leaves a row instead of raising, if there is room."""
+    return f"({code} if {code} == {row_values.NO_ROOM} else {row_values.LEFT})"
 
 
 def _is_number(code: str) -> bool:

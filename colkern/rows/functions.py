@@ -242,10 +242,10 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
     emitter.write(f"{', '.join((status, *parts))}{'' if parts else ','} = {text}")
     with emitter.within(f"if {status} != 0:"):
         if definition.is_generator:
-            # Where nobody asks for the items up to there, Python does not raise it.
-            no_room = f"{status} & 255 == {row_values.NO_ROOM}"
-            status = f"{status} if {no_room} else ({status} & ~255) | {row_values.LEFT}"
-        emitter.reraise(status)
+            with emitter.ahead():
+                emitter.reraise(status)
+        else:
+            emitter.reraise(status)
     emitter.dead = False
     return of_parts(kind, parts)
 

@@ -463,7 +463,7 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     dict: _folding("as_new_dict"),
     tuple: _folding("as_tuple"),
     map: _folding("mapped"),
-    filter: _folding("filtered"),
+    filter: _folding("as_new_list_of"),
     reversed: _folding("as_new_list_of"),
     next: _folding("first"),
     collections.Counter: _folding("counted"),

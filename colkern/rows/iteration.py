@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -96,17 +97,18 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
-    if is_generator(known_object(emitter, node.func)):
+    meant = known_object(emitter, node.func)
+    if is_generator(meant):
         return "yield"
+    for name, known in _MEANINGS.items():
+        if known is meant:
+            return name
+    if getattr(meant, "__self__", None) is itertools.chain:
+        return "from_iterable"
     if isinstance(node.func, ast.Attribute):
         is_view = node.func.attr in VIEWS and not node.args
         return node.func.attr if is_view or node.func.attr == "finditer" else ""
-    if not isinstance(node.func, ast.Name):
-        return ""
-    if node.func.id in emitter.env or node.func.id not in _MEANINGS:
-        return ""
-    meant = emitter.definition.names.get(node.func.id)
-    return node.func.id if meant is _MEANINGS[node.func.id] else ""
+    return ""
 
 
 def known_object(emitter: Emitter, node: ast.expr) -> object:
@@ -128,6 +130,12 @@ _MEANINGS = {
     "reversed": reversed,
     "map": map,
     "filter": filter,
+    "chain": itertools.chain,
+    "accumulate": itertools.accumulate,
+    "pairwise": itertools.pairwise,
+    "product": itertools.product,
+    "islice": itertools.islice,
+    "takewhile": itertools.takewhile,
 }
 
 
@@ -327,11 +335,17 @@ def view_of_row(value: Value, what: str) -> Value:
     return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
 
 
-def _filter(emitter: Emitter, node: ast.Call) -> Source:
-    """`filter(test, …)`: a comprehension with the test."""
-    from colkern.rows.comprehensions import filtered
+def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
+    """What `filter` or a function of `itertools` gives, as a list that is made ahead."""
 
-    return source_of_value(emitter, filtered(emitter, node))
+    def write(emitter: Emitter, node: ast.Call) -> Source:
+        from colkern.rows import lazy_items
+
+        with emitter.ahead():
+            made = getattr(lazy_items, make)(emitter, node)
+        return source_of_value(emitter, made)
+
+    return write
 
 
 def _matches(emitter: Emitter, node: ast.Call) -> Source:
@@ -370,8 +384,15 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "enumerate": _enumerate,
     "zip": _zip,
     "reversed": _reversed,
-    "filter": _filter,
+    "filter": _made_ahead("filtered"),
     "map": _map,
+    "chain": _made_ahead("chained"),
+    "from_iterable": _made_ahead("flattened"),
+    "accumulate": _made_ahead("accumulated"),
+    "pairwise": _made_ahead("pairs"),
+    "product": _made_ahead("products"),
+    "islice": _made_ahead("sliced"),
+    "takewhile": _made_ahead("taken_while"),
     "finditer": _matches,
     "yield": _yielded,
     "items": _view,

@@ -106,7 +106,7 @@ class Plan:
                 self.kind = declared_kind(self.kind, returns)
             except UnsupportedError:
                 raise CompileError(
-                    f"{function.__name__} returns {self.kind} where {returns} is declared"
+                    f"{self.title} returns {self.kind} where {returns} is declared"
                 ) from None
         self._definition = definition
         self.program = program

@@ -6,7 +6,7 @@ import ast
 import builtins
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -570,6 +570,28 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
                 guard.code, lambda: statements(emitter, case.body), lambda: cases(rest[1:])
             )
 
+        def guarded(guard_node: ast.expr, known: Condition) -> None:
+            """Find out whether the case holds, so that the ones behind it are written once."""
+            holds = emitter.copy("False")
+
+            def look() -> None:
+                emitter.env.update(known.holds)
+                _capture(emitter, case.pattern, load)
+                emitter.write(f"{holds} = {condition(emitter, guard_node).code}")
+
+            emitter.branch(known.code, look, lambda: None)
+
+            def then() -> None:
+                bound = {
+                    name: replace(value, unbound="")
+                    for name in stored_names([case.pattern])
+                    if (value := emitter.env.get(name)) is not None
+                }
+                emitter.env.update(known.holds | bound)
+                statements(emitter, case.body)
+
+            emitter.branch(holds, then, lambda: cases(rest[1:]))
+
         test, guard_node = _pattern(emitter, case.pattern, load, subject.kind), case.guard
         if test is not None and guard_node is not None and not stored_names([case.pattern]):
             # As one test, so that the cases behind it are written once.
@@ -580,6 +602,10 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
         result = condition(emitter, ast.fix_missing_locations(ast.copy_location(test, node)))
         if result.constant is not None:
             then() if result.constant else cases(rest[1:])
+            return
+
+        if guard_node is not None:
+            guarded(guard_node, result)
             return
 
         def holds() -> None:

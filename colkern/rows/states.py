@@ -94,7 +94,7 @@ def require_state(kind: Kind) -> None:
     """
     if not kind.words or not _is_fixed(kind):
         raise UnsupportedError(
-            f"a state that is {kind}; it is a number, a bool, a date or time, None, or a tuple of such"
+            f"a state that is {kind}; it is a number, a bool, a date or time, None, or a tuple of these"
         )
 
 
@@ -103,6 +103,8 @@ def _is_fixed(kind: Kind) -> bool:
         return _is_fixed(kind.of)
     if isinstance(kind, k.Tuple):
         return kind.form is not dict and all(map(_is_fixed, kind.items))
+    if isinstance(kind, k.Aware):
+        return True
     return kind.name in k.PLAIN and kind not in (k.TEXT, k.BYTES)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import colkern as ck
 from colkern import schema as s
 from colkern.cpu.threads import set_num_threads
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import Generator, generator
 
@@ -302,8 +302,8 @@ def test_what_compiled_code_does_not_cover_is_refused_or_runs_in_python() -> Non
 def test_what_is_no_generator_function() -> None:
     with pytest.raises(TypeError, match=r"expected a generator function, got .*; see ck\.udf"):
         generator(len)
-    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
-        generator(twice, returns=s.day_time_interval())
+    with pytest.raises(CompileError, match="day_time_interval"):
+        generator("(int64)", returns=s.day_time_interval())(twice)
     with pytest.raises(TypeError, match="words takes 1 columns, got 2"):
         words(column(["a"]), column(["a"]))
 

@@ -6,7 +6,9 @@ import datetime
 import math
 import pickle
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +20,7 @@ from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.cpu.compiler import compilations
 from colkern.cpu.threads import set_num_threads
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import Reducer, reducer
 from colkern.operations import dictionary_encode
@@ -359,6 +361,34 @@ def test_states_are_dates_named_tuples_and_none() -> None:
     assert tuple(span(column(days)[:0], column(times)[:0]).values()) == reduced(span, [])
 
 
+def test_states_are_decimals_and_datetimes_of_a_zone() -> None:
+    @reducer
+    class spent:
+        def init():
+            return Decimal(0), None
+
+        def update(state, amount: Decimal, at: datetime.datetime):
+            total, last = state
+            return total + amount, at if last is None or at > last else last
+
+        def merge(left, right):
+            return left[0] + right[0], right[1]
+
+        def finish(state):
+            return state
+
+    zone = ZoneInfo("Europe/Berlin")
+    times = [datetime.datetime(2024, 10, 27, hour, tzinfo=zone) for hour in (1, 4, 2)]
+    # The last sum has more digits than compiled code has.
+    for amounts in (["1.25", "-0.5", "3"], ["1.25", "9999999999999999.99", "9999999999999999.99"]):
+        rows = list(zip(map(Decimal, amounts), times, strict=True))
+        columns = (
+            column([amount for amount, _ in rows], pa.decimal128(20, 2)),
+            column(times, pa.timestamp("us", "Europe/Berlin")),
+        )
+        assert tuple(spent(*columns).values()) == reduced(spent, rows)
+
+
 class Span(NamedTuple):
     first: Any
     at: Any
@@ -622,7 +652,7 @@ def test_functions_that_are_missing_or_take_other_parameters() -> None:
         reducer(made_of(init=no_state, update=lambda state: state))
     with pytest.raises(TypeError, match="expected a plain function"):
         reducer(made_of(init=3, update=added))
-    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
+    with pytest.raises(CompileError, match="broken returns float where day_time_interval is decl"):
         reducer(made_of(init=no_state, update=added), returns=s.day_time_interval())
 
 

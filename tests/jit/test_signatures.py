@@ -11,7 +11,7 @@ import pytest
 
 import colkern as ck
 from colkern import schema as s
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import udf
 from colkern.jit.signatures import Parameter, signature_of
 
@@ -249,7 +249,7 @@ def test_what_udf_takes() -> None:
         udf(len)
     with pytest.raises(ValueError, match="nulls: expected 'propagate' or 'pass'"):
         udf(lambda x: x, nulls="drop")
-    with pytest.raises(UnsupportedError, match="null as an argument"):
-        udf(lambda x: x, signature=None, returns=None).result_type(s.null())
-    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
-        udf(lambda x: x, returns=s.day_time_interval())
+    with pytest.raises(UnsupportedError, match="as an argument of a row function"):
+        udf(lambda x: x).result_type(s.dense_union([("a", s.int8())]))
+    with pytest.raises(CompileError, match="returns int where day_time_interval is declared"):
+        udf("(int64)", returns=s.day_time_interval())(lambda x: x)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from types import FunctionType
 from typing import Annotated, Any
 
 import numpy as np
@@ -524,8 +523,9 @@ def test_offsets_that_leave_the_data_are_refused_before_anything_is_read() -> No
 
 
 def test_columns_that_no_function_takes() -> None:
-    with pytest.raises(UnsupportedError, match="null as an argument"):
-        same(pa.nulls(1))
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    with pytest.raises(UnsupportedError, match="with fallback=True, it runs in Python"):
+        same(union)
 
 
 # Errors and their rows
@@ -653,12 +653,6 @@ def test_without_a_compiled_form_it_is_refused_unless_python_is_to_run_it() -> N
     assert made(column([1, None])).to_pylist() == ["no", None]
     assert made.report().reason.startswith("spelled does not compile")
 
-    def of_nulls(x):
-        return x
-
-    with pytest.raises(UnsupportedError, match="with fallback=True, it runs in Python"):
-        udf(of_nulls)(pa.nulls(1))
-
 
 def test_the_result_type_is_known_without_a_column() -> None:
     assert add.result_type(s.float64(), s.float32()) == s.float64()
@@ -686,14 +680,8 @@ def test_generators_are_refused() -> None:
             yield x
 
 
-def test_a_function_may_have_any_names() -> None:
-    """Those of generated loops; and Python's own words, which parameters by position alone may have."""
-
-    def named(start, a0):
+def test_parameters_may_have_the_names_of_generated_loops() -> None:
+    def run(start: int, a0: int) -> int:
         return start - a0
 
-    names = {"co_name": "lambda", "co_varnames": ("class", "at")}
-    code = named.__code__.replace(**names, co_posonlyargcount=2)
-    for function in (named, FunctionType(code, {}, "lambda")):
-        subtract = udf(function, signature="(int64, int64) -> int64")
-        assert subtract(column([3, None, 5]), column([1, 1, 7])).to_pylist() == [2, None, -2]
+    assert udf(run)(column([3, None, 5]), column([1, 1, 7])).to_pylist() == [2, None, -2]

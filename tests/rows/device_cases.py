@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 import colkern as ck
 from colkern import schema as s
 from colkern.operations.moving import to_device, to_host
+
+BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def check(function: Any, *columns: ck.Array, left: int = 0, **options: Any) -> None:
@@ -288,6 +292,29 @@ def dictionaries_are_maps() -> None:
     assert to_host(found).to_pylist() == expected
 
 
+def decimals_are_decimals() -> None:
+    amounts = [Decimal("1234.50"), Decimal("-0.10"), None, Decimal("7.25"), Decimal("1E+20")]
+    rates = [Decimal("0.190"), Decimal("0.070"), Decimal(0), Decimal("1.000"), Decimal(2)]
+    columns = ck.array(amounts, ck.decimal128(38, 2)), ck.array(rates, ck.decimal64(10, 3))
+    check(taxed, *columns, left=1)
+
+
+def taxed(amount: Decimal, rate: Decimal) -> tuple[str, Decimal, bool]:
+    tax = (amount * rate).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
+    return f"{amount + tax:,.2f}", tax, tax > 1
+
+
+def local(moment: datetime) -> tuple[int, str, datetime, timedelta]:
+    there = moment.astimezone(BERLIN)
+    return there.hour, there.isoformat(), there + timedelta(days=1), moment - there
+
+
+def moments_have_a_zone() -> None:
+    moments = [datetime(2024, 3, 31, hour, tzinfo=UTC) for hour in (0, 1)]
+    moments += [datetime(1970, 1, 1, tzinfo=UTC), datetime(1800, 1, 1, tzinfo=UTC)]
+    check(local, ck.array([*moments, None], ck.timestamp("us", "UTC")), left=1)
+
+
 CASES: list[Callable[[], None]] = [
     integers_do_not_wrap_around,
     a_division_by_zero_is_python_s,
@@ -308,4 +335,6 @@ CASES: list[Callable[[], None]] = [
     lists_are_results,
     a_list_that_has_no_room_is_left,
     dictionaries_are_maps,
+    decimals_are_decimals,
+    moments_have_a_zone,
 ]

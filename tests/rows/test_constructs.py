@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
+from itertools import accumulate, chain, islice, pairwise, takewhile
 from typing import Any
 
 import pytest
@@ -198,3 +200,70 @@ def test_text_is_added_behind_the_last_text_alone() -> None:
         return whole + part + whole
 
     checked(sliced, [(word * k, n + k) for word, n in WORDS for k in (1, 2, 3)])
+
+
+# itertools
+
+
+def steps(word: str, n: int) -> list[str]:
+    return [a + b for a, b in pairwise(word)] + list(islice(word, n)) + list(islice(word, 1, n))
+
+
+def sums(word: str, n: int) -> list[int]:
+    codes = [ord(c) for c in word]
+    out = list(accumulate(codes)) + list(accumulate(codes, initial=n))
+    out += list(accumulate(codes, lambda a, b: a * 2 + b))
+    return out + list(takewhile(lambda code: code < 100, codes))
+
+
+def flat(word: str, n: int) -> str:
+    return "".join(chain(word, "-", str(n))) + "".join(
+        itertools.chain.from_iterable(word.split("x"))
+    )
+
+
+def crossed(word: str, n: int) -> list[str]:
+    return [f"{a}{b}{c}" for a, b, c in itertools.product(word, range(n), ("x", "y"))]
+
+
+@pytest.mark.parametrize("function", [steps, sums, flat, crossed])
+def test_functions_of_itertools(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
+def first_digit(word: str, n: int) -> int:
+    try:
+        for digit in chain(map(int, word), [n]):
+            return digit
+    except ValueError:
+        return -1
+    return -2
+
+
+def test_what_itertools_would_make_later_is_pythons_where_it_raises() -> None:
+    checked(first_digit, [("1", 2), ("1a", 3), ("", 4), ("a1", 5)], ["int"])
+
+
+# Cases
+
+
+def place(word: str, n: int) -> str:
+    match (n % 3, len(word) % 3):
+        case (x, 0) if x > 1:
+            return f"first {x}"
+        case (0, y) if y == n:
+            return f"second {y}"
+        case (x, y) if x == y:
+            return f"third {x}"
+        case (1, _):
+            return "fourth"
+        case (x, 1) if x and n > 1:
+            return f"fifth {x}"
+    return "none"
+
+
+def test_cases_with_guards_are_written_once() -> None:
+    checked(place, [(word * k, n + k) for word, n in WORDS for k in range(4)])
+    made = ck.udf(place)
+    made(*(ck.array([x]) for x in WORDS[0]))
+    assert made.source().count("number_formatting_str_of_integer(") == 4

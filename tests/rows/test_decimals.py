@@ -142,7 +142,7 @@ def test_values_of_more_digits_are_left_to_python() -> None:
 
 def test_lists_and_rows_of_decimals() -> None:
     @ck.udf
-    def priced(xs: list[Any]) -> Any:
+    def priced(xs) -> Any:
         return {"total": sum(xs), "each": [x * 2 for x in xs], "most": max(xs)}
 
     lists = [[Decimal("1.10"), Decimal("2.5")], [Decimal("-1.00")], None]
@@ -152,7 +152,7 @@ def test_lists_and_rows_of_decimals() -> None:
 
 def test_a_sum_of_no_decimals_is_an_integer() -> None:
     @ck.udf
-    def total(xs: list[Any]) -> str:
+    def total(xs) -> str:
         return str(sum(xs))
 
     column = ck.array([[], [Decimal("1.10")]], ck.list_(ck.decimal128(12, 2)))

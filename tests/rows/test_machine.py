@@ -191,5 +191,5 @@ def test_numbers_of_numpys_raise_nothing_in_python_either() -> None:
     ],
 )
 def test_what_numpys_numbers_do_in_another_way_is_refused(function: Callable[..., Any]) -> None:
-    with pytest.raises(ck.CompileError, match="no compiled form|several types|'machine'|compares"):
+    with pytest.raises(ck.CompileError, match=r"no compiled form|several types|'machine'|compares"):
         ck.udf(function, signature="(float64)", strict=True)

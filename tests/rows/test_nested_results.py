@@ -157,6 +157,28 @@ def test_maps_are_declared() -> None:
     assert caught.value.__notes__[-1].endswith("row 1")
 
 
+def test_a_default_may_have_maps() -> None:
+    kind = ck.struct(
+        [("lengths", ck.map_(ck.utf8(), ck.int8())), ("halves", ck.map_(ck.utf8(), ck.float64()))]
+    )
+
+    @ck.udf(returns=kind, nulls=({"none": 0}, {}), strict=True)
+    def both(text: str) -> Any:
+        return [(text[:1], 1), (text, len(text))], {text: len(text) / 2, text[:1]: 0.5}
+
+    assert both(ck.array(["ab", None, "c"])).to_pylist() == [
+        {"lengths": [("a", 1), ("ab", 2)], "halves": [("ab", 1.0), ("a", 0.5)]},
+        {"lengths": [("none", 0)], "halves": []},
+        {"lengths": [("c", 1), ("c", 1)], "halves": [("c", 0.5)]},
+    ]
+
+
+def test_unions_are_no_results() -> None:
+    kind = ck.sparse_union([("number", ck.int64()), ("text", ck.utf8())])
+    with pytest.raises(ck.CompileError, match=r"where sparse_union.* is declared"):
+        ck.udf(lambda x: (x, None), returns=kind)(ck.array([1]))
+
+
 def test_numbers_in_parts_that_do_not_fit_have_a_row() -> None:
     kind = ck.struct([("a", ck.list_(ck.uint8())), ("b", ck.utf8())])
     narrow = ck.udf(lambda n: {"a": [n], "b": ""}, returns=kind)

@@ -1,0 +1,171 @@
+"""What `filter` and the functions of `itertools` give, as lists: all items, before the first is asked for.
+
+Nobody sees the difference: what is raised on the way leaves the row to Python (`Emitter.ahead`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import partial
+
+from colkern.rows import kinds as k
+from colkern.rows.comprehensions import Accumulator, as_list, items
+from colkern.rows.containers import add, new_container
+from colkern.rows.emitter import Emitter, derived
+from colkern.rows.expressions import needed, operated, truth
+from colkern.rows.functions import applied
+from colkern.rows.values import Value
+
+
+def filtered(emitter: Emitter, node: ast.Call) -> Value:
+    """What `filter(test, …)` leaves."""
+    test, iterable = _arguments(emitter, node, 2)
+    made = new_container(emitter, node, "list", 0)
+
+    def take(value: Value) -> None:
+        value = emitter.numbers(value)
+        is_plain = isinstance(test, ast.Constant) and test.value is None
+        found = truth(emitter, value if is_plain else applied(emitter, test, [value]))
+        emitter.branch(
+            emitter.numbers(found).code, lambda: add(emitter, made, (value,)), lambda: None
+        )
+
+    items(emitter, iterable, take)
+    return made
+
+
+def taken_while(emitter: Emitter, node: ast.Call) -> Value:
+    """`takewhile(test, …)`."""
+    test, iterable = _arguments(emitter, node, 2)
+    made = new_container(emitter, node, "list", 0)
+    going = emitter.copy("True")
+
+    def take(value: Value) -> None:
+        value = emitter.numbers(value)
+        found = truth(emitter, applied(emitter, test, [value]))
+        emitter.write(f"{going} = {emitter.numbers(found).code}")
+        emitter.branch(going, lambda: add(emitter, made, (value,)), lambda: None)
+
+    items(emitter, iterable, take, going)
+    return made
+
+
+def sliced(emitter: Emitter, node: ast.Call) -> Value:
+    """`islice(…, stop)` and `islice(…, start, stop)`."""
+    iterable, *bounds = _arguments(emitter, node, 2, 3)
+    made = new_container(emitter, node, "list", 0)
+    values = [emitter.numbers(needed(emitter, bound)) for bound in bounds]
+    start, stop = ["0", *(emitter.converted(value, k.INT).code for value in values)][-2:]
+    emitter.leave_if(f"({start} < 0) | ({stop} < 0)", "islice() from or up to a negative number")
+    place = emitter.copy("0")
+
+    def take(value: Value) -> None:
+        emitter.branch(f"{place} >= {start}", lambda: add(emitter, made, (value,)), lambda: None)
+        emitter.write(f"{place} += 1")
+
+    items(emitter, iterable, take, f"{place} < {stop}")
+    return made
+
+
+def chained(emitter: Emitter, node: ast.Call) -> Value:
+    """`chain(…)`."""
+    made = new_container(emitter, node, "list", 0)
+    for part in _arguments(emitter, node, *range(9)):
+        items(emitter, part, lambda value: add(emitter, made, (value,)))
+    return made
+
+
+def flattened(emitter: Emitter, node: ast.Call) -> Value:
+    """`chain.from_iterable(…)`."""
+    (parts,) = _arguments(emitter, node, 1)
+    made = new_container(emitter, node, "list", 0)
+    load = derived(node, "part", lambda: ast.Name("<part>", ast.Load()))
+
+    def take(part: Value) -> None:
+        emitter.env["<part>"] = part
+        items(emitter, load, lambda value: add(emitter, made, (value,)))
+
+    items(emitter, parts, take)
+    return made
+
+
+def accumulated(emitter: Emitter, node: ast.Call) -> Value:
+    """`accumulate(…)`, with a function and `initial`."""
+    words = {word.arg: word.value for word in node.keywords}
+    function = node.args[1] if len(node.args) > 1 else words.get("func")
+    initial = needed(emitter, words["initial"]) if "initial" in words else Value(k.NEVER)
+    made = new_container(emitter, node, "list", 0)
+    result = Accumulator(emitter, node, initial)
+    empty = emitter.copy(str(initial.kind == k.NEVER))
+    if initial.kind != k.NEVER:
+        add(emitter, made, (result.get(),))
+
+    def joined(value: Value) -> Value:
+        if function is not None:
+            return applied(emitter, function, [result.get(), value])
+        return operated(emitter, ast.Add(), result.get(), emitter.plain(value))
+
+    def take(value: Value) -> None:
+        value = emitter.numbers(value)
+        if result.value.kind == k.NEVER:
+            result.set(value)
+        result.set(emitter.chosen(empty, lambda: value, lambda: joined(value)))
+        emitter.write(f"{empty} = False")
+        add(emitter, made, (result.get(),))
+
+    items(emitter, node.args[0], take)
+    return made
+
+
+def pairs(emitter: Emitter, node: ast.Call) -> Value:
+    """`pairwise(…)`."""
+    (iterable,) = _arguments(emitter, node, 1)
+    made = new_container(emitter, node, "list", 0)
+    before = Accumulator(emitter, node, Value(k.NEVER))
+    is_there = emitter.copy("False")
+
+    def take(value: Value) -> None:
+        value = emitter.numbers(value)
+        if before.value.kind == k.NEVER:
+            before.set(value)
+        emitter.branch(
+            is_there,
+            lambda: add(emitter, made, (_tuple([before.get(), value]),)),
+            lambda: None,
+        )
+        before.set(value)
+        emitter.write(f"{is_there} = True")
+
+    items(emitter, iterable, take)
+    return made
+
+
+def products(emitter: Emitter, node: ast.Call) -> Value:
+    """`product(…)` of several iterables."""
+    made = new_container(emitter, node, "list", 0)
+    names = []
+    for number, part in enumerate(_arguments(emitter, node, *range(1, 9))):
+        name = f"<factor {number}>"
+        names.append(derived(part, "factor", partial(ast.Name, name, ast.Load())))
+        emitter.env[name] = as_list(emitter, part)
+
+    def go_over(rest: Sequence[ast.Name], chosen: list[Value]) -> None:
+        if rest:
+            items(emitter, rest[0], lambda value: go_over(rest[1:], [*chosen, value]))
+        else:
+            add(emitter, made, (_tuple(chosen),))
+
+    go_over(names, [])
+    return made
+
+
+def _tuple(values: Sequence[Value]) -> Value:
+    return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
+
+
+def _arguments(emitter: Emitter, node: ast.Call, *counts: int) -> list[ast.expr]:
+    """The arguments of a call that has so many, and none by name."""
+    if node.keywords or len(node.args) not in counts:
+        emitter.refuse(f"{ast.unparse(node.func)}() with such arguments has no compiled form")
+    return node.args

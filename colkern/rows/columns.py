@@ -134,7 +134,7 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
     def prepare(array: Array) -> tuple[Any, ...]:
         address = (array.buffer(Role.BYTES) or EMPTY).address
         offsets = array.items(Role.OFFSETS)
-        return offsets, address, _is_ascii(array) if kind == k.TEXT else 0
+        return offsets, address, all_ascii(array) if kind == k.TEXT else 0
 
     name = "row_text" if kind == k.TEXT else "row_bytes"
     size = "i8({n}_offsets[i + u8(1)]) - i8({n}_offsets[i])"
@@ -142,7 +142,7 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
     return lambda _: Reader(kind, ("{n}_offsets", "{n}_base", "{n}_ascii"), code, prepare)
 
 
-def _is_ascii(array: Array) -> int:
+def all_ascii(array: Array) -> int:
     """1 if all bytes of a text column's slots are below 128: one pass over them, in host memory."""
     buffer = array.buffer(Role.BYTES)
     if buffer is None or not array.length:

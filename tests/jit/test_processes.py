@@ -72,7 +72,7 @@ COMPILING = (
     "colkern.jit.compiling.functions",
     "colkern.jit.building.methods",
     "colkern.jit.values.decimal_numbers",
-    "colkern.jit.elements",
+    "colkern.jit.elements.",
     "colkern.jit.views.columns",
     "colkern.jit.views.elements",
     "colkern.jit.views.slots",

@@ -13,8 +13,7 @@ from colkern.jit.building.nulls import append_empty
 from colkern.jit.building.numbers import conversion
 from colkern.jit.building.room import new_slot
 from colkern.jit.building.state import put_item, row_of, set_length
-from colkern.jit.values.optionals import unwrapped
-from colkern.jit.values.tuples import is_none
+from colkern.jit.values.optionals import is_none, unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
 from colkern.jit.views.fields import row_field
 from colkern.jit.views.records import parts

@@ -33,7 +33,7 @@ from colkern.jit.views.column_types import (
     RowType,
     StreamType,
 )
-from colkern.jit.views.records import HEADER, TABLE, members, part_position, record_address
+from colkern.jit.views.records import ASCII, HEADER, TABLE, members, part_position, record_address
 from colkern.layouts import BufferSpec, LayoutKind, Role, layout
 
 _WORDS = types.CPointer(types.int64)
@@ -57,7 +57,9 @@ def _item(spec: BufferSpec) -> types.Type:
 def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
     rule = layout(data_type)
     buffers = [(spec.role.value, types.CPointer(_item(spec))) for spec in rule.buffers]
-    return [*buffers, (TABLE, types.CPointer(types.uint64))] if rule.variadic else buffers
+    if rule.variadic:
+        buffers.append((TABLE, types.CPointer(types.uint64)))
+    return [*buffers, (ASCII, types.int64)] if ASCII in members(data_type) else buffers
 
 
 @register_model(ColumnType)
@@ -95,7 +97,7 @@ class _ColumnIteratorModel(models.StructModel):
 
 
 # Attributes of compiled code's own; a field of a struct may have any other name.
-for _name in (*HEADER, *(role.value for role in Role), TABLE):
+for _name in (*HEADER, *(role.value for role in Role), TABLE, ASCII):
     make_attribute_wrapper(ColumnType, _name, f"_ck_{_name}")
 make_attribute_wrapper(StreamType, "length", "_ck_length")
 make_attribute_wrapper(RowType, "column", "_ck_column")

@@ -256,9 +256,6 @@ def _intervals(column: ColumnType) -> Element:
     return _INTERVALS[column.data_type.unit]
 
 
-_is_ascii = compiled(row_values.is_ascii)
-
-
 @ELEMENTS.of(s.Utf8, s.LargeUtf8)
 def _texts(column: ColumnType) -> Element:
     def text_of_column(column, slot):
@@ -266,7 +263,7 @@ def _texts(column: ColumnType) -> Element:
         start = int64(column._ck_offsets[at])
         size = int64(column._ck_offsets[at + uint64(1)]) - start
         address = int64(address_in(column._ck_bytes)) + start
-        return element(Text(address, size, _is_ascii(address, size)))
+        return element(Text(address, size, column._ck_ascii != 0))
 
     return Element(text, text_of_column)
 
@@ -297,7 +294,7 @@ def _viewed_texts(column: ColumnType) -> Element:
         word = (column._ck_offset + slot) << uint64(2)
         size = int64(column._ck_views[word])
         address = _viewed_address(column, word, size)
-        return element(Text(address, size, _is_ascii(address, size)))
+        return element(Text(address, size, column._ck_ascii != 0))
 
     return Element(text, viewed_text)
 

@@ -7,11 +7,10 @@ import operator
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import lower_builtin, overload
+from numba.extending import lower_builtin, overload, register_jitable
 from numpy import uint64
 
 from colkern.jit.lowering import Lowering
-from colkern.jit.values.bounds import clamp
 from colkern.jit.views.column_types import ColumnType, RowType, StreamType, element_type, immutable
 from colkern.jit.views.columns import batch_of, cut
 from colkern.jit.views.fields import field_of_column, field_of_row
@@ -63,6 +62,14 @@ def _ol_getitem(column, key):
     if isinstance(key, types.SliceType):
         return _slice_of(key)
     raise TypingError(f"{column} is indexed by integers, slices and names of fields, not by {key}")
+
+
+@register_jitable
+def clamp(bound, length):
+    """A slice's bound (int64), which may count from the end, as a position from 0 to `length`."""
+    if bound < 0:
+        bound += length
+    return min(max(bound, 0), length)
 
 
 def _slice_of(key):

@@ -23,12 +23,19 @@ from colkern.forks import Lock
 from colkern.layouts import BufferSpec, Role, layout
 from colkern.memory import HOST, Buffer
 from colkern.operations import require_valid
+from colkern.rows.columns import all_ascii
 
 HEADER = ("offset", "length", "null_count")
 """The first words of a record."""
 
 TABLE = "table"
 """The member for the addresses of data buffers, of layouts with any number of them."""
+
+ASCII = "ascii"
+"""The member that says whether all texts are known to be ASCII, of texts and, as 0, of byte strings."""
+
+_OF_OFFSETS = (s.Utf8, s.LargeUtf8)
+_OF_BYTES = (*_OF_OFFSETS, s.Utf8View, s.Binary, s.LargeBinary, s.BinaryView)
 
 _WORD = 8
 
@@ -44,7 +51,8 @@ def members(data_type: s.DataType) -> list[str]:
     """The names of a record's own words, in their order: those of `HEADER`, and of the buffers."""
     rule = layout(data_type)
     names = [*HEADER, *(spec.role.value for spec in rule.buffers)]
-    return [*names, TABLE] if rule.variadic else names
+    names += [TABLE] if rule.variadic else []
+    return [*names, ASCII] if isinstance(data_type.storage, _OF_BYTES) else names
 
 
 def parts(data_type: s.DataType) -> list[s.DataType]:
@@ -89,6 +97,9 @@ class Record:
             yield 0 if absent else self._address(buffer, spec)
         if array.layout.variadic:
             yield self._table(array)
+        storage = array.type.storage
+        if isinstance(storage, _OF_BYTES):
+            yield all_ascii(array) if isinstance(storage, _OF_OFFSETS) else 0
         for part in array.children if array.dictionary is None else (array.dictionary,):
             yield from self._of_array(part)
 

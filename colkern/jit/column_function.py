@@ -6,7 +6,7 @@ Nothing here imports Numba.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -19,14 +19,6 @@ from colkern.names import PublicNames
 from colkern.rows.encoded import decoded, decoded_type
 
 NullPolicy = Literal["propagate", "pass"]
-
-
-class Options(TypedDict, total=False):
-    """Options of `reducer`, as it describes them."""
-
-    returns: object
-    nulls: NullPolicy
-    signature: str | None
 
 
 Planned = TypeVar("Planned", bound="AnyPlan")

@@ -25,17 +25,16 @@ def word_of(words: int64, number: int64) -> int64:
 @helper
 def period_at(starts: int64, moment: int64) -> tuple[int64, Code]:
     """The number of the period that a moment is in."""
-    low, high = int64(0), get_word(starts + int64(8))
-    count = high
-    while low < high:
-        middle = (low + high) >> 1
-        if word_of(starts, middle) <= moment:
-            low = middle + 1
-        else:
-            high = middle
-    if low == 0 or low == count:
+    last = get_word(starts + int64(8)) - 1
+    if moment < word_of(starts, int64(0)) or moment >= word_of(starts, last):
         return int64(0), LEFT
-    return low - 1, DONE
+    period, count = int64(0), last
+    while count > 1:
+        half = count >> 1
+        # Added, as no processor foretells such a branch.
+        period += half * int64(word_of(starts, period + half) <= moment)
+        count -= half
+    return period, DONE
 
 
 @helper

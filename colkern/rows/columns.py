@@ -56,7 +56,6 @@ class Lists:
         first: Code for the number of the first item of slot `i` among those of all lists.
         count: Code for how many there are.
         prepare: As that of a `Reader`.
-        loose: As that of a `Reader`.
     """
 
     item: AnyReader
@@ -65,7 +64,6 @@ class Lists:
     first: str
     count: str
     prepare: Callable[[Array], tuple[Any, ...]]
-    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +295,6 @@ def _list_views(type_: Any) -> Lists:
         "i8({n}_offsets[i])",
         "i8({n}_sizes[i])",
         lambda array: (array.items(Role.OFFSETS), array.items(Role.SIZES)),
-        loose=True,
     )
 
 
@@ -365,8 +362,7 @@ def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:
         return _rows(storage, form)
     if isinstance(storage, s.Union):
         raise UnsupportedError(
-            f"{data_type} as an argument of a row function: its values are of several types; "
-            f"fallback=True runs the function in Python"
+            f"{data_type} as an argument of a row function: its values are of several types"
         )
     if type(storage) not in _READERS:
         raise UnsupportedError(f"{data_type} as an argument of a row function")

@@ -261,7 +261,8 @@ class Emitter:
     def fresh(self, stem: str = "t") -> str:
         """A name that is not used yet."""
         self._names += 1
-        return f"{stem}_{self._names}"
+        # A variable that no user's is has a name that none could have.
+        return f"{stem if stem.isidentifier() else 't'}_{self._names}"
 
     def bind(self, code: str, stem: str = "t") -> str:
         """A name for what an expression computes, now; names and numbers stand for themselves."""

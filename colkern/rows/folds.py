@@ -29,6 +29,9 @@ from colkern.rows.python_rows import called_in_python
 from colkern.rows.states import States, Words
 from colkern.rows.values import loaded, of_parts, stored, zeros
 
+MOST_AT_ONCE = 1 << 10
+"""So many rows at most are left to Python because that before them was."""
+
 Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
 
@@ -209,7 +212,7 @@ class Fold:
             # As those of `group_rows` are, for which the loop is compiled.
             passed.append(groups.view())
             passed[-1].flags.writeable = False
-        at = start
+        at, behind, count = start, -1, 1
         while True:
             begin, pool = arena.begin().address, self._pool.ctypes.data
             at = loop(at, stop, given.valid, begin, pool, marks, *passed, states.ctypes.data)
@@ -220,15 +223,24 @@ class Fold:
             site = self._program.site_of(int(marks[0]))
             if self._strict:
                 raise self._refusal(at, site)
-            left[site] += 1
-            place = 0 if groups is None else int(groups[at])
-            (before,) = self._states.values(states[place : place + 1])
-            called = [(at, (before, *rows[at]))]
-            (after,) = called_in_python(self._function, called, self._title)
-            states[place] = self._states.words(after)
-            at += 1
+            # Where one row after the other is left, more and more of them are, before the next attempt.
+            count = min(2 * count, MOST_AT_ONCE) if at == behind else 1
+            behind = min(at + count, stop)
+            for row in range(at, behind):
+                if not len(given.valid) or given.valid[row >> 3] >> (row & 7) & 1:
+                    left[site] += 1
+                    place = 0 if groups is None else int(groups[row])
+                    self._step(row, rows[row], states[place])
+            at = behind
             if at >= stop:
                 return left
+
+    def _step(self, row: int, values: Sequence[Any], state: Words) -> None:
+        """Update a state by a row in Python."""
+        (before,) = self._states.values(state[None])
+        called = [(row, (before, *values))]
+        (after,) = called_in_python(self._function, called, self._title)
+        state[:] = self._states.words(after)
 
     def _refusal(self, row: int, site: Site | None) -> CompileError:
         where = f"line {site.line}: {site.reason}" if site else "beyond the lines counted"

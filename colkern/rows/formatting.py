@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from colkern.kernels import row_decimals
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import constant, evaluated, expression
 from colkern.rows.methods.formatting import LATER, body_of_sizes
 from colkern.rows.values import Value, inner
@@ -24,6 +24,8 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: text_of(emitter, inner(value))
         )
+    if isinstance(value.kind, k.Container | k.Tuple):
+        return represented(emitter, value)
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
 
 
@@ -31,7 +33,37 @@ def represented(emitter: Emitter, value: Value) -> Value:
     """`repr(value)`."""
     if value.is_constant:
         return constant(repr(value.constant))
-    return call(emitter, "repr", [emitter.plain(value)])
+    if isinstance(value.kind, k.Optional):
+        return emitter.chosen(
+            value.none, lambda: constant("None"), lambda: represented(emitter, inner(value))
+        )
+    if isinstance(value.kind, k.Tuple) and value.kind.form is tuple:
+        pieces = [constant("(")]
+        for place, item in enumerate(value.items):
+            pieces += [constant(", ")] if place else []
+            pieces.append(represented(emitter, item))
+        return concatenated(emitter, [*pieces, constant(",)" if len(value.items) == 1 else ")")])
+    if isinstance(value.kind, k.Container) and value.kind.name == "list":
+        return _list_represented(emitter, value)
+    return call(emitter, "repr", [value])
+
+
+def _list_represented(emitter: Emitter, value: Value) -> Value:
+    """`repr` of a list, or of a tuple whose length depends on the row."""
+    from colkern.rows.comprehensions import items
+    from colkern.rows.containers import add, new_container
+
+    load = derived(emitter.node, f"repr of {value.kind}", lambda: ast.Name("<shown>", ast.Load()))
+    emitter.env["<shown>"] = value
+    made = new_container(emitter, load, "list", 0)
+    items(emitter, load, lambda item: add(emitter, made, (represented(emitter, item),)))
+    emitter.env.pop("<shown>", None)
+    inside = call(emitter, "str.join", [constant(", "), made])
+    if not k.is_tuple(value.kind):
+        return concatenated(emitter, [constant("["), inside, constant("]")])
+    size = call(emitter, "len", [value])
+    end = emitter.chosen(f"{size.code} == 1", lambda: constant(",)"), lambda: constant(")"))
+    return concatenated(emitter, [constant("("), inside, end])
 
 
 def with_specification(emitter: Emitter, value: Value, specification: str) -> Value:

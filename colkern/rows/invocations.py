@@ -372,6 +372,12 @@ def _str(emitter: Emitter, node: ast.Call) -> Value:
     return text_of(emitter, expression(emitter, node.args[0])) if node.args else constant("")
 
 
+def _repr(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.formatting import represented
+
+    return represented(emitter, expression(emitter, node.args[0]))
+
+
 def _format(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import with_specification
 
@@ -452,6 +458,7 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     bool: _bool,
     str: _str,
     format: _format,
+    repr: _repr,
     min: _extreme("min"),
     max: _extreme("max"),
     sum: _folding("total"),

@@ -6,6 +6,7 @@ import ast
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 
 from colkern.kernels import row_ranges, row_values, text_characters
 from colkern.rows import kinds as k
@@ -112,14 +113,15 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
 
 
 def known_object(emitter: Emitter, node: ast.expr) -> object:
-    """The object that a name, or an attribute of a module, is known to mean; None if it is not."""
+    """The object that a name, or one of a module or class, is known to mean; None if it is not."""
     if isinstance(node, ast.Name):
         value = emitter.env.get(node.id)
         if value is not None:
             return value.constant if value.is_constant else None
         return None if node.id in emitter.locals else emitter.definition.names.get(node.id)
     if isinstance(node, ast.Attribute):
-        return getattr(known_object(emitter, node.value), node.attr, None)
+        owner = known_object(emitter, node.value)
+        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType | type) else None
     return None
 
 

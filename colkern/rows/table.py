@@ -204,7 +204,7 @@ def matches(tree: ast.expr, kind: Kind, bindings: dict[str, Kind], exact: bool) 
             return False
         inner = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
         return all(
-            matches(part, item, bindings, True)
+            matches(part, item, bindings, True) or (item == k.NEVER and kind.name == "list")
             for part, item in zip(inner, kind.items, strict=True)
         )
     return bool(kind_of(tree, bindings) == kind)

@@ -14,14 +14,12 @@ REFUSED = frozenset(
         # Formats, patterns and functions that depend on the row, or that compiled code does not have.
         "calendar_days.any_format",
         "containers.longest_run",
-        "containers.numbered",
         "conversions.outcome",
         "flights.at_hub",
         "flow.composed",
         "json_like.loaded_id",
         "patterns.bold",
         "patterns.has_double",
-        "records.fields",
     )
 )
 """The cases whose functions have no compiled form."""

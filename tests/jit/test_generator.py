@@ -167,6 +167,20 @@ def test_items_of_many_forms(plain: Any) -> None:
     assert made.source()
 
 
+def nested(n: int):
+    for i in range(n):
+        yield None if i == 1 else ([i] * i, {str(i): i})
+
+
+def test_items_of_items() -> None:
+    found = generator(nested)(column([0, 3]))
+    found.validate(full=True)
+    assert found.to_pylist() == [
+        [],
+        [{"f0": [], "f1": [("0", 0)]}, None, {"f0": [2, 2], "f1": [("2", 2)]}],
+    ]
+
+
 def twice(x):
     yield x
     yield x

@@ -75,7 +75,6 @@ COMPILING = (
     "colkern.jit.results.decimal_results",
     "colkern.jit.rows.loop_names",
     "colkern.jit.building.methods",
-    "colkern.jit.rows.state_inference",
     "colkern.jit.rows.support",
     "colkern.jit.values.decimal_numbers",
     "colkern.jit.elements",

@@ -20,10 +20,13 @@ from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.cpu.compiler import compilations
 from colkern.cpu.threads import set_num_threads
-from colkern.errors import CompileError
+from colkern.cuda import stand_in
+from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Reducer, reducer
 from colkern.operations import dictionary_encode
+from colkern.operations.grouping import group_rows
+from colkern.operations.moving import to_device
 
 
 def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
@@ -340,6 +343,30 @@ def test_the_report_counts_rows_that_are_left() -> None:
     assert "def update" in products.source()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_that_are_left_one_after_the_other(threads: int) -> None:
+    @reducer
+    class hashed:
+        def init():
+            return 1
+
+        def update(state, x: int):
+            return (state * 31 + x * 2**40) % (2**40 - 1)
+
+    values = [None if n % 5 == 2 else 2**40 + n if n // 700 % 2 else n % 3 for n in range(3000)]
+    set_num_threads(threads)
+    try:
+        assert hashed(column(values)) == reduced(hashed, [(value,) for value in values])
+        keys = [n * 7 % 4 for n in range(len(values))]
+        found = hashed(column(values), by=column(keys))
+        rows = [(value,) for value in values]
+        assert [tuple(row.values()) for row in found.to_pylist()] == reduced_by(hashed, keys, rows)
+    finally:
+        set_num_threads(0)
+    assert hashed.report().rows == 6000
+    assert 2000 < sum(hashed.report().left.values()) < 4200
+
+
 def test_states_are_dates_named_tuples_and_none() -> None:
     @reducer
     class span:
@@ -428,6 +455,27 @@ def test_a_row_is_a_struct_and_may_have_nulls_within() -> None:
     type_ = pa.struct([("x", pa.int64()), ("y", pa.utf8())])
     assert sized(column(rows, type_)) == 8
     assert sized(column(rows[:1], type_)) == 3
+
+
+def test_states_of_groups_that_travel_have_64_bits() -> None:
+    values, keys = column([2**62, 2**62, 1]), column([1, 1, 2])
+    reduction = total_of_integers.reduction(s.int64())
+    groups = group_rows([keys])
+    with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
+        reduction.group_states([values], 3, groups)
+    states = np.concatenate([reduction.group_states([values[1:]], 2, group_rows([keys[1:]]))] * 2)
+    runs = states[[0, 2, 1, 3]]
+    with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
+        reduction.results_of_states(runs, np.array([0, 2, 4]))
+    found = reduction.results_of_states(runs[1:], np.array([0, 1, 3]))
+    assert found.to_pylist() == [2**62, 2]
+
+
+def test_columns_on_a_device_are_refused() -> None:
+    with stand_in.installed():
+        on_device = to_device(column([1, 2]))
+        with pytest.raises(UnsupportedError, match="value is on cuda:0, and a reducer runs over"):
+            total_of_integers(on_device)
 
 
 def test_strict_refuses_a_row_and_fallback_runs_in_python() -> None:

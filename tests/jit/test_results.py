@@ -144,7 +144,7 @@ def test_structs_are_declared_hinted_or_inferred() -> None:
     assert hinted(column).to_pylist() == [{"f0": 1, "f1": 0.5}, None, {"f0": 2, "f1": 1.0}]
     assert named(column).to_pylist() == [{"low": 1, "high": 0.5}, None, {"low": 2, "high": 1.0}]
     assert inferred(column).type == ck.struct([("f0", ck.int64()), ("f1", ck.bool_())])
-    with pytest.raises(ValueError, match="does not fit struct") as caught:
+    with pytest.raises(OverflowError, match="does not fit struct") as caught:
         declared(pa.array([1, 200]))
     assert caught.value.__notes__ == ["declared: row 1"]
 

@@ -292,6 +292,36 @@ def dictionaries_are_maps() -> None:
     assert to_host(found).to_pylist() == expected
 
 
+def generators_give_lists() -> None:
+    def parts_of(text: str) -> Any:
+        for part in text.split(","):
+            if part:
+                yield part, len(part)
+
+    def longest(text: str) -> int:
+        return max((size for _, size in parts_of(text)), default=0)
+
+    words = ck.array(["b,a,bcd", None, "", "x"] * 3)
+    made = ck.generator(parts_of)
+    found = to_host(made(to_device(words)))
+    found.validate(full=True)
+    rows = [None if s is None else list(parts_of(s)) for s in words.to_pylist()]
+    assert [
+        row if row is None else [tuple(item.values()) for item in row] for row in found.to_pylist()
+    ] == rows
+    assert not made.report().left
+    check(longest, words)
+
+
+def what_calls_itself_does_not_run_there() -> None:
+    def digits(n: int) -> int:
+        return n % 10 + digits(n // 10) if n else 0
+
+    error = raised(digits, ck.array([12]))
+    assert isinstance(error, ck.UnsupportedError)
+    assert "it calls itself" in str(error)
+
+
 def decimals_are_decimals() -> None:
     amounts = [Decimal("1234.50"), Decimal("-0.10"), None, Decimal("7.25"), Decimal("1E+20")]
     rates = [Decimal("0.190"), Decimal("0.070"), Decimal(0), Decimal("1.000"), Decimal(2)]
@@ -335,6 +365,8 @@ CASES: list[Callable[[], None]] = [
     lists_are_results,
     a_list_that_has_no_room_is_left,
     dictionaries_are_maps,
+    generators_give_lists,
+    what_calls_itself_does_not_run_there,
     decimals_are_decimals,
     moments_have_a_zone,
 ]

@@ -20,7 +20,7 @@ def checked(
     compiled = ck.udf(function)
     columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
     got = compiled(*columns).to_pylist()
-    assert compiled.rows.reason() is None
+    assert compiled.source()
     want = [function(*row) for row in rows]
     assert got == [
         {f"f{k}": x for k, x in enumerate(w)} if isinstance(w, tuple) else w for w in want
@@ -267,3 +267,17 @@ def test_cases_with_guards_are_written_once() -> None:
     made = ck.udf(place)
     made(*(ck.array([x]) for x in WORDS[0]))
     assert made.source().count("number_formatting_str_of_integer(") == 4
+
+
+# Lists and tuples as text
+
+
+def shown(word: str, n: int) -> str:
+    letters = [letter if letter != "x" else None for letter in word]
+    nested = [[k, k * k] for k in range(n)]
+    counts = tuple(len(part) for part in word.split("x"))
+    return f"{letters}{nested!r}" + str((word, n / 4, counts)) + repr((n,)) + repr(counts)
+
+
+def test_lists_and_tuples_as_text() -> None:
+    checked(shown, [*WORDS, ("it's", 0)], ["repr"])

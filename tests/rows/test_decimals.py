@@ -150,6 +150,25 @@ def test_lists_and_rows_of_decimals() -> None:
     assert found.to_pylist() == [xs and priced.function(xs) for xs in lists]
 
 
+def test_reducers_and_generators_of_decimals() -> None:
+    @ck.reducer
+    class total:
+        def init():
+            return Decimal("0.00")
+
+        def update(state, x):
+            return state + x
+
+    @ck.generator
+    def each(x: Decimal):
+        yield x
+        yield x * 2
+
+    column = ck.array([Decimal("1.10"), Decimal("2.25"), None], ck.decimal128(12, 2))
+    assert total(column) == Decimal("3.35")
+    assert each(column).to_pylist()[1:] == [[Decimal("2.25"), Decimal("4.50")], None]
+
+
 def test_a_sum_of_no_decimals_is_an_integer() -> None:
     @ck.udf
     def total(xs) -> str:

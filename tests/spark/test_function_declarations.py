@@ -153,7 +153,7 @@ WORKER = """
 
     functions, columns = pickle.loads(sys.stdin.buffer.read())
     for function, column in zip(functions, columns):
-        print(function(column).to_pylist(), function.function.rows.reason())
+        print(function(column).to_pylist(), function.function.report().reason or None)
     print(compilations()["compiled"])
 """
 

@@ -106,7 +106,12 @@ def test_a_time_of_day_has_nanoseconds(spark: SparkSession) -> None:
 def test_a_hint_of_datetime_is_a_moment_in_any_time_zone(spark: SparkSession) -> None:
     @colkern.spark.udf
     def a_second_later(at: datetime.datetime) -> datetime.datetime:
-        return at + 1_000_000
+        assert at.tzinfo is not None
+        return at + datetime.timedelta(seconds=1)
+
+    @colkern.spark.udf
+    def hour_on_the_wall(at: datetime.datetime) -> int:
+        return (at - datetime.datetime(1996, 2, 29)).seconds // 3600
 
     zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
@@ -115,6 +120,10 @@ def test_a_hint_of_datetime_is_a_moment_in_any_time_zone(spark: SparkSession) ->
         later = frame.select(a_second_later("at").alias("later"), "at")
         assert later.schema["later"].dataType.typeName() == "timestamp"
         assert later.where("later = at + interval 1 second").count() == 1
+        hours = spark.sql("select timestamp_ntz'1996-02-29 12:00:00' at").select(
+            hour_on_the_wall("at")
+        )
+        assert hours.collect()[0][0] == 12
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
 

@@ -42,14 +42,13 @@ def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def rows_of(generator: Any, *values: Any, returns: ck.DataType) -> list[tuple[Any, ...]]:
     """What a generator yields for one row, called as for lateral joins."""
-    function = ck.generator(generator, fallback=True)
+    function = ck.generator(generator, strict=True)
     call = ArrowFunction(function, ck.list_(returns))
     types = column_types(function)
     assert types is not None
     return list(_row_handler(call, types)().eval(*values))
 
 
-@pytest.mark.filterwarnings("ignore:.* runs in Python")
 def test_moments_of_single_rows_stay_what_they_are(in_new_york: None) -> None:
     def handed_on(
         moment: Annotated[datetime.datetime, MOMENT],
@@ -64,7 +63,6 @@ def test_moments_of_single_rows_stay_what_they_are(in_new_york: None) -> None:
     assert found == (1_704_110_400 + 5 * 3600, 12)
 
 
-@pytest.mark.filterwarnings("ignore:.* runs in Python")
 def test_null_rows_are_null_in_all_columns_and_maps_are_dicts() -> None:
     def twice(n: int) -> tuple[int, int] | None:
         yield (n, n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,29 @@ from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
 from colkern.errors import shown
 from colkern.schema import DataType, Field, Fields, Schema, TypeLike, as_type, same_type
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from typing_extensions import TypeIs
+
+    class GivesArray(Protocol):
+        """A batch of another library."""
+
+        def __arrow_c_array__(self, requested_schema: Any = None) -> object: ...
+
+    class GivesStream(Protocol):
+        """A data frame, a table."""
+
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
+
+    class GivesDeviceArray(Protocol):
+        """A batch in device memory."""
+
+        def __arrow_c_device_array__(
+            self, requested_schema: Any = None, **kwargs: Any
+        ) -> object: ...
+
 
 _ARROW_METHODS = (
     "__arrow_c_array__",
@@ -51,7 +75,7 @@ def array(values: object, type: TypeLike | None = None) -> Array:
 
 
 def record_batch(
-    data: RecordBatch | Mapping[str, object] | Sequence[object],
+    data: GivesArray | GivesStream | GivesDeviceArray | Mapping[str, object] | Sequence[object],
     schema: Schema | Fields | None = None,
 ) -> RecordBatch:
     """A batch of columns, each of which is whatever `array` takes.
@@ -100,7 +124,7 @@ def record_batch(
     return RecordBatch(schema, arrays)
 
 
-def _speaks_arrow(data: object) -> bool:
+def _speaks_arrow(data: object) -> TypeIs[GivesArray | GivesStream | GivesDeviceArray]:
     return any(hasattr(data, method) for method in _ARROW_METHODS)
 
 

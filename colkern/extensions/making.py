@@ -17,7 +17,7 @@ from colkern.integers import integer
 
 
 def fixed_shape_tensor(
-    value_type: s.DataType | str,
+    value_type: s.TypeLike,
     shape: Sequence[int],
     dim_names: Sequence[str] | None = None,
     permutation: Sequence[int] | None = None,
@@ -48,7 +48,7 @@ def fixed_shape_tensor(
 
 
 def variable_shape_tensor(
-    value_type: s.DataType | str,
+    value_type: s.TypeLike,
     ndim: int,
     dim_names: Sequence[str] | None = None,
     permutation: Sequence[int] | None = None,

@@ -67,8 +67,7 @@ def test_pyarrow_reads_a_batch_and_an_array() -> None:
 def test_pyarrow_s_device_arrays_are_read() -> None:
     assert pa.record_batch(import_batch(OnlyDevice(BATCH))).equals(BATCH)
     assert pa.array(ck.array(OnlyDevice(BATCH["text"]))).equals(BATCH["text"])
-    only: Any = OnlyDevice(BATCH)
-    assert ck.record_batch(only)["ints"].to_pylist() == [1, None, 3]
+    assert ck.record_batch(OnlyDevice(BATCH))["ints"].to_pylist() == [1, None, 3]
 
 
 def test_nanoarrow_reads_and_writes() -> None:

@@ -9,7 +9,7 @@ from colkern.arrays import Array
 from colkern.builders import array
 from colkern.errors import without_addresses
 from colkern.memory import Buffer
-from colkern.operations import concat, take, unpack_bits
+from colkern.operations import concat, nulls, take, unpack_bits
 from colkern.operations.moving import to_device
 from colkern.targets import on_its_device, target_of
 
@@ -22,7 +22,7 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
     Args:
         name: The function's name, for messages.
         value: The value. Bytes are taken for text too, so that a text may be "propagate" or "pass".
-        returns: The type of the results.
+        returns: The type of the results; null if there are none but this.
 
     Raises:
         ValueError: If the type does not hold it.
@@ -34,7 +34,7 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
     elif isinstance(value, bytes) and not isinstance(returns, _BYTES):
         found = value.decode(errors="replace")
     try:
-        return array([found], returns)
+        return array([found], None if returns == s.null() else returns)
     except (TypeError, ValueError, OverflowError) as error:
         given = without_addresses(repr(value))
         raise ValueError(
@@ -51,6 +51,8 @@ def filled(results: Array, called: Buffer, default: Array) -> Array:
         called: The bitmap of the slots that the function was called for, there.
         default: One slot of the type of the results, in host memory.
     """
+    if results.type == s.null():
+        results = nulls(results.length, default.type)
     target, length = target_of(called.device), results.length
     picked = target.positions(length)
     picked[~unpack_bits(called, 0, length)] = length

@@ -105,7 +105,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         refusal = None
         for types in columns if has_all_names(self.function) else ():
             try:
-                self._default(self._row_plan(types).returns)
+                self._plan(types)
             except (CompileError, UnsupportedError) as error:
                 refusal = error
             else:
@@ -136,8 +136,11 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
         """A plan that counts its rows, and has a default for nulls."""
-        default = self._default(plan.returns)
-        fill = None if default is None else partial(self._filled, default)
+        fill = None
+        if self._has_default():
+            # What runs in Python says what its results are once there are some.
+            default = None if plan.returns == s.null() else self._default(plan.returns)
+            fill = partial(self._filled, default)
         return Counted(plan, self.rows.report, fill)
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
@@ -195,20 +198,28 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     # Defaults
 
-    def _filled(self, default: Array, results: Array, arrays: Sequence[Array]) -> Array:
-        """Results with a default value where the function was not called."""
+    def _filled(self, default: Array | None, results: Array, arrays: Sequence[Array]) -> Array:
+        """Results with a default value where the function was not called.
+
+        Args:
+            default: The value; None if it has the type of the results.
+        """
         from colkern.jit.default_values import filled
 
         may = self._nullable()
         required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
         called = combine_validity(required)[0]
-        return results if called is None else filled(results, called, default)
+        if called is None:
+            return results
+        if default is None:
+            default = self._default(results.type)
+        return filled(results, called, default)
 
     def _has_default(self) -> bool:
         return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
 
-    def _default(self, returns: s.DataType) -> Array | None:
-        """The result for nulls as an array of one slot; None if they are passed or propagated."""
+    def _default(self, returns: s.DataType) -> Array:
+        """The result for nulls as an array of one slot."""
         from colkern.jit.default_values import default_array
 
-        return default_array(self.name, self.nulls, returns) if self._has_default() else None
+        return default_array(self.name, self.nulls, returns)

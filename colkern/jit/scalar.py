@@ -224,7 +224,7 @@ def _make(
         raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
     scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
     scalar._require_supported()
-    if scalar.signature.returns is not None:
+    if scalar.signature.returns is not None and scalar._has_default():
         scalar._default(scalar.signature.returns)
     scalar.define()
     scalar._require_known_default()

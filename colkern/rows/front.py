@@ -81,6 +81,11 @@ Sources = dict[str, tuple[str, int]]
 _SHIPPED: Sources = {}
 
 
+def plain_function(value: Any) -> Any:
+    """The plain function of what `udf` or a decorator of Numba's has made; other values as they are."""
+    return getattr(value, "row_function", getattr(value, "py_func", value))
+
+
 def sources_of(function: types.FunctionType) -> Sources:
     """The sources of a function and of the plain functions that it names, for a process without them."""
     found: Sources = {}
@@ -97,10 +102,7 @@ def sources_of(function: types.FunctionType) -> Sources:
         waiting += [
             value
             for name in _names_in(each.__code__)
-            if isinstance(
-                value := getattr(named.get(name), "row_function", named.get(name)),
-                types.FunctionType,
-            )
+            if isinstance(value := plain_function(named.get(name)), types.FunctionType)
         ]
     return found
 

@@ -31,7 +31,7 @@ from colkern.rows.expressions import (
     needed,
     truth,
 )
-from colkern.rows.front import is_generator
+from colkern.rows.front import is_generator, plain_function
 from colkern.rows.iteration import VIEWS, view_of_row
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.values import NONE, Value, inner
@@ -221,8 +221,8 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
-    # What `udf` has made is the plain function here.
-    function = getattr(function, "row_function", function)
+    # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
+    function = plain_function(function)
     if is_generator(function) and emitter.gone_over is not node:
         emitter.refuse("a generator has a compiled form only where its items are asked for at once")
     if isinstance(function, ast.FunctionDef | ast.Lambda):

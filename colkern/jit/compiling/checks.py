@@ -19,7 +19,6 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import DeadBranchPrune
 
 from colkern.jit.compiling.replacements import PruneDeadBranches, ReplaceOperations
-from colkern.jit.compiling.unsigned import UnsignedTypeInference
 
 _EQUALITY = (operator.eq, operator.ne)
 
@@ -93,20 +92,6 @@ class CheckedCompiler(CompilerBase):
         passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
         passes.passes = [
             (PruneDeadBranches, text) if step is DeadBranchPrune else (step, text)
-            for step, text in passes.passes
-        ]
-        passes.finalize()
-        return [passes]
-
-
-class RowCompiler(CheckedCompiler):
-    """For functions of a row: a literal beside a uint64 is one, too."""
-
-    def define_pipelines(self) -> list[PassManager]:
-        """Those of its base, with another inference of types."""
-        (passes,) = super().define_pipelines()
-        passes.passes = [
-            (UnsignedTypeInference, text) if step is NopythonTypeInference else (step, text)
             for step, text in passes.passes
         ]
         passes.finalize()

@@ -17,7 +17,7 @@ from numba.core.typing.templates import builtin_registry
 from colkern.cpu.compiler import jit
 from colkern.cpu.content import is_copied
 from colkern.cpu.dispatcher import CachedDispatcher
-from colkern.jit.compiling.checks import RowCompiler
+from colkern.jit.compiling.checks import CheckedCompiler
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty, row_function
 
@@ -58,7 +58,7 @@ def jit_options(dispatcher: CPUDispatcher) -> Options:
     }
 
 
-_ROW_OPTIONS: Options = {"boundscheck": True, "pipeline_class": RowCompiler}
+_ROW_OPTIONS: Options = {"boundscheck": True, "pipeline_class": CheckedCompiler}
 
 # Of one function, not of those that it calls.
 _OWN_OPTIONS = ("inline", "forceinline", "locals")

@@ -130,7 +130,6 @@ GROUPS = {
     "simulator": ("tests/cuda/test_operations.py", "tests/kernels/test_simulator.py"),
     "launches": ("tests/cuda/test_gpu_benchmarks.py",),
     "kernels": ("tests/jit/test_cuda_columns.py",),
-    "functions": ("tests/jit/test_udf_on_device.py",),
     "rows": ("tests/jit/test_rows_on_device.py",),
 }
 """Files whose tests share a worker: one Spark at a time, and each run of the simulator once."""

@@ -61,7 +61,6 @@ IN_TURN = (
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",
-    "tests/jit/test_udf_on_device.py",
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
     "tests/cpu/test_cached_features.py",
@@ -70,6 +69,7 @@ IN_TURN = (
     "tests/jit/test_processes.py",
     "tests/spark/test_function_declarations.py::test_functions_of_a_notebook",
     "tests/spark/test_function_declarations.py::test_of_workers_that_start_cold",
+    "tests/test_notebooks.py::test_bytes_go_to_the_device_once_when_they_are_read",
     "tests/test_notebooks.py::test_the_same_cells_run_on_a_device",
     "tests/test_package.py::test_wheel_works_in_an_empty_environment",
     # One test for all types, each of which takes seconds of compiling.
@@ -77,16 +77,22 @@ IN_TURN = (
     "tests/jit/test_column_operations.py::test_a_union_has_no_validity_of_its_own",
     "tests/jit/test_columns.py",
     "tests/jit/test_generator.py::test_items_of_each_kind",
-    "tests/jit/test_nested_results.py::test_values_of_any_nesting_are_results",
+    "tests/jit/test_rows.py::test_threads_write_the_rows_of_one",
     "tests/jit/test_rows.py::test_rows_of_nested_values_come_out_as_they_went_in",
-    "tests/jit/test_udf.py::test_decimals_are_integers_times_a_power_of_ten",
     "tests/jit/test_udf.py::test_floats_of_any_width_are_floats",
-    "tests/jit/test_udf.py::test_integers_become_decimals_dates_and_times",
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
+    "tests/jit/test_strings.py",
+    "tests/operations/test_exploding.py::test_explode_lists",
+    "tests/rows/test_decimals.py::test_each_row_has_what_python_gives",
     "tests/rows/test_functions.py::test_compiled_is_python",
+    "tests/rows/test_machine.py::test_functions_of_numpy",
+    "tests/rows/test_near_sums.py",
+    "tests/rows/test_nested.py::test_items_are_python_s",
     "tests/rows/test_text.py::test_compiled",
+    "tests/rows/test_zones.py::test_each_row_has_what_python_gives",
+    "tests/rows/test_zones.py::test_the_table_of_a_zone_has_all_its_changes",
     "tests/spark/test_source_reading.py::test_values_of_types_that_spark_lacks_arrive",
     # A case for each pair of types, which run kernels of their own.
     "tests/operations/test_casts.py::test_a_safe_cast_that_succeeds_is_valid_and_goes_back_exactly",
@@ -98,7 +104,8 @@ IN_TURN = (
     "tests/operations/test_casts.py::test_integers_and_decimals",
     "tests/operations/test_casts.py::test_integers_as_floats",
     "tests/operations/test_casts.py::test_times",
-    # A Spark of their own; the page for users of pandas_udf runs each day.
+    # README and the page for users of pandas_udf run each day.
+    "tests/test_documents.py::test_blocks_run_as_they_stand[docs",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
     "tests/spark/test_python_of_workers.py",

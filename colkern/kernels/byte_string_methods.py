@@ -34,6 +34,7 @@ from colkern.kernels.text_splitting import (
     write_piece,
 )
 from colkern.kernels.text_tests import SPACES, all_of
+from colkern.kernels.text_words import near_word
 
 
 @helper
@@ -48,12 +49,17 @@ def length(value: Bytes) -> int64:
     return value.size
 
 
+BIG, LITTLE = (int.from_bytes(word, "little") for word in (b"big", b"little"))
+
+
 @helper
 def integer(value: Bytes, byteorder: Text, signed: bool) -> tuple[int64, Code]:
     """`int.from_bytes(value, byteorder, signed=signed)`."""
-    order = get_byte(byteorder.address) if byteorder.size > 0 else int64(0)
-    is_big = order == 98 and byteorder.size == 3
-    if value.size > 8 or not (is_big or (order == 108 and byteorder.size == 6)):
+    order = int64(0)
+    if byteorder.size > 0 and byteorder.size < 8:
+        order = near_word(byteorder.address, byteorder.size)
+    is_big = order == BIG
+    if value.size > 8 or not (is_big or order == LITTLE):
         return int64(0), LEFT
     if value.size == 0:
         return int64(0), DONE

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -48,8 +49,11 @@ def compiles():
 
 
 def outcome(code: str) -> str:
-    command = [sys.executable, "-c", FORK + code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(FORK + code)
+        script.flush()
+        command = [sys.executable, script.name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -277,8 +277,7 @@ def test_a_notebook_finds_the_code_of_its_cells(tmp_path: Path) -> None:
 
 
 CIRCLE = """
-import pyarrow as pa
-from colkern.jit import udf
+from colkern.jit import njit
 
 def is_even(n):
     return True if n == 0 else is_odd(n - 1)
@@ -286,11 +285,11 @@ def is_even(n):
 def is_odd(n):
     return False if n == 0 else is_even(n - 1)
 
-@udf
-def even(n: int) -> bool:
+@njit
+def even(n):
     return is_even(n)
 
-print(even(pa.array([4, 7])).to_pylist())
+print([even(4), even(7)])
 """
 
 

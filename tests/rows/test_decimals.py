@@ -105,7 +105,11 @@ WAYS = {
 )
 def test_rounding_is_pythons(number: int, exponent: int, places: int, way: str) -> None:
     made, code = WAYS[way](row_values.Decimal(number, exponent), row_values.Decimal(1, places))
-    want = Decimal(number).scaleb(exponent).quantize(Decimal(1).scaleb(places), rounding=way)
+    try:
+        want = Decimal(number).scaleb(exponent).quantize(Decimal(1).scaleb(places), rounding=way)
+    except decimal.InvalidOperation:
+        assert code == row_values.LEFT
+        return
     if code == row_values.DONE:
         assert str(Decimal(int(made.coefficient)).scaleb(int(made.exponent))) == str(want)
     else:

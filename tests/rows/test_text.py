@@ -30,6 +30,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "[]": operator.getitem,
     "[:]": lambda text, *ends: text[slice(*ends)],
     "[::]": lambda text, *ends: text[slice(*ends)],
+    "int.from_bytes": lambda value, order, signed: int.from_bytes(value, order, signed=signed),
 }
 # Plain Python gives them its own integers.
 lists: Any = row_lists
@@ -110,6 +111,8 @@ def may_be_left(row: Method, values: tuple[Any, ...]) -> bool:
         return both or "\\" in values[0] or not (values[0].isascii() and values[0].isprintable())
     if row.name == "chr":
         return values[0] in range(0xD800, 0xE000) or not -(1 << 31) <= values[0] < 1 << 31
+    if name == "from_bytes":
+        return len(values[0]) >= 8 or values[1] not in ("big", "little")
     if name == "decode":
         return not values[0].isascii()
     by_table = name in {"upper", "lower", "casefold", "swapcase", "capitalize", "title"}

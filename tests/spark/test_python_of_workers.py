@@ -39,8 +39,10 @@ def run(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
         "JAVA_HOME": str(find_java().home),
         **variables,
     }
+    script = tmp_path / "job.py"
+    script.write_text(SCRIPT)
     return subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, script],
         env=environment,
         capture_output=True,
         text=True,

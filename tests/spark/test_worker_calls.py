@@ -99,7 +99,9 @@ class Mean:
 
 def test_an_error_in_the_first_rows_comes_with_its_place_too() -> None:
     def refusing(n: int) -> int:
-        raise ValueError("no")
+        if n > 0:
+            raise ValueError("no")
+        return n
 
     with pytest.raises(ValueError, match="no") as raised:
         ArrowFunction(ck.udf(refusing), ck.int64())(pa.array([1]))
@@ -142,17 +144,6 @@ def test_what_a_function_raises_comes_with_row_and_batch() -> None:
         call(pa.array([0, 1, 2]))
     assert raised.value.__notes__[:1] == ["picky: row 2"]
     assert "batch 1" in raised.value.__notes__[-1]
-
-
-def test_a_time_that_no_day_has_fails_in_the_worker() -> None:
-    @ck.udf
-    def later(at: Annotated[int, ck.time64("ns")]) -> Annotated[int, ck.time64("ns")]:
-        return at + 3600 * 10**9
-
-    call = ArrowFunction(later, ck.time64("ns"))
-    assert call(pa.array([0], pa.time64("ns"))).type == pa.time64("ns")
-    with pytest.raises(OverflowError, match=r"later: .* time64\[ns\]"):
-        call(pa.array([23 * 3600 * 10**9], pa.time64("ns")))
 
 
 # Aggregates

@@ -8,11 +8,14 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colkern.errors import shown
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, constant_kind
-from colkern.rows.emitter import Block, Emitter
+from colkern.rows.emitter import Block, Emitter, MeetsNumPy
 from colkern.rows.values import NONE, Value, inner
 
 _OPERATORS: dict[type[ast.AST], tuple[str, Callable[..., Any]]] = {
@@ -646,6 +649,8 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
     from colkern.rows.containers import item, readable
 
     value = looked_into(emitter, node.value)
+    if isinstance(value.constant, np.ndarray):
+        return item(emitter, _numbers_of(emitter, value.constant), needed(emitter, node.slice))
     if isinstance(node.slice, ast.Slice):
         bounds = [
             expression(emitter, bound) if bound is not None else NONE
@@ -662,6 +667,21 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
         name, given = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
         return call(emitter, name, [readable(emitter, value), *given])
     return item(emitter, value, needed(emitter, node.slice))
+
+
+def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
+    """The numbers of a constant array of NumPy, as a list of which single items are asked for."""
+    program = emitter.program
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        emitter.refuse(f"an array of {array.ndim} dimensions of {array.dtype} has no compiled form")
+    if array.dtype.name not in ("bool", "int64", "float64") and not program.wraps:
+        emitter.refuse(
+            f"an array of {array.dtype} has a compiled form with arithmetic='machine' alone: what is "
+            f"computed with its numbers has their width in NumPy"
+        )
+    if not program.wraps | program.has_numpy:
+        raise MeetsNumPy
+    return constant(array.tolist())
 
 
 def _lambda(emitter: Emitter, node: ast.Lambda) -> Value:

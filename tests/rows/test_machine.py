@@ -193,3 +193,28 @@ def test_numbers_of_numpys_raise_nothing_in_python_either() -> None:
 def test_what_numpys_numbers_do_in_another_way_is_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(ck.CompileError, match=r"no compiled form|several types|'machine'|compares"):
         ck.udf(function, signature="(float64)", strict=True)
+
+
+TABLE = np.array([3, -1, 2**62])
+SMALL = np.array([1, 2], np.int8)
+
+
+@pytest.mark.parametrize("arithmetic", ["python", "machine"])
+def test_items_of_constant_arrays_are_numbers_of_numpy(arithmetic: Any) -> None:
+    def looked_up(k: int, x: int) -> int:
+        return TABLE[k] * x
+
+    keys, factors = [0, 1, -1, 2], [5, 2**62, 1, 4]
+    function = ck.udf(looked_up, arithmetic=arithmetic)
+    with np.errstate(all="ignore"):
+        found = function(ck.array(keys), ck.array(factors))
+        assert found.to_pylist() == [looked_up(*row) for row in zip(keys, factors, strict=True)]
+    with pytest.raises(IndexError):
+        function(ck.array([3]), ck.array([1]))
+
+
+def test_items_of_narrow_arrays_are_refused() -> None:
+    with pytest.raises(ck.CompileError, match="an array of int8 has a compiled form with"):
+        ck.udf(lambda k: SMALL[k] + k, signature="(int64) -> int64")
+    with pytest.raises(ck.CompileError, match="has no compiled form"):
+        ck.udf(lambda k: len(TABLE[k:]), signature="(int64) -> int64")

@@ -139,6 +139,19 @@ def threads(result: dict[str, Any]) -> Rows:
     return rows
 
 
+def primitives(result: dict[str, Any]) -> Rows:
+    """How much faster each vector primitive is than a plain body."""
+    gains = result["plain / primitive"]
+    return [
+        ["primitive", "times as fast as a plain body"],
+        *([name, _gains(by_type)] for name, by_type in gains.items()),
+    ]
+
+
+def _gains(by_type: dict[str, float]) -> str:
+    return ", ".join(f"{dtype} {gain:.2f}" for dtype, gain in by_type.items())
+
+
 def gpu(result: dict[str, Any]) -> Rows:
     """Kernels on a GPU."""
     rows = [["case", "kind", "ms", "GB/s", "share of a copy's bandwidth", "promised"]]
@@ -202,6 +215,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "startup": startup,
     "demo": demo,
     "spark": spark,
+    "primitives": primitives,
 }
 
 

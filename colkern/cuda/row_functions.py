@@ -2,7 +2,7 @@
 
 Bodies of row functions call each other deeply. Each is compiled by itself, and what is worth it is put
 into its callers by NVVM, which takes a tenth of the time that putting all of it there beforehand does.
-Their texts are `NamedTuple`s, which numba-cuda knows; numba-cuda-mlir does not.
+Their texts are objects of `NamedTuple` classes, which numba-cuda knows; numba-cuda-mlir does not.
 
 A product is a number by itself, not fused with what it is added to: Python rounds twice.
 """

@@ -1,4 +1,4 @@
-"""A kernel is a plain Python function over a strided range; its annotations declare its arguments.
+"""A kernel is a plain Python function over a strided range; its annotations declare its arguments::
 
     @kernel()
     def decode_runs(start, stop, step, run_ends: In[R], values: In[T], offset: uint64, out: Out[T]):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Sequence
+from functools import reduce
 
 from colkern.kernels import row_counters, row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import constant, equal, evaluated, expression, iterated
 from colkern.rows.iteration import Source
 from colkern.rows.kinds import Container
@@ -172,11 +173,27 @@ def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
     """`[…]`, `{…}` and `{…: …}`."""
     if isinstance(node, ast.Dict):
         return _dict_display(emitter, node)
+    if any(isinstance(item, ast.Starred) for item in node.elts):
+        return expression(emitter, derived(node, "sum of parts", lambda: _sum_of_parts(node)))
     items = [emitter.numbers(expression(emitter, item)) for item in node.elts]
     made = new_container(emitter, node, "list" if isinstance(node, ast.List) else "set", len(items))
     for value in items:
         add(emitter, made, (value,))
     return made
+
+
+def _sum_of_parts(node: ast.List | ast.Set) -> ast.expr:
+    """`list(a) + [b]` for `[*a, b]`."""
+    parts: list[ast.expr] = []
+    for item in node.elts:
+        if isinstance(item, ast.Starred):
+            parts.append(ast.Call(ast.Constant(list), [item.value], []))
+        elif parts and isinstance(parts[-1], ast.List):
+            parts[-1].elts.append(item)
+        else:
+            parts.append(ast.List([item], ast.Load()))
+    total = reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts)
+    return total if isinstance(node, ast.List) else ast.Call(ast.Constant(set), [total], [])
 
 
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:

@@ -720,7 +720,8 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
     constants is one."""
     if isinstance(node, ast.List | ast.Set | ast.Dict):
         parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
-        values = [expression(emitter, part) for part in parts if part is not None]
+        plain = [part for part in parts if part is not None and not isinstance(part, ast.Starred)]
+        values = [expression(emitter, part) for part in plain]
         if len(values) == len(parts) and all(value.is_constant for value in values):
             items = [value.constant for value in values]
             if isinstance(node, ast.List):

@@ -201,6 +201,20 @@ def test_text_is_added_behind_the_last_text_alone() -> None:
     checked(sliced, [(word * k, n + k) for word, n in WORDS for k in (1, 2, 3)])
 
 
+# Displays
+
+
+def with_parts(word: str, n: int) -> list[int]:
+    codes = [*map(ord, word)]
+    for k in range(n):
+        codes = [*codes, k, n, *range(k)]
+    return codes + [len({*word, "a"}), *sorted({*codes, 7})]
+
+
+def test_displays_may_have_starred_parts() -> None:
+    checked(with_parts, WORDS)
+
+
 # itertools
 
 

@@ -1,7 +1,7 @@
 """The table of methods: what row functions may say, and the body that does it.
 
 A row has a name (`str.upper` of a method, `len` of a function, `+` of an operator, `math.sqrt` of a
-function of a module), a signature in the words of Python's hints, and a body of `colkern.kernels`:
+function of a module), a signature in the words of Python's hints, and a body of `colkern.kernels`::
 
     METHODS = [
         Method("str.zfill", "(str, width: int) -> str", text_padding.zfill),

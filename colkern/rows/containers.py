@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 from colkern.kernels import row_counters, row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
@@ -187,13 +188,17 @@ def _sum_of_parts(node: ast.List | ast.Set) -> ast.expr:
     parts: list[ast.expr] = []
     for item in node.elts:
         if isinstance(item, ast.Starred):
-            parts.append(ast.Call(ast.Constant(list), [item.value], []))
+            parts.append(_made_of(list, item.value))
         elif parts and isinstance(parts[-1], ast.List):
             parts[-1].elts.append(item)
         else:
             parts.append(ast.List([item], ast.Load()))
     total = reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts)
-    return total if isinstance(node, ast.List) else ast.Call(ast.Constant(set), [total], [])
+    return total if isinstance(node, ast.List) else _made_of(set, total)
+
+
+def _made_of(type_: Any, items: ast.expr) -> ast.expr:
+    return ast.Call(ast.Constant(type_), [items], [])
 
 
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:

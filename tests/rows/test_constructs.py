@@ -208,7 +208,7 @@ def with_parts(word: str, n: int) -> list[int]:
     codes = [*map(ord, word)]
     for k in range(n):
         codes = [*codes, k, n, *range(k)]
-    return codes + [len({*word, "a"}), *sorted({*codes, 7})]
+    return [*codes, len({*word, "a"}), *sorted({*codes, 7})]
 
 
 def test_displays_may_have_starred_parts() -> None:

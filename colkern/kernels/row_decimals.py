@@ -85,7 +85,7 @@ def of_text(text: Text) -> tuple[Decimal, Code]:
         byte = int64(get_byte(place))
         if byte == 0x2E and not behind:
             behind = True
-        elif 0x30 <= byte <= 0x39 and number < END:
+        elif 0x30 <= byte <= 0x39 and 0 <= number < END:
             number = number * 10 + (byte - 0x30)
             count += 1
             exponent -= int64(behind)

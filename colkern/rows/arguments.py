@@ -42,6 +42,7 @@ class Argument:
         name: What its names in the source begin with.
         nulls: What is done with its nulls.
         inside: What is done with those of its parts.
+        guard: A test that is true where slot `i` of what it is a part of is valid; empty if it always is.
 
     Attributes:
         value: What the function gets of slot `i`.
@@ -52,7 +53,9 @@ class Argument:
         functions: The functions that it needs, by name.
     """
 
-    def __init__(self, reader: AnyReader, name: str, nulls: Nulls, inside: Nulls) -> None:
+    def __init__(
+        self, reader: AnyReader, name: str, nulls: Nulls, inside: Nulls, guard: str = ""
+    ) -> None:
         self.reader = reader
         self.name = name
         self.nulls = nulls
@@ -67,6 +70,7 @@ class Argument:
         if nulls != Nulls.ABSENT:
             self.parameters += [f"{name}_valid", f"{name}_place"]
             self._is_valid = f"is_valid({name}_valid, {name}_place, i)"
+        self._guard = " and ".join(filter(None, (guard, self._is_valid)))
         if isinstance(reader, Rows):
             value = self._row(reader)
         else:
@@ -81,7 +85,7 @@ class Argument:
         self.value = value
 
     def _where_valid(self, code: str, otherwise: str) -> str:
-        return f"({code} if {self._is_valid} else {otherwise})" if self._is_valid else code
+        return f"({code} if {self._guard} else {otherwise})" if self._guard else code
 
     def _leaf(self, reader: Reader) -> Value:
         if reader.check:
@@ -91,8 +95,11 @@ class Argument:
             code = self._where_valid(code, zeros(reader.kind)[0])
         return Value(reader.kind, code)
 
-    def _part(self, reader: AnyReader, name: str, nullable: bool) -> Argument:
-        part = Argument(reader, name, self._inside if nullable else Nulls.ABSENT, self._inside)
+    def _part(self, reader: AnyReader, name: str, nullable: bool, guard: str = "") -> Argument:
+        # A view under a null may lead anywhere, whatever the field says of nulls.
+        looked_at = nullable or (isinstance(reader, Reader) and reader.loose)
+        nulls = self._inside if looked_at else Nulls.ABSENT
+        part = Argument(reader, name, nulls, self._inside, guard)
         self.parts.append(part)
         self.functions |= part.functions
         return part
@@ -101,7 +108,7 @@ class Argument:
         for number, (field, nullable) in enumerate(
             zip(reader.fields, reader.nullable, strict=True)
         ):
-            part = self._part(field, f"{self.name}_{number}", nullable)
+            part = self._part(field, f"{self.name}_{number}", nullable, self._guard)
             self.parameters += part.parameters
             self.lines += part.lines
             self.made += part.made

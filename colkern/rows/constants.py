@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -136,6 +136,32 @@ def kind_of(value: Any) -> Kind:
         kind = k.dict_of(_hashable(_common(value)), _common(value.values()))
         return replace(kind, constant=True)
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
+
+
+@dataclass(frozen=True, eq=False)
+class _Object:
+    """An object that is equal to itself alone; it lives as long as what says so."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Object) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def identity(value: Any) -> Hashable:
+    """What tells a constant from others: -0.0 is not 0.0, and an array's text is not all of it."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, tuple) or type(value) is list:
+        return type(value), tuple(map(identity, value))
+    if type(value) in (set, frozenset):
+        return type(value), frozenset(map(identity, value))
+    if type(value) is dict:
+        return dict, tuple((identity(key), identity(item)) for key, item in value.items())
+    return (type(value), repr(value)) if type(value) in _KINDS else _Object(value)
 
 
 def sequence_kind(value: Iterable[Any]) -> Kind:

@@ -20,7 +20,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import Block as ConstantBlock
-from colkern.rows.constants import constant_block, decimal_words, kind_of, word_of
+from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
 from colkern.rows.row_displays import rows_of
@@ -675,7 +675,9 @@ def _is_same(left: Value, right: Value) -> bool:
     if left is right:
         return True
     if left.is_constant or right.is_constant:
-        same = left.constant is right.constant or repr(left.constant) == repr(right.constant)
+        same = left.constant is right.constant or (
+            identity(left.constant) == identity(right.constant)
+        )
         return same and left.kind == right.kind and left.unbound == right.unbound
     return left == right
 

@@ -255,11 +255,13 @@ def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Valu
         emitter.refuse(f"the format {match[0]!r} has no compiled form")
     value = emitter.plain(value)
     if letter in "di":
-        if value.kind.name == "float":
+        if value.kind.name in ("float", "Decimal"):
             value = call(emitter, "int", [value])
         letter = "d"
     elif value.kind.name in ("int", "bool") and letter in "fFeEgG":
         value = Value(k.FLOAT, f"float({emitter.numbers(value).code})")
+    elif value.kind.name == "Decimal":
+        value = call(emitter, "float", [value])
     align = "<" if "-" in flags else ""
     sign = "+" if "+" in flags else " " if " " in flags else ""
     zero = "0" if "0" in flags and not align else ""

@@ -12,6 +12,7 @@ from typing import Any
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
 from colkern.rows.emitter import (
     RETURN,
@@ -217,23 +218,23 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
             name,
             value.kind,
             k.has_constant(value.kind),
-            repr(value.constant) if value.is_constant else "",
+            identity(value.constant) if value.is_constant else "",
         )
         for name, value in values.items()
     )
-    identity = id(key), described
-    if identity not in program.functions and identity not in program.stack:
+    variant = id(key), described
+    if variant not in program.functions and variant not in program.stack:
         if sum(other == id(key) for other, _ in program.stack) == MOST_VARIANTS:
             emitter.refuse(
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
-        program.functions[identity] = (*_written(program, definition, values, identity), key)
+        program.functions[variant] = (*_written(program, definition, values, variant), key)
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
-    if identity in program.stack:
-        name, kind = _recursion(emitter, identity)
+    if variant in program.stack:
+        name, kind = _recursion(emitter, variant)
         codes = [*map(_plainly_typed, codes), f"{DEPTH} + 1"]
     else:
-        name, kind, recurs, _ = program.functions[identity]
+        name, kind, recurs, _ = program.functions[variant]
         if recurs:
             codes = [*map(_plainly_typed, codes), "i8(0)"]
     status = emitter.fresh("status")
@@ -268,11 +269,11 @@ DEPTH = "depth"
 
 
 def _written(
-    program: Program, definition: Definition, values: dict[str, Value], identity: Any
+    program: Program, definition: Definition, values: dict[str, Value], variant: Any
 ) -> tuple[str, Kind, bool]:
     """A function's name, the kind of its result, and whether it calls itself."""
     before = program.state()
-    recursion = program.stack[identity] = Recursion()
+    recursion = program.stack[variant] = Recursion()
     try:
         for _ in range(MOST_ATTEMPTS):
             program.restore(before)
@@ -281,16 +282,16 @@ def _written(
                 return name, kind, recursion.is_used
             recursion.kind = k.joined(recursion.kind or k.NEVER, kind)
     finally:
-        del program.stack[identity]
+        del program.stack[variant]
     raise CompileError(f"{definition.function.__name__}: the kinds of its results do not settle")
 
 
-def _recursion(emitter: Emitter, identity: Any) -> tuple[str, Kind]:
+def _recursion(emitter: Emitter, variant: Any) -> tuple[str, Kind]:
     """The name of the function that is written, and the kind of its result, for a call of itself."""
     program = emitter.program
-    if identity != list(program.stack)[-1]:
+    if variant != list(program.stack)[-1]:
         emitter.refuse(f"{emitter.definition.function.__name__} calls a function that calls it")
-    recursion = program.stack[identity]
+    recursion = program.stack[variant]
     recursion.is_used = program.recurs = True
     if recursion.kind is None:
         raise Unsettled

@@ -212,3 +212,18 @@ def test_what_has_no_compiled_form_is_refused(function: Callable[[Any], Any]) ->
 
     with pytest.raises((ck.CompileError, ck.UnsupportedError)):
         ck.udf(f)
+
+
+def text_of(text: str) -> str:
+    return str(Decimal(text)) + "%.2f" % Decimal(text)  # noqa: UP031
+
+
+def test_texts_of_too_many_digits_are_left_to_python() -> None:
+    texts = [
+        "92233720368547758085",
+        "92233720368547758081.50",
+        "999999999999999999",
+        "0.005",
+        "-0.025",
+    ]
+    assert ck.udf(text_of)(ck.array(texts)).to_pylist() == list(map(text_of, texts))

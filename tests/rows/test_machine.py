@@ -218,3 +218,15 @@ def test_items_of_narrow_arrays_are_refused() -> None:
         ck.udf(lambda k: SMALL[k] + k, signature="(int64) -> int64")
     with pytest.raises(ck.CompileError, match="has no compiled form"):
         ck.udf(lambda k: len(TABLE[k:]), signature="(int64) -> int64")
+
+
+ZEROS, ONE = np.zeros(1500), np.arange(1500) == 700
+
+
+def item(array: Any, k: int) -> Any:
+    return array[k]
+
+
+def test_arrays_of_equal_text_are_told_apart() -> None:
+    function = ck.udf(lambda k: float(item(ZEROS, k) + 2 * item(ONE * 1.0, k)))
+    assert function(ck.array([700, 1])).to_pylist() == [2.0, 0.0]

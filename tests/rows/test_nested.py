@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from typing import Any, TypedDict
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -270,3 +271,27 @@ def test_maps_are_pairs() -> None:
     check(lambda pairs, key: [value for name, value in pairs if name == key], maps, keys)
     check(lambda pairs: dict(pairs).get("a", -1), maps.slice(1))
     check(lambda pairs: pairs[0][0] if pairs else None, maps)
+
+
+def long_views(null: int) -> pa.Array:
+    """Texts in views, of which one is null and leads outside of all memory."""
+    texts = pa.array(
+        ["a text of some length", "b", "c", "another text of some length"], pa.string_view()
+    )
+    views = np.frombuffer(texts.buffers()[1], np.int32).copy().reshape(-1, 4)
+    views[null] = [1 << 20, 0, 0, 1 << 30]
+    valid = np.packbits([place != null for place in range(4)], bitorder="little")
+    buffers = [pa.py_buffer(valid), pa.py_buffer(views), *texts.buffers()[2:]]
+    return pa.Array.from_buffers(pa.string_view(), 4, buffers)
+
+
+def test_views_under_nulls_are_not_looked_at() -> None:
+    views = long_views(2)
+    field = pa.field("x", pa.string_view(), nullable=False)
+    rows = pa.StructArray.from_arrays([views], fields=[field], mask=pa.array(np.arange(4) == 2))
+    lists = pa.ListArray.from_arrays(pa.array([0, 2, 4], pa.int32()), views, pa.list_(field))
+    upper = ck.udf(lambda row: None if row is None else row["x"].upper(), nulls="pass")
+    expected = [text and text.upper() for text in views.to_pylist()]
+    assert upper(rows).to_pylist() == expected
+    of_items = ck.udf(lambda texts: [None if t is None else t.upper() for t in texts])
+    assert of_items(lists).to_pylist() == [expected[:2], expected[2:]]

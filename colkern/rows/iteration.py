@@ -17,6 +17,7 @@ from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, Unsettled, stored_constant
 from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
 from colkern.rows.front import is_generator
+from colkern.rows.library import replacement
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -186,7 +187,7 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
-    meant = known_object(emitter, node.func)
+    meant = replacement(known_object(emitter, node.func))
     if is_generator(meant):
         return "yield"
     for name, known in _MEANINGS.items():

@@ -15,6 +15,7 @@ from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     condition,
     constant,
+    evaluated,
     expression,
     iterated,
     looked_into,
@@ -22,9 +23,9 @@ from colkern.rows.expressions import (
     operated,
     truth,
 )
-from colkern.rows.iteration import builtin_of, each
+from colkern.rows.iteration import bounds_of_range, builtin_of, each, range_size
 from colkern.rows.statements import bind_target, stored_names
-from colkern.rows.values import Value, of_parts
+from colkern.rows.values import Value, of_parts, tuple_of_values
 
 Take = Callable[[Value], None]
 """Writes what is done with an item."""
@@ -42,7 +43,7 @@ def comprehension(
             emitter.refuse(
                 "a generator expression has a compiled form as the argument of a function only"
             )
-        return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
+        return tuple_of_values(values)
     if isinstance(node, ast.DictComp):
         made = new_container(emitter, node, "dict", 0)
 
@@ -298,11 +299,30 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
         if isinstance(value.kind, k.Container) and value.kind.name == "list":
             return value
         if not value.is_constant and not isinstance(value.kind, k.Tuple):
-            return _listed(emitter, node, value)
+            return listed(emitter, node, value)
     return _list_of(emitter, node)
 
 
-def _listed(emitter: Emitter, node: ast.expr, value: Value) -> Value:
+def asked_for(emitter: Emitter, node: ast.GeneratorExp, targets: list[ast.expr]) -> Value:
+    """What a generator expression gives to several targets, which ask for one item too many."""
+    values = unrolled(emitter, node)
+    if values is not None:
+        return tuple_of_values(values)
+    if any(isinstance(target, ast.Starred) for target in targets):
+        return as_list(emitter, node)
+    made = new_container(emitter, node, "list", len(targets) + 1)
+    count = emitter.copy("0")
+
+    def take(value: Value) -> None:
+        emitter.write(f"{count} += 1")
+        add(emitter, made, (value,))
+
+    items(emitter, node, take, f"{count} <= {len(targets)}")
+    return made
+
+
+def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
+    """The items of a value as a new list; `node` tells it apart."""
     load = derived(node, "listed", lambda: ast.Name("<listed>", ast.Load()))
     emitter.env["<listed>"] = value
     return _list_of(emitter, load)
@@ -388,6 +408,21 @@ def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
     if not node.args:
         return new_container(emitter, node, "list", 0)
     return _list_of(emitter, node.args[0])
+
+
+MOST_NUMBERS = 1 << 16
+
+
+def as_range(emitter: Emitter, node: ast.Call) -> Value:
+    """`range(…)` as a value: of what depends on the row, a list that nobody changes."""
+    bounds = [needed(emitter, part) for part in node.args]
+    if all(bound.is_constant for bound in bounds):
+        return evaluated(emitter, range, *(bound.constant for bound in bounds))
+    codes = bounds_of_range(emitter, node)
+    size = range_size(emitter, *codes)
+    emitter.fail_if(f"{size.code} > {MOST_NUMBERS}", row_values.LEFT, "a range of many numbers")
+    made = _list_of(emitter, node)
+    return of_parts(k.unchangeable(made.kind), made.parts)
 
 
 def as_new_set(emitter: Emitter, node: ast.Call) -> Value:

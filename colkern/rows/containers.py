@@ -75,7 +75,7 @@ def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
 
 def readable(emitter: Emitter, container: Value) -> Value:
     """A container whose items can be asked for: of a constant, where it lies in memory."""
-    if isinstance(container.constant, tuple | list):
+    if isinstance(container.constant, tuple | list | range):
         return stored_constant(emitter, list(container.constant), kind_of)
     return emitter.numbers(container)
 

@@ -157,9 +157,8 @@ def local_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a function that is defined in the row function: it sees the variables as they are."""
-    parameters = [argument.arg for argument in node.args.args]
-    if named or len(arguments) != len(parameters) or node.args.defaults:
-        emitter.refuse("a function within a function takes positional arguments without defaults")
+    given = _bound(emitter, node.args, arguments, named)
+    parameters = list(given)
     body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else []
     if isinstance(node, ast.Lambda):
         body = [ast.copy_location(ast.Return(node.body), node)]
@@ -175,8 +174,29 @@ def local_function(
     own = emitter.definition
     function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
     definition = Definition(function, tuple(parameters), body, own.names, own.path)
-    values = around | dict(zip(parameters, arguments, strict=True))
+    values = around | given
     return _called(emitter, definition, values, node)
+
+
+def _bound(
+    emitter: Emitter, declared: ast.arguments, arguments: Sequence[Value], named: dict[str, Value]
+) -> dict[str, Value]:
+    """The arguments of a function within a row function, by name; its defaults are constants."""
+    places = [argument.arg for argument in (*declared.posonlyargs, *declared.args)]
+    names = [*places, *(argument.arg for argument in declared.kwonlyargs)]
+    defaults = dict(zip(places[::-1], declared.defaults[::-1], strict=False))
+    only = zip(declared.kwonlyargs, declared.kw_defaults, strict=True)
+    defaults |= {argument.arg: default for argument, default in only if default is not None}
+    given = dict(zip(places, arguments, strict=False))
+    if declared.vararg or declared.kwarg or len(arguments) > len(places) or given.keys() & named:
+        emitter.refuse("a function within a function is called with other arguments than it takes")
+    given |= named
+    for name in names:
+        if name not in given and isinstance(defaults.get(name), ast.Constant):
+            given[name] = constant(defaults[name].value)  # type: ignore[attr-defined]
+    if given.keys() != set(names):
+        emitter.refuse("a function within a function has constants as defaults, and all other arguments")
+    return {name: given[name] for name in names}
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:

@@ -11,9 +11,10 @@ import functools
 import inspect
 import operator
 import re
+import string
 import types
 import zoneinfo
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colkern.errors import shown
@@ -34,7 +35,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.front import is_generator, plain_function
-from colkern.rows.iteration import VIEWS, view_of_row
+from colkern.rows.iteration import VIEWS, builtin_of, known_object, view_of_row
 from colkern.rows.library import public_name, replacement
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.table import table
@@ -46,10 +47,11 @@ _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 
 def invocation(emitter: Emitter, node: ast.Call) -> Value:
     """The value of a call."""
-    if any(isinstance(part, ast.Starred) for part in node.args) or any(
-        keyword.arg is None for keyword in node.keywords
-    ):
-        emitter.refuse("`*` and `**` in a call have no compiled form")
+    is_spread = any(isinstance(part, ast.Starred) for part in node.args)
+    if is_spread and known_object(emitter, node.func) in (min, max):
+        pass
+    elif is_spread or any(keyword.arg is None for keyword in node.keywords):
+        node = _spread(emitter, node)
     if isinstance(node.func, ast.Attribute):
         owner = expression(emitter, node.func.value)
         if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
@@ -72,6 +74,77 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
     if not function.is_constant:
         emitter.refuse(f"a call of {function.kind} has no compiled form")
     return called(emitter, node, function.constant)
+
+
+def _spread(emitter: Emitter, node: ast.Call) -> ast.Call:
+    """A call without `*` and `**`: what these stand for has names."""
+    arguments: list[ast.expr] = []
+    words: list[ast.keyword] = []
+
+    def named(value: Value) -> ast.Name:
+        name = f"<spread {len(arguments) + len(words)}>"
+        emitter.env[name] = value
+        return ast.Name(name, ast.Load())
+
+    for part in node.args:
+        if isinstance(part, ast.Starred):
+            for item in _spread_items(emitter, node, part.value):
+                arguments.append(named(item))
+        else:
+            arguments.append(part)
+    for word in node.keywords:
+        value = needed(emitter, word.value) if word.arg is None else NONE
+        if k.is_row(value.kind):
+            for name, item in zip(value.kind.names, value.items, strict=True):  # type: ignore[attr-defined]
+                words.append(ast.keyword(name, named(item)))
+        elif word.arg is None:
+            emitter.refuse(f"`**` of {value.kind} in a call has no compiled form")
+        else:
+            words.append(word)
+    made: ast.Call = derived(
+        node, f"{len(arguments)} {len(words)}", lambda: ast.Call(node.func, arguments, words)
+    )
+    return made
+
+
+def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value]:
+    """The items of what stands behind `*`: as many as the function takes if that is not known otherwise."""
+    from colkern.rows.comprehensions import as_list
+    from colkern.rows.containers import unpacked
+
+    is_lazy = isinstance(starred, ast.GeneratorExp) or builtin_of(emitter, starred)
+    value = as_list(emitter, starred) if is_lazy else needed(emitter, starred)
+    if isinstance(value.constant, tuple | list):
+        return [constant(item) for item in value.constant]
+    if isinstance(value.kind, k.Tuple) and not k.is_row(value.kind):
+        return value.items
+    count = _count_taken(emitter, node)
+    if count is None:
+        emitter.refuse("`*` of what has no known length has no compiled form here")
+    size = call(emitter, "len", [value])
+    emitter.fail_if(f"{size.code} != {count}", row_values.LEFT, "`*` of another length")
+    return unpacked(emitter, value, count)
+
+
+def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
+    """How many items `*` stands for, by what the function takes; None if that is open."""
+    given = len(node.args) - 1 + len(node.keywords)
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        template = getattr(node.func.value, "value", None)
+        if isinstance(template, str):
+            return sum(field is not None for _, field, _, _ in string.Formatter().parse(template))
+    function = replacement(plain_function(known_object(emitter, node.func)))
+    if function in _FORMS:
+        return None
+    rows = table().get(table_name(function), [])
+    if rows:
+        return len(rows[0].parameters) - given
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    is_open = any(part.default is not part.empty or part.kind.name[:3] == "VAR" for part in parameters)
+    return None if is_open else len(parameters) - given
 
 
 def _arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -103,6 +176,12 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if isinstance(kind, Match):
         arguments, _ = _arguments(emitter, node)
         return method_of_match(emitter, owner, name, arguments)
+    if name in ("__getitem__", "__contains__") and len(node.args) == 1:
+        from colkern.rows.containers import contained, item
+
+        other = needed(emitter, node.args[0])
+        is_item = name == "__getitem__"
+        return item(emitter, owner, other) if is_item else contained(emitter, other, owner)
     if name in ("encode", "decode") and node.args and _is_utf8(node.args):
         return call(emitter, f"{kind.name}.{name}", [owner])
     if isinstance(kind, k.Container) and name == "sort" and node.keywords:
@@ -284,7 +363,6 @@ _OF_CONSTANTS = (
     functools.partial,
     operator.attrgetter,
     operator.itemgetter,
-    range,
     str.maketrans,
 )
 """What gives a constant for constants."""
@@ -444,6 +522,9 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
         if len(node.args) == 1 or node.keywords:
             return extreme(emitter, node, name)
+        if any(isinstance(part, ast.Starred) for part in node.args):
+            make = functools.partial(ast.Call, node.func, [ast.List(node.args, ast.Load())], [])
+            return extreme(emitter, derived(node, "of a list", make), name)
         values = [needed(emitter, part) for part in node.args]
         result = values[0]
         for value in values[1:]:
@@ -528,6 +609,7 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     collections.Counter: _folding("counted"),
     collections.defaultdict: _folding("default_dict"),
     functools.reduce: _folding("reduced"),
+    range: _folding("as_range"),
     int: _number("int"),
     float: _number("float"),
 }

@@ -177,6 +177,8 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
 def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
     """The items of an expression."""
     name = builtin_of(emitter, node)
+    if isinstance(node, ast.GeneratorExp):
+        return _generated(emitter, node)
     if name in _BUILTINS:
         assert isinstance(node, ast.Call)
         return _BUILTINS[name](emitter, node)
@@ -304,6 +306,11 @@ MOST_CHOICES = 4
 
 
 def _range(emitter: Emitter, node: ast.Call) -> Source:
+    return _counted(emitter, *bounds_of_range(emitter, node))
+
+
+def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
+    """Where a `range(…)` starts and stops, and its step."""
     bounds = [emitter.numbers(needed(emitter, part)) for part in node.args]
     codes = []
     for bound in bounds:
@@ -314,7 +321,7 @@ def _range(emitter: Emitter, node: ast.Call) -> Source:
         codes.insert(0, "0")
     if len(codes) == 2:
         codes.append("1")
-    return _counted(emitter, *codes)
+    return codes
 
 
 def _counted(emitter: Emitter, start: str, stop: str, step: str) -> Source:
@@ -437,6 +444,21 @@ def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
         return source_of_value(emitter, made)
 
     return write
+
+
+def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
+    """The items of a generator expression that a loop goes over, as a list that is made ahead."""
+    from colkern.rows.comprehensions import as_list
+
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    if later := sorted(names & set(emitter.changing) & emitter.env.keys()):
+        emitter.refuse(f"{later[0]} changes while a generator reads it, which has no compiled form")
+    with emitter.ahead():
+        made = as_list(emitter, node)
+    emitter.read_later += [
+        of for value in map(emitter.env.get, sorted(names)) if value for of in k.containers_in(value.kind)
+    ]
+    return source_of_value(emitter, made)
 
 
 def _matches(emitter: Emitter, node: ast.Call) -> Source:

@@ -16,7 +16,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call
 from colkern.rows.emitter import Attempt, Emitter, Unsettled, derived
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
-from colkern.rows.values import NONE, Value
+from colkern.rows.values import NONE, Value, tuple_of_values
 
 
 @dataclass
@@ -102,7 +102,13 @@ def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def _assign(emitter: Emitter, node: ast.Assign) -> None:
-    value = expression(emitter, node.value)
+    target = node.targets[0]
+    if isinstance(node.value, ast.GeneratorExp) and isinstance(target, ast.Tuple | ast.List):
+        from colkern.rows.comprehensions import asked_for
+
+        value = asked_for(emitter, node.value, target.elts)
+    else:
+        value = expression(emitter, node.value)
     for target in node.targets:
         bind_target(emitter, target, value)
 
@@ -134,10 +140,21 @@ def _unpack(emitter: Emitter, targets: list[ast.expr], value: Value) -> None:
 
 
 def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value: Value) -> None:
-    """`first, *rest = …` of a list."""
+    """`first, *rest = …` of a list, or of a tuple."""
+    from colkern.rows.comprehensions import listed
     from colkern.rows.containers import item
 
     behind = len(targets) - star - 1
+    if isinstance(value.kind, k.Tuple) and len(value.items) >= len(targets) - 1:
+        stop = len(value.items) - behind
+        parts: list[Value] = list(value.items)
+        starred = tuple_of_values(parts[star:stop])
+        if getattr(targets[star].value, "id", "") != "_":  # type: ignore[attr-defined]
+            starred = listed(emitter, targets[star], starred)
+        parts[star:stop] = [starred]
+        for target, part in zip(targets, parts, strict=True):
+            bind_target(emitter, target.value if isinstance(target, ast.Starred) else target, part)
+        return
     if not isinstance(value.kind, k.Container) or value.kind.name != "list":
         emitter.refuse(f"a starred target for {value.kind} has no compiled form")
     size = call(emitter, "len", [value])

@@ -330,8 +330,9 @@ def invoked(
     place = emitter.bind(text)
     if form.result == "place":
         return emitter.bind_value(result, loaded(result, place))
-    for line in stored(rest[0].kind, place, rest[0]):
-        emitter.write(line)
+    for value in rest:
+        for line in stored(value.kind, place, value):
+            emitter.write(line)
     return Value(result, constant=None)
 
 
@@ -342,7 +343,7 @@ def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> 
     kind = bindings[OF_ITEMS[stem]]
     if parameter == "key_layout" and kind.words and not has_order(kind):
         emitter.refuse(f"keys of {kind} have no compiled form")
-    return str(kind.words if what == "words" else layout_of(kind))
+    return str(kind.words if what == "words" else layout_of(kind, to_equal=stem == "value"))
 
 
 def in_words(emitter: Emitter, value: Value) -> str:

@@ -303,6 +303,16 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
     return _list_of(emitter, node)
 
 
+def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
+    """`left + right` of lists whose items are of several kinds."""
+    made = new_container(emitter, emitter.node, "list", 0)
+    for side in (left, right):
+        load = derived(emitter.node, "side", lambda: ast.Name("<side>", ast.Load()))
+        emitter.env["<side>"] = side
+        items(emitter, load, lambda value: add(emitter, made, (value,)))
+    return made
+
+
 def asked_for(emitter: Emitter, node: ast.GeneratorExp, targets: list[ast.expr]) -> Value:
     """What a generator expression gives to several targets, which ask for one item too many."""
     values = unrolled(emitter, node)

@@ -54,13 +54,17 @@ class Block:
         return words.tobytes()
 
 
-def layout_of(kind: Kind) -> int:
+def layout_of(kind: Kind, to_equal: bool = False) -> int:
     """The layout of a kind's items, see `colkern.kernels.row_items`; 0 of one without words.
+
+    Args:
+        kind: The kind.
+        to_equal: Whether it only tells what is equal: dictionaries have no order and no hash.
 
     Raises:
         UnsupportedError: If there is none.
     """
-    parts = _parts_of(kind)
+    parts = _parts_of(kind, to_equal)
     if len(parts) > _PARTS_AT_MOST:
         raise UnsupportedError(
             f"{kind} has {len(parts)} parts, at most {_PARTS_AT_MOST} are supported"
@@ -68,11 +72,11 @@ def layout_of(kind: Kind) -> int:
     return sum(part << 4 * position for position, part in enumerate(parts))
 
 
-def _parts_of(kind: Kind) -> list[int]:
-    if k.is_row(kind):
+def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
+    if k.is_row(kind) and not to_equal:
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
     if isinstance(kind, k.Tuple):
-        return [part for item in kind.items for part in _parts_of(item)]
+        return [part for item in kind.items for part in _parts_of(item, to_equal)]
     if isinstance(kind, k.Optional):
         inner = _parts_of(kind.of)
         if len(inner) != 1:
@@ -133,8 +137,13 @@ def kind_of(value: Any) -> Kind:
     if type(value) is list:
         return sequence_kind(value)
     if type(value) is dict:
-        kind = k.dict_of(_hashable(_common(value)), _common(value.values()))
-        return replace(kind, constant=True)
+        keys = _hashable(_common(value))
+        try:
+            return replace(k.dict_of(keys, _common(value.values())), constant=True)
+        except UnsupportedError:
+            if keys != k.TEXT:
+                raise
+        return k.tuple_of(tuple(map(kind_of, value.values())), tuple(value), dict)
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
 
@@ -285,7 +294,8 @@ class _Writer:
             if value is not None:
                 self.write(place + 1, value, kind.of)
         elif isinstance(kind, k.Tuple):
-            for item, of in zip(value, kind.items, strict=True):
+            items = [value[name] for name in kind.names] if k.is_row(kind) else value
+            for item, of in zip(items, kind.items, strict=True):
                 self.write(place, item, of)
                 place += of.words
         elif isinstance(kind, k.Container):

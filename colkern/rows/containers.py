@@ -108,6 +108,10 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         return call(emitter, "in", [value, emitter.numbers(container)])
     if isinstance(container.kind, k.Tuple):
         return _one_of(emitter, value, list(container.items))
+    if isinstance(container.kind, Container) and isinstance(container.kind.items[0], k.Optional):
+        value = emitter.converted(value, container.kind.items[0])
+    elif value.kind == k.NONE and isinstance(container.kind, Container):
+        return constant(False)
     return call(emitter, "in", [value, container])
 
 

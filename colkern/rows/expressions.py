@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import calendar
 import enum
 import operator
 from collections.abc import Callable, Mapping
@@ -65,10 +66,16 @@ def needed(emitter: Emitter, node: ast.expr) -> Value:
 
 def constant(value: Any) -> Value:
     """A Python object that is known when the function is compiled."""
+    if type(value) in _NAMES:
+        value = list(value)
     if isinstance(value, tuple):
         items = tuple(constant(item) for item in value)
         return Value(constant_kind(value), items=items, constant=value)
     return NONE if value is None else Value(constant_kind(value), constant=value)
+
+
+_NAMES = (type(calendar.day_name), type(calendar.month_name))
+"""The types of `calendar`'s lists of names."""
 
 
 def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
@@ -128,7 +135,20 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.formatting import percent
 
         return percent(emitter, left.constant, right)
+    if name == "+" and _are_other_lists(left.kind, right.kind):
+        from colkern.rows.comprehensions import concatenated
+
+        return concatenated(emitter, left, right)
     return _checked_loose(emitter, call(emitter, name, [left, right]), left, right)
+
+
+def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
+    """Whether two kinds are those of lists with items of several kinds."""
+    if not isinstance(left, k.Container) or not isinstance(right, k.Container):
+        return False
+    if left.is_tuple or right.is_tuple or {left.name, right.name} != {"list"}:
+        return False
+    return k.NEVER not in (left.items + right.items) and left.items != right.items
 
 
 def by_operator(
@@ -631,8 +651,10 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         return constant(getattr(value.constant, name))
     if k.is_row(value.kind):
         emitter.refuse(f"dict has no {name!r}")
-    if isinstance(value.kind, k.Tuple) and name in value.kind.names:
-        return value.items[value.kind.names.index(name)]
+    fields: tuple[str, ...] = getattr(value.kind, "names", ())
+    fields = fields or k.FIELDS_OF.get(getattr(value.kind, "form", tuple), ())
+    if name in fields:
+        return value.items[fields.index(name)]
     if isinstance(value.kind, k.Tuple) and isinstance(
         getattr(value.kind.form, name, None), property
     ):

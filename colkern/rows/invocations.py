@@ -133,7 +133,7 @@ def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
         template = getattr(node.func.value, "value", None)
         if isinstance(template, str):
             return sum(field is not None for _, field, _, _ in string.Formatter().parse(template))
-    function = replacement(plain_function(known_object(emitter, node.func)))
+    function = plain_function(replacement(known_object(emitter, node.func)))
     if function in _FORMS:
         return None
     rows = table().get(table_name(function), [])
@@ -209,6 +209,9 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         from colkern.rows.containers import fitting
 
         arguments = list(fitting(emitter, owner, name, arguments))
+    if name == "get" and len(arguments) == 2 and not has("dict.get", [owner, *arguments]):
+        found = call(emitter, "dict.get", [owner, arguments[0]])
+        return emitter.chosen(found.none, lambda: arguments[1], lambda: inner(found))
     if name in ("startswith", "endswith") and isinstance(arguments[0].kind, k.Tuple):
         tests = [
             emitter.numbers(
@@ -305,7 +308,7 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
-    function = replacement(plain_function(function))
+    function = plain_function(replacement(function))
     if is_generator(function) and emitter.gone_over is not node:
         emitter.refuse("a generator has a compiled form only where its items are asked for at once")
     if isinstance(function, ast.FunctionDef | ast.Lambda):

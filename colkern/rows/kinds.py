@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
+from time import struct_time
 
 
 @dataclass(frozen=True)
@@ -226,6 +227,15 @@ def scale_of(kind: Kind) -> int | None:
     if isinstance(kind, Decimal):
         return kind.scale
     return 0 if kind.name in ("int", "bool") else None
+
+
+FIELDS_OF: dict[type, tuple[str, ...]] = {
+    type(date.min.isocalendar()): ("year", "week", "weekday"),
+    struct_time: struct_time.__match_args__,
+}
+"""The names of the integers in tuples of Python's, which are fields of no struct."""
+
+PLAIN |= {form.__name__: tuple_of((INT,) * len(names), (), form) for form, names in FIELDS_OF.items()}
 
 
 def list_of(item: Kind) -> Container:

@@ -7,9 +7,12 @@ one after the other is a generator.
 from __future__ import annotations
 
 import math
+import string
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from urllib.parse import ParseResult, SplitResult
 
 
 class Uncovered(Exception):
@@ -182,6 +185,124 @@ def from_keys(iterable: Any, value: Any = None) -> Any:
     return made
 
 
+def category(chr: str) -> str:
+    """`unicodedata.category` of ASCII."""
+    if not chr.isascii():
+        raise Uncovered
+    return CATEGORIES[ord(chr)]
+
+
+CATEGORIES = [unicodedata.category(chr(code)) for code in range(128)]
+
+
+def combining(chr: str) -> int:
+    """`unicodedata.combining` of ASCII."""
+    if not chr.isascii():
+        raise Uncovered
+    return 0 * ord(chr)
+
+
+def normalize(form: str, unistr: str) -> str:
+    """`unicodedata.normalize` of ASCII."""
+    if not unistr.isascii() or form not in ("NFC", "NFD", "NFKC", "NFKD"):
+        raise Uncovered
+    return unistr
+
+
+def crc32(data: bytes, value: int = 0) -> int:
+    """`zlib.crc32`."""
+    crc = value & 0xFFFFFFFF ^ 0xFFFFFFFF
+    for byte in data:
+        crc = REMAINDERS[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def _remainder(byte: int) -> int:
+    for _ in range(8):
+        byte = byte >> 1 ^ (0xEDB88320 if byte & 1 else 0)
+    return byte
+
+
+REMAINDERS = [_remainder(byte) for byte in range(256)]
+
+
+def b64encode(s: bytes) -> bytes:
+    """`base64.b64encode`, with the usual letters."""
+    parts = []
+    for start in range(0, len(s), 3):
+        group = s[start : start + 3]
+        bits = group[0] << 16
+        if len(group) > 1:
+            bits |= group[1] << 8
+        if len(group) > 2:
+            bits |= group[2]
+        parts.append(DIGITS_64[bits >> 18] + DIGITS_64[bits >> 12 & 63])
+        parts.append(DIGITS_64[bits >> 6 & 63] if len(group) > 1 else "=")
+        parts.append(DIGITS_64[bits & 63] if len(group) > 2 else "=")
+    return "".join(parts).encode()
+
+
+DIGITS_64 = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+
+
+def quote(string: str, safe: str = "/") -> str:
+    """`urllib.parse.quote` of ASCII."""
+    if not string.isascii():
+        raise Uncovered
+    parts = []
+    for character in string:
+        if character.isalnum() or character in "_.-~" or character in safe:
+            parts.append(character)
+        else:
+            parts.append(f"%{ord(character):02X}")
+    return "".join(parts)
+
+
+def unquote(string: str) -> str:
+    """`urllib.parse.unquote` of what has nothing quoted."""
+    if "%" in string:
+        raise Uncovered
+    return string
+
+
+def split_url(url: str) -> tuple[str, str, str, str, str]:
+    """`urllib.parse.urlsplit` of usual addresses."""
+    if not url.isascii() or not url.isprintable() or " " in url or "[" in url or "]" in url:
+        raise Uncovered
+    scheme = netloc = query = fragment = ""
+    colon = url.find(":")
+    if colon > 0 and url[0].isalpha():
+        start = url[:colon]
+        if start.replace("+", "").replace("-", "").replace(".", "").isalnum():
+            scheme = start.lower()
+            url = url[colon + 1 :]
+    if url.startswith("//"):
+        stop = len(url)
+        for mark in "/?#":
+            found = url.find(mark, 2)
+            if found >= 0:
+                stop = min(stop, found)
+        netloc = url[2:stop]
+        url = url[stop:]
+    url, hash_mark, fragment = url.partition("#")
+    url, question_mark, query = url.partition("?")
+    return scheme, netloc, url, query, fragment
+
+
+def urlsplit(url: str) -> SplitResult:
+    """`urllib.parse.urlsplit` of one argument."""
+    scheme, netloc, path, query, fragment = split_url(url)
+    return SplitResult(scheme, netloc, path, query, fragment)
+
+
+def urlparse(url: str) -> ParseResult:
+    """`urllib.parse.urlparse` of one argument, without parameters in the path."""
+    scheme, netloc, path, query, fragment = split_url(url)
+    if ";" in path:
+        raise Uncovered
+    return ParseResult(scheme, netloc, path, "", query, fragment)
+
+
 def combinations(iterable: Any, r: int) -> Iterator[Any]:
     """`itertools.combinations` of two or three."""
     pool = list(iterable)
@@ -232,6 +353,7 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
 
 
 REPLACED: dict[str, Callable[..., Any]] = {
+    "base64.b64encode": b64encode,
     "bisect.bisect": bisect_right,
     "bisect.bisect_left": bisect_left,
     "bisect.bisect_right": bisect_right,
@@ -251,6 +373,14 @@ REPLACED: dict[str, Callable[..., Any]] = {
     "statistics.mean": mean,
     "statistics.median": median,
     "statistics.mode": mode,
+    "unicodedata.category": category,
+    "unicodedata.combining": combining,
+    "unicodedata.normalize": normalize,
+    "urllib.parse.quote": quote,
+    "urllib.parse.unquote": unquote,
+    "urllib.parse.urlparse": urlparse,
+    "urllib.parse.urlsplit": urlsplit,
+    "zlib.crc32": crc32,
 }
 """By the name of the library's function."""
 

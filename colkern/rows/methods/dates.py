@@ -17,7 +17,6 @@ _DATE_FIELDS = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
 _TIME_FIELDS = f"hour: {_KEPT}, minute: {_KEPT}, second: {_KEPT}, microsecond: {_KEPT}"
 _CLOCK = "hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0"
 _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
-_NINE = ", ".join(["int"] * 9)
 
 _ISO_FORM = "sep: const = 'T', timespec: const = 'auto'"
 
@@ -61,8 +60,8 @@ _DATES = [
     Method("date.weekday", "(date) -> int", calendar.weekday),
     Method("date.isoweekday", "(date) -> int", calendar.isoweekday),
     Method("date.toordinal", "(date) -> int", calendar.toordinal),
-    Method("date.isocalendar", "(date) -> tuple[int, int, int]", calendar.isocalendar),
-    Method("date.timetuple", f"(date) -> tuple[{_NINE}]", calendar.timetuple),
+    Method("date.isocalendar", "(date) -> IsoCalendarDate", calendar.isocalendar),
+    Method("date.timetuple", "(date) -> struct_time", calendar.timetuple),
     Method("date.replace", f"(date, {_DATE_FIELDS}) -> date", calendar.replace_date),
     Method("date.isoformat", "(date) -> str", date_text.isoformat_date),
     *_texts("date", date_text.isoformat_date),
@@ -106,7 +105,7 @@ _DATETIMES = [
         )
     ),
     Method(
-        "datetime.isocalendar", "(datetime) -> tuple[int, int, int]", clock.datetime_isocalendar
+        "datetime.isocalendar", "(datetime) -> IsoCalendarDate", clock.datetime_isocalendar
     ),
     Method("datetime.date", "(datetime) -> date", clock.date_of),
     Method("datetime.time", "(datetime) -> time", clock.time_of),
@@ -128,7 +127,7 @@ _DATETIMES = [
     Method("+", "(timedelta, datetime) -> datetime", clock.later_of),
     Method("-", "(datetime, timedelta) -> datetime", clock.earlier),
     Method("-", "(datetime, datetime) -> timedelta", "{0} - {1}"),
-    Method("datetime.timetuple", f"(datetime) -> tuple[{_NINE}]", clock.datetime_timetuple),
+    Method("datetime.timetuple", "(datetime) -> struct_time", clock.datetime_timetuple),
     Method("datetime.timestamp", "(datetime) -> float", clock.local_timestamp),
     Method(
         "datetime.datetime",

@@ -32,7 +32,6 @@ _RESULTS = {
         "base64.b32decode",
         "base64.b32encode",
         "base64.b64decode",
-        "base64.b64encode",
         "base64.standard_b64decode",
         "base64.standard_b64encode",
         "base64.urlsafe_b64decode",

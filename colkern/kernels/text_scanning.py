@@ -210,6 +210,18 @@ def go_back(text: Text, place: int64, count: int64) -> int64:
     return place
 
 
+@helper
+def match_again(text: Text, place: int64, start: int64, stop: int64) -> int64:
+    """The place behind what a part of the text has, too; -1 if it has something else, or there is no part."""
+    size = stop - start
+    if start < 0 or place + size > text.size:
+        return int64(-1)
+    for k in range(size):
+        if get_byte(text.address + place + k) != get_byte(text.address + start + k):
+            return int64(-1)
+    return place + size
+
+
 # Where a match may begin, at a place or behind it.
 
 

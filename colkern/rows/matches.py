@@ -11,14 +11,14 @@ import re
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from colkern.errors import CompileError
 from colkern.kernels import row_values, text_scanning
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, Unsettled
 from colkern.rows.expressions import constant, expression, needed
 from colkern.rows.iteration import Source
 from colkern.rows.regex.every import find_tuples, findall
@@ -27,7 +27,7 @@ from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
 from colkern.rows.statements import repeated
-from colkern.rows.values import Value
+from colkern.rows.values import Value, inner, of_parts, zeros
 
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
 _OTHERS = {re.findall: "findall", re.split: "split", re.sub: "sub"}
@@ -108,8 +108,24 @@ def pattern_method(
         rest = {word: value for word, value in given.items() if word != "repl"}
         arguments = [constant(pattern), *([given["repl"]] if name == "sub" else []), text]
         return call(emitter, f"pattern.{name}", arguments, rest)
+    except Unsettled:
+        raise
     except CompileError as error:
-        emitter.refuse(str(error).partition(" does not compile: ")[2] or str(error))
+        return _left(emitter, pattern, name, error)
+
+
+def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileError) -> Value:
+    """Leave the row at a pattern that needs more than there is; what follows is written for a match."""
+    reason = str(error).split("\n")[0]
+    emitter.fail_if("True", row_values.LEFT, reason.partition(" does not compile: ")[2] or reason)
+    kind: k.Kind = k.TEXT
+    if name in _FINDING.values():
+        kind = k.optional(match_kind(_never_asked(pattern)))
+    elif name == "findall" and pattern.groups > 1:
+        kind = k.list_of(k.tuple_of((k.TEXT,) * pattern.groups))
+    elif name != "sub":
+        kind = k.list_of(k.optional(k.TEXT) if name == "split" and pattern.groups else k.TEXT)
+    return of_parts(kind, zeros(kind))
 
 
 def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
@@ -121,6 +137,13 @@ def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
     items = (text, *bounds)
     none = emitter.bind(f"{found.code} == 0")
     return Value(k.optional(kind), none=none, items=items)
+
+
+@cache
+def _never_asked(pattern: re.Pattern[str]) -> Matcher:
+    """What a match of a pattern has, which only Python finds."""
+    always = (True, *[False] * pattern.groups)
+    return Matcher(find, pattern.groups, dict(pattern.groupindex), always)
 
 
 def matches_of(emitter: Emitter, node: ast.Call) -> Source:
@@ -137,12 +160,16 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Source:
-    if needs_barring(parse(compiled, 0)):
-        emitter.refuse("all matches of a pattern that may match nothing have no compiled form")
+    try:
+        if needs_barring(parse(compiled, 0)):
+            raise CompileError("all matches of a pattern that may match nothing are left to Python")
+        body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
+    except CompileError as error:
+        match = _left(emitter, compiled, "search", error)
+        return Source("False", lambda: inner(match))
     matcher = find("search", compiled)
     kind = match_kind(matcher)
     start = emitter.copy("0")
-    body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
     status = emitter.fresh("code")
     count = 2 * matcher.groups + 3
     spans = [emitter.copy("0") for _ in range(count)]

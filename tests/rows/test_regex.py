@@ -130,10 +130,19 @@ CASES: list[tuple[str, list[str]]] = [
     (r"(?<!\d)\d{2}(?=[a-z]+,)", ["123ab, 12ab,", "12ab", "12é"]),
     (r"(?<=é.)b(?<!xb)", ["éab", "éxb", "b", "ab"]),
     (r"\w+(?=\s|$)", ["ab, cd", "ab"]),
+    (r"(?=.*[a-z])(?=.*\d).{4,}$", ["a1", "aa11", "1111", "aaé1"]),
+    (r"^(?!.*\.gz$).+\.\w+$", ["a.gz", "a.gz.x", "a", "é.gz"]),
+    (r"(?<=a|é)(?!b*c)b", ["abbd", "abbc", "éb"]),
+    # References to groups.
+    (r"(.)\1+", ["abbbc", "ab", "éé", "aé"]),
+    (r"\b(\w+) \1\b", ["the the cat", "the then", "a an an"]),
+    (r"<(\w+)>(.*?)</\1>", ["<b>x</i></b>", "<b>x</bb>", "<b>"]),
+    (r"(a)?b\1", ["ab", "b", "aba"]),
+    (r"(?:(\w)\1)+x", ["aabbx", "aabx", "x"]),
 ]  # fmt: skip
 
 REFUSED = [
-    "(?=(a))", "(?=a*ab)b", r"(a)\1", "(a)?(?(1)b|c)", "(?>a+)b", "(a*)*", "(?:a?){3,}",
+    "(?=(a))", r"(?i)(a)\1", "(a)?(?(1)b|c)", "(?>a+)b", "(a*)*", "(?:a?){3,}",
     "(?:a+)*b", "(?:aa|a)*b", "(?:ab)++", "(|a)+b",
 ]  # fmt: skip
 
@@ -204,12 +213,16 @@ def longer(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(inner, inner).map("(?:{0[0]}|{0[1]})".format),
         st.tuples(inner, inner).map("({0[0]}|{0[1]})".format),
         inner.map("({})".format),
+        inner.map("(?={})".format),
+        inner.map("(?!{})".format),
         st.tuples(inner, counts).map("(?:{0[0]}){0[1]}".format),
         st.tuples(inner, counts).map("({0[0]}){0[1]}".format),
     )
 
 
-PATTERNS = st.recursive(ATOMS, longer, max_leaves=8)
+PARTS = st.recursive(ATOMS, longer, max_leaves=8)
+REFERRING = st.tuples(PARTS, PARTS, PARTS).map("(?P<g>{0[0]}){0[1]}(?P=g){0[2]}".format)
+PATTERNS = PARTS | REFERRING
 SUBJECTS = st.text(st.sampled_from("aabbc1 \né日\u3000"), max_size=8)
 
 

@@ -37,6 +37,7 @@ from colkern.rows.regex.openings import (
     opening,
 )
 from colkern.rows.regex.parsing import (
+    Again,
     Choice,
     Close,
     Literal,
@@ -126,6 +127,7 @@ class _Writer:
         self.depth = 1
         self.numbers = 0
         self.constants: dict[object, str] = {}
+        self.looks: dict[str, Callable[..., Any]] = {}
 
     # Lines.
 
@@ -191,6 +193,7 @@ class _Writer:
             "LEAVE": (nothing, LEFT),
             **_SCANNING,
             **{name: made for made, name in self.constants.items()},
+            **self.looks,
         }
         return helper(function_of_text("matcher", source, namespace, "regular expression"))
 
@@ -249,6 +252,8 @@ class _Writer:
                     spans = spans | {-group: (at, at)}
                 case Close(group):
                     spans = spans | {group: (spans[-group][0], at)}
+                case Again(group):
+                    at = self.again_at(group, at, spans, fail)
                 case Place(name, flags):
                     self.place(name, flags, at, fail)
                 case Look():
@@ -280,6 +285,14 @@ class _Writer:
             chain = rest
         self.succeed(at, spans, fail)
         return at, spans
+
+    def again_at(self, group: int, at: _Spot, spans: _Spans, fail: _Fail) -> _Spot:
+        """Match what a group has matched."""
+        variable = f"q{self.number()}"
+        start, stop = spans.get(group, (_NOWHERE, _NOWHERE))
+        self.write(f"{variable} = match_again(text, {at}, {start}, {stop})")
+        self.when(f"{variable} < 0", fail)
+        return _Spot(variable)
 
     def literal(self, data: bytes, at: _Spot, fail: _Fail) -> _Spot:
         """Match bytes."""
@@ -510,12 +523,23 @@ class _Writer:
             condition = f"({at} >= 0) & {condition}"
         for nodes in bodies:
             body = chain_of(nodes, stop)
-            if not is_settled(body, self.again):
-                raise CompileError("look-around that can match in several ways is left to Python")
             with self.block(f"while {condition}:"):
-                self.chain(body, at, {}, ("break",))
-                self.write(f"n{k} = 1")
+                if is_settled(body, self.again):
+                    self.chain(body, at, {}, ("break",))
+                    self.write(f"n{k} = 1")
+                else:
+                    self.apart(nodes, k, at)
+                    self.write("break")
         self.when(f"(n{k} != {int(node.wanted)}) | (left == {UNKNOWN})", fail)
+
+    def apart(self, nodes: Nodes, k: int, at: _Spot) -> None:
+        """Whether nodes match at a place in any of several ways, which a function of its own tries."""
+        pattern = Pattern(nodes, 0, {}, (True,), self.pattern.text, self.pattern.flags)
+        name = f"look_{self.number()}"
+        self.looks[name] = matcher(pattern, "match", onwards=True)
+        barred = ", int64(-1)" if needs_barring(pattern) else ""
+        self.write(f"f{k}, c{k} = {name}(text, {at}{barred})", f"n{k} = f{k}[0]")
+        self.when(f"c{k} != 0", (f"left = {UNKNOWN}",))
 
     def place(self, name: str, flags: int, at: _Spot, fail: _Fail) -> None:
         """A condition on an address."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from colkern.rows.regex.parsing import (
+    Again,
     Choice,
     Close,
     Literal,
@@ -95,6 +96,8 @@ def opening(chain: Chain) -> Opening:
         case Repeat(body, least):
             first = opening(chain_of(body, None))
             return first | opening(rest) if least == 0 else first
+        case Again():
+            return _EMPTY
         case Place(name="END"):
             return Opening(NOTHING, end=True)
         case Place(name="LAST_LINE" | "LINE_END"):

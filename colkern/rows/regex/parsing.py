@@ -110,7 +110,20 @@ class Close:
     group: int
 
 
-Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Look | Open | Close
+@dataclass(frozen=True)
+class Again:
+    """What a group has matched.
+
+    Args:
+        group: The group.
+        least: How many characters that is at least.
+    """
+
+    group: int
+    least: int
+
+
+Node: TypeAlias = Literal | Run | Choice | Repeat | Place | Look | Open | Close | Again
 Nodes: TypeAlias = tuple[Node, ...]
 
 
@@ -177,7 +190,10 @@ def _unsupported(what: str) -> CompileError:
 
 def _nodes(tree: Iterable[Any], flags: int) -> Iterator[Node]:
     for operation, value in tree:
-        yield from _node(str(operation), value, flags)
+        if str(operation) == "GROUPREF" and not flags & re.IGNORECASE:
+            yield Again(value, tree.state.groupwidths[value][0])  # type: ignore[attr-defined]
+        else:
+            yield from _node(str(operation), value, flags)
 
 
 def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
@@ -203,7 +219,7 @@ def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
     elif name in ("ASSERT", "ASSERT_NOT"):
         direction, inner = value
         nodes = tuple(_merged(_nodes(inner, flags)))
-        if any(isinstance(node, Open) for node in nodes) or groups_in(nodes):
+        if _has_groups(nodes):
             raise _unsupported("groups in look-around")
         yield Look(nodes, 0 if direction > 0 else inner.getwidth()[0], name == "ASSERT")
     elif name == "AT":
@@ -213,7 +229,7 @@ def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
 
 
 _NAMES = {
-    "GROUPREF": "references to groups",
+    "GROUPREF": "references to groups in any case",
     "GROUPREF_EXISTS": "conditions on groups",
     "ATOMIC_GROUP": "atomic groups",
 }
@@ -296,7 +312,7 @@ def can_be_empty(nodes: Nodes) -> bool:
         match node:
             case Literal():
                 return False
-            case Run() | Repeat():
+            case Run() | Repeat() | Again():
                 if node.least > 0:
                     return False
             case Choice(branches) if not any(map(can_be_empty, branches)):
@@ -329,6 +345,15 @@ def _certain(nodes: Nodes) -> Iterator[int]:
                 yield from _certain(body)
             case Choice(branches):
                 yield from set.intersection(*(set(_certain(branch)) for branch in branches))
+
+
+def _has_groups(nodes: Nodes) -> bool:
+    """Whether nodes have groups, or refer to some."""
+    for node in nodes:
+        parts = node.branches if isinstance(node, Choice) else (getattr(node, "body", ()),)
+        if isinstance(node, Open | Again) or any(map(_has_groups, parts)):
+            return True
+    return False
 
 
 def groups_in(nodes: Nodes) -> frozenset[int]:

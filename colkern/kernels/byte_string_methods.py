@@ -9,18 +9,20 @@ from numpy import int64
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word
-from colkern.kernels.row_lists import new_list
+from colkern.kernels.primitives import get_byte, get_word, set_byte
+from colkern.kernels.row_lists import item_place, list_size, new_list
 from colkern.kernels.row_values import (
     DONE,
     INDEX_ERROR,
     LEFT,
     NO_ROOM,
     TYPE_ERROR,
+    VALUE_ERROR,
     Arena,
     Bytes,
     Code,
     Text,
+    allocate,
     is_ascii,
 )
 from colkern.kernels.text_building import join_items
@@ -103,6 +105,21 @@ def decode(value: Bytes) -> tuple[Text, Code]:
     return Text(value.address, value.size, True), (
         DONE if is_ascii(value.address, value.size) else LEFT
     )
+
+
+@helper
+def from_items(arena: Arena, items: int64) -> tuple[Bytes, Code]:
+    """`bytes(items)` of a list of numbers."""
+    count = list_size(items)
+    target = allocate(arena, count)
+    if target == 0:
+        return Bytes(arena, int64(0)), NO_ROOM
+    for k in range(count):
+        byte = get_word(item_place(int64(1), items, k))
+        if byte < 0 or byte > 255:
+            return Bytes(arena, int64(0)), VALUE_ERROR
+        set_byte(target + k, byte)
+    return Bytes(target, count), DONE
 
 
 @helper

@@ -420,6 +420,18 @@ def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
     return _list_of(emitter, node.args[0])
 
 
+def as_bytes(emitter: Emitter, node: ast.Call) -> Value:
+    """`bytes(…)` of numbers, one after the other, or of bytes."""
+    if len(node.args) != 1 or node.keywords:
+        emitter.refuse("bytes() with such arguments has no compiled form")
+    if not isinstance(node.args[0], ast.GeneratorExp):
+        value = needed(emitter, node.args[0])
+        if value.kind == k.BYTES:
+            return value
+    made = as_list(emitter, node.args[0])
+    return made if made.kind == k.NEVER else call(emitter, "bytes", [made])
+
+
 MOST_NUMBERS = 1 << 16
 
 

@@ -308,6 +308,8 @@ def fitting(
 def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> None:
     """`container[place] = value`."""
     kind = container.kind
+    if k.is_row(kind):
+        emitter.refuse("a dictionary with constant keys does not change; make one: {**row, 'key': …}")
     if not isinstance(kind, Container):
         emitter.refuse(f"an assignment to an item of {kind} has no compiled form")
     value = emitter.numbers(value)

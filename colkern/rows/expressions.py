@@ -131,6 +131,9 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
         items = (*left.items, *right.items)
         return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+    if name == "**" and isinstance(left.kind, k.Decimal) and right.constant in (2, 3):
+        square = call(emitter, "*", [left, left])
+        return square if right.constant == 2 else call(emitter, "*", [square, left])
     if name == "%" and left.kind == k.TEXT and left.is_constant:
         from colkern.rows.formatting import percent
 

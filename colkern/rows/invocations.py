@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import collections
 import dataclasses
 import datetime
@@ -36,7 +37,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.front import is_generator, plain_function
 from colkern.rows.iteration import VIEWS, builtin_of, known_object, view_of_row
-from colkern.rows.library import public_name, replacement
+from colkern.rows.library import REPLACED, public_name, replacement
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.table import table
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
@@ -182,8 +183,17 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         other = needed(emitter, node.args[0])
         is_item = name == "__getitem__"
         return item(emitter, owner, other) if is_item else contained(emitter, other, owner)
-    if name in ("encode", "decode") and node.args and _is_utf8(node.args):
-        return call(emitter, f"{kind.name}.{name}", [owner])
+    if f"{kind.name}.{name}" in REPLACED:
+        from colkern.rows.functions import users_function
+
+        arguments, named = _arguments(emitter, node)
+        return users_function(emitter, REPLACED[f"{kind.name}.{name}"], [owner, *arguments], named)
+    if name in ("encode", "decode") and (node.args or node.keywords):
+        return _coded(emitter, node, owner, name)
+    if kind == k.TEXT and name == "format_map" and owner.is_constant and len(node.args) == 1:
+        words = ast.keyword(None, node.args[0])
+        make = functools.partial(ast.Call, node.func, [], [words])
+        node, name = _spread(emitter, derived(node, "format_map", make)), "format"
     if isinstance(kind, k.Container) and name == "sort" and node.keywords:
         return _sorted_in_place(emitter, node, owner)
     if isinstance(kind, k.Tuple):
@@ -223,10 +233,25 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
 
 
-def _is_utf8(arguments: list[ast.expr]) -> bool:
-    first = arguments[0]
-    names = ("utf-8", "utf8", "UTF-8")
-    return len(arguments) == 1 and isinstance(first, ast.Constant) and first.value in names
+_LIKE_ASCII = ("utf-8", "ascii", "iso8859-", "cp125")
+"""How the names of encodings begin in which ASCII is itself."""
+
+
+def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """`encode` or `decode` by an encoding; in others than UTF-8, and beyond ASCII, Python does."""
+    arguments, named = _arguments(emitter, node)
+    parts = dict(zip(("encoding", "errors"), arguments, strict=False)) | named
+    encoding = parts.get("encoding", constant("utf-8")).constant
+    try:
+        known = codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        known = ""
+    if not known.startswith(_LIKE_ASCII) or (known.startswith("utf-8") and known != "utf-8"):
+        emitter.refuse(f"{name}() by {shown(encoding)} has no compiled form")
+    if known != "utf-8":
+        is_plain = call(emitter, f"{owner.kind.name}.isascii", [owner])
+        emitter.fail_if(f"not {emitter.numbers(is_plain).code}", row_values.LEFT, f"{owner.kind}.{name}")
+    return call(emitter, f"{owner.kind.name}.{name}", [owner])
 
 
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
@@ -612,6 +637,7 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     collections.Counter: _folding("counted"),
     collections.defaultdict: _folding("default_dict"),
     functools.reduce: _folding("reduced"),
+    bytes: _folding("as_bytes"),
     range: _folding("as_range"),
     int: _number("int"),
     float: _number("float"),

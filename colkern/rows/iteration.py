@@ -17,7 +17,8 @@ from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, Unsettled, stored_constant
 from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
 from colkern.rows.front import is_generator
-from colkern.rows.library import replacement
+from colkern.rows.groups import are_gone_over_once
+from colkern.rows.library import group_by, replacement
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -486,6 +487,9 @@ def _yielded(emitter: Emitter, node: ast.Call) -> Source:
     Nobody sees the difference: a generator that raises, or goes on for long, leaves the row to Python, and
     what it reads may not change meanwhile.
     """
+    is_grouped = replacement(known_object(emitter, node.func)) is group_by
+    if is_grouped and not are_gone_over_once(emitter.definition.body, node):
+        emitter.refuse("groupby() has a compiled form in a loop that goes over each group once")
     emitter.gone_over = node
     return source_of_value(emitter, expression(emitter, node))
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import ParseResult, SplitResult
 
+import numpy as np
+
 
 class Uncovered(Exception):
     """What leaves the row to Python."""
@@ -209,6 +211,45 @@ def normalize(form: str, unistr: str) -> str:
     return unistr
 
 
+def as_hex(self: bytes) -> str:
+    """`bytes.hex`, without separators."""
+    return "".join([f"{byte:02x}" for byte in self])
+
+
+def from_hex(string: str) -> bytes:
+    """`bytes.fromhex`, without spaces."""
+    if len(string) % 2 == 1 or not all(digit in "0123456789abcdefABCDEF" for digit in string):
+        raise Uncovered
+    return bytes([int(string[place : place + 2], 16) for place in range(0, len(string), 2)])
+
+
+def to_bytes(self: int, length: int = 1, byteorder: str = "big", signed: bool = False) -> bytes:
+    """`int.to_bytes` of what is not negative."""
+    if self < 0 or signed or byteorder not in ("big", "little"):
+        raise Uncovered
+    rest = self
+    parts = []
+    for _ in range(length):
+        parts.append(rest & 255)
+        rest >>= 8
+    if rest:
+        raise OverflowError
+    return bytes(parts[::-1] if byteorder == "big" else parts)
+
+
+def clip(a: float, a_min: float, a_max: float) -> Any:
+    """`numpy.clip` between two numbers."""
+    return np.minimum(np.maximum(a, a_min), a_max)
+
+
+def round_as_numpy(a: float, decimals: int = 0) -> Any:
+    """`numpy.round` of a float, to digits behind the point."""
+    if not isinstance(a, float) or decimals < 0 or decimals > 22:
+        raise Uncovered
+    factor = 10.0**decimals
+    return np.rint(a * factor) / factor
+
+
 def crc32(data: bytes, value: int = 0) -> int:
     """`zlib.crc32`."""
     crc = value & 0xFFFFFFFF ^ 0xFFFFFFFF
@@ -336,6 +377,17 @@ def drop_while(predicate: Any, iterable: Any) -> Iterator[Any]:
         yield item
 
 
+def group_by(iterable: Any, key: Any = None) -> Iterator[Any]:
+    """`itertools.groupby`, with lists as groups."""
+    items = list(iterable)
+    keys = items if key is None else [key(item) for item in items]
+    start = 0
+    for stop in range(1, len(items) + 1):
+        if stop == len(items) or keys[stop] != keys[start]:
+            yield keys[start], items[start:stop]
+            start = stop
+
+
 def repeat(object: Any, times: int) -> Iterator[Any]:
     """`itertools.repeat` of so many times."""
     for _ in range(times):
@@ -359,16 +411,23 @@ REPLACED: dict[str, Callable[..., Any]] = {
     "bisect.bisect_right": bisect_right,
     "bisect.insort": insort,
     "bisect.insort_right": insort,
+    "bytes.fromhex": from_hex,
+    "bytes.hex": as_hex,
+    "dict.fromkeys": from_keys,
     "heapq.nlargest": nlargest,
     "heapq.nsmallest": nsmallest,
+    "int.to_bytes": to_bytes,
     "itertools.combinations": combinations,
     "itertools.compress": compress,
     "itertools.dropwhile": drop_while,
+    "itertools.groupby": group_by,
     "itertools.repeat": repeat,
     "itertools.zip_longest": zip_longest,
     "math.dist": dist,
     "math.fsum": fsum,
     "math.prod": prod,
+    "numpy.clip": clip,
+    "numpy.round": round_as_numpy,
     "statistics.fmean": fmean,
     "statistics.mean": mean,
     "statistics.median": median,
@@ -397,7 +456,7 @@ def public_name(function: Any, names: Iterable[str]) -> str:
 
 def replacement(function: Any) -> Any:
     """What a function of the standard library is compiled as; other values as they are."""
-    name = public_name(function, REPLACED) if callable(function) else ""
-    if not name and function == dict.fromkeys:
-        return from_keys
-    return REPLACED.get(name, function)
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, type):
+        return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)
+    return REPLACED.get(public_name(function, REPLACED), function) if callable(function) else function

@@ -35,6 +35,8 @@ def _kept(node: ast.AST) -> list[ast.expr]:
     match node:
         case ast.Return(value) | ast.Yield(value) if value is not None:
             return [value]
+        case ast.BinOp(_, ast.Mod(), right):
+            return [right]
         case ast.ListComp(elt) | ast.GeneratorExp(elt):
             return [elt]
         case ast.DictComp(_, value):

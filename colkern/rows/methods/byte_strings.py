@@ -59,6 +59,7 @@ _OTHERS |= {"str.isdecimal", "str.isnumeric", "str.isprintable", "str.isidentifi
 
 _OWN = [
     Method("len", "(bytes) -> int", byte_string_methods.length),
+    Method("bytes", "(list[int]) -> bytes", byte_string_methods.from_items),
     Method("ord", "(bytes) -> int", byte_string_methods.ord_of),
     Method("[]", "(bytes, int) -> int", byte_string_methods.item),
     Method(

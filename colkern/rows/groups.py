@@ -1,0 +1,66 @@
+"""Whether the groups of `groupby` may be lists: Python's are there once, and only to be gone over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+_GOING_OVER = ("Counter", "all", "any", "join", "list", "max", "min", "set", "sorted", "sum", "tuple")
+"""The functions that go over what they get, and do nothing else with it."""
+
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
+    """Whether a function goes over each group that a call of `groupby` gives at most once.
+
+    Args:
+        body: The function's statements.
+        call: What a loop or a comprehension of it goes over.
+    """
+    nodes = [part for statement in body for part in ast.walk(statement)]
+    for node in nodes:
+        if isinstance(node, ast.For) and node.iter is call:
+            target, parts = node.target, [*node.body]
+        elif isinstance(node, _LOOPS[2:]) and node.generators[0].iter is call:
+            target, parts = node.generators[0].target, list(_of_a_round(node))
+        else:
+            continue
+        if not isinstance(target, ast.Tuple) or not isinstance(target.elts[-1], ast.Name):
+            return False
+        name = target.elts[-1].id
+        used = sum(isinstance(n, ast.Name) and n.id == name for n in nodes) - 1
+        return used == sum(_visits(part, name) for part in parts) <= 1
+    return False
+
+
+def _of_a_round(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a comprehension that are evaluated once in a round of its first loop."""
+    first, *rest = node.generators  # type: ignore[attr-defined]
+    yield from first.ifs
+    if rest:
+        yield ast.For(ast.Pass(), rest[0].iter, [], [])
+    elif isinstance(node, ast.DictComp):
+        yield from (node.key, node.value)
+    else:
+        yield node.elt  # type: ignore[attr-defined]
+
+
+def _visits(node: ast.AST, name: str) -> int:
+    """How often a variable is gone over in what is evaluated once."""
+    if isinstance(node, ast.For):
+        return _is(node.iter, name) or _visits(node.iter, name)
+    if isinstance(node, _LOOPS[2:]):
+        first = node.generators[0].iter
+        return _is(first, name) or _visits(first, name)
+    if isinstance(node, ast.While | ast.Lambda | ast.FunctionDef):
+        return 0
+    count = 0
+    if isinstance(node, ast.Call):
+        function = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        count = sum(_is(part, name) for part in node.args if function in _GOING_OVER)
+    return count + sum(_visits(part, name) for part in ast.iter_child_nodes(node))
+
+
+def _is(node: ast.AST, name: str) -> int:
+    return int(isinstance(node, ast.Name) and node.id == name)

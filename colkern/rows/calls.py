@@ -60,6 +60,9 @@ def call(
             f"{name} has a compiled form with arithmetic='machine' alone: its last digit depends on the "
             f"processor; math has the same function"
         )
+    if found is None and (found := find(name, arguments, named, of_the_row=True)) is not None:
+        reason = f"{name} of what is not known when the function is compiled"
+        return emitter.left(found[0].result(found[2]), reason)
     if found is None:
         owner, _, attribute = name.partition(".")
         type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
@@ -90,9 +93,7 @@ def is_left(name: str) -> bool:
 def left_to_python(emitter: Emitter, name: str) -> Value:
     """Leave the row at a method that Python computes; what follows is written for what it gives."""
     (row,) = table()[name]
-    emitter.fail_if("True", row_values.LEFT, name)
-    result = row.result({})
-    return of_parts(result, zeros(result))
+    return emitter.left(row.result({}), name)
 
 
 def as_tuple(made: Value) -> Value:
@@ -145,20 +146,34 @@ def has(name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_N
 Found = tuple[Row, list[Value], dict[str, Kind]]
 
 
-def find(name: str, arguments: Sequence[Value], named: Mapping[str, Value]) -> Found | None:
-    """The first row that takes the arguments as they are, else the first that takes them widened."""
+def find(
+    name: str, arguments: Sequence[Value], named: Mapping[str, Value], of_the_row: bool = False
+) -> Found | None:
+    """The first row that takes the arguments as they are, else the first that takes them widened.
+
+    Args:
+        name: The rows' name.
+        arguments: The arguments by position.
+        named: Those by name.
+        of_the_row: Whether an argument may depend on the row that would have to be known.
+    """
     rows = table().get(name, ())
     is_exact = name.partition(".")[0] in EXACT
     for exact in (True, False):
         for row in rows:
-            found = _taken(row, arguments, named, exact, is_exact)
+            found = _taken(row, arguments, named, exact, is_exact, of_the_row)
             if found is not None:
                 return row, *found
     return None
 
 
 def _taken(
-    row: Row, arguments: Sequence[Value], named: Mapping[str, Value], exact: bool, is_exact: bool
+    row: Row,
+    arguments: Sequence[Value],
+    named: Mapping[str, Value],
+    exact: bool,
+    is_exact: bool,
+    of_the_row: bool,
 ) -> tuple[list[Value], dict[str, Kind]] | None:
     order = in_order(row, len(arguments), list(named))
     if order is None:
@@ -168,7 +183,7 @@ def _taken(
     for parameter, place in zip(row.parameters, order, strict=True):
         value = _argument(parameter, place, arguments, named)
         if parameter.is_constant:
-            if not value.is_constant:
+            if not value.is_constant and not of_the_row:
                 return None
         elif not matches(parameter.kind, value.kind, bindings, exact) and not (
             _is_beside_decimals(parameter, value, arguments) and not exact

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -459,16 +460,30 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`dict()`, and `dict(…)` of pairs."""
     from colkern.rows.containers import unpacked
 
-    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Name):
-        value = expression(emitter, node.args[0])
-        if k.is_row(value.kind):
+    pairs = node.args[0] if node.args else None
+    if (
+        pairs is not None
+        and not isinstance(pairs, _COMPREHENSIONS)
+        and not builtin_of(emitter, pairs)
+    ):
+        value = needed(emitter, pairs)
+        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
             # Compiled code does not change it.
-            return value
+            fields = dict(zip(value.kind.names, value.items, strict=True))
+            for word in node.keywords:
+                fields[str(word.arg)] = emitter.numbers(expression(emitter, word.value))
+            kinds = tuple(field.kind for field in fields.values())
+            return Value(k.tuple_of(kinds, tuple(fields), dict), items=tuple(fields.values()))
+        if isinstance(value.kind, k.Container) and value.kind.name == "dict" and not node.keywords:
+            copied = call(emitter, "dict.copy", [value])
+            return of_parts(replace(value.kind, default="", constant=False), copied.parts)
+        emitter.env["<pairs>"] = value
+        pairs = derived(node, "pairs", lambda: ast.Name("<pairs>", ast.Load()))
     made = new_container(emitter, node, "dict", 0)
-    if node.args:
+    if pairs is not None:
         items(
             emitter,
-            node.args[0],
+            pairs,
             lambda value: add(emitter, made, tuple(unpacked(emitter, value, 2))),
         )
     for word in node.keywords:

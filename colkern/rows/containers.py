@@ -309,7 +309,9 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
     """`container[place] = value`."""
     kind = container.kind
     if k.is_row(kind):
-        emitter.refuse("a dictionary with constant keys does not change; make one: {**row, 'key': …}")
+        emitter.refuse(
+            "a dictionary with constant keys does not change; make one: {**row, 'key': …}"
+        )
     if not isinstance(kind, Container):
         emitter.refuse(f"an assignment to an item of {kind} has no compiled form")
     value = emitter.numbers(value)

@@ -342,6 +342,11 @@ class Emitter:
             self.write(_Exit(self._status(code, reason)))
         self.dead = True
 
+    def left(self, kind: Kind, reason: str) -> Value:
+        """Leave the row where a value is wanted that only Python computes; what follows is written for its kind."""
+        self.fail_if("True", row_values.LEFT, reason)
+        return of_parts(kind, zeros(kind))
+
     def _status(self, code: str | int, reason: str) -> str:
         site = self.site(reason) << 8
         return str(site | code) if isinstance(code, int) else f"{site} | {code}"

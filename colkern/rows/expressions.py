@@ -7,12 +7,13 @@ import calendar
 import enum
 import operator
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.errors import shown
+from colkern.errors import UnsupportedError, shown
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, constant_kind
@@ -227,6 +228,7 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = contained(emitter, emitter.plain(left), emitter.plain(right))
         return value if isinstance(operation, ast.In) else _negated(value)
     name, function = _OPERATORS[type(operation)]
+    left, right = _short_decimal(left, right), _short_decimal(right, left)
     if name in ("==", "!="):
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)
@@ -236,6 +238,8 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         return folded
     if any(k.is_row(side.kind) for side in (left, right)):
         emitter.refuse("dictionaries have no order")
+    if _are_decimal_and_float(left.kind, right.kind):
+        return emitter.left(k.BOOL, "a decimal compared with a float")
     left, right = _as_lists(emitter, left, right)
     if k.is_tuple(left.kind) != k.is_tuple(right.kind):
         emitter.fail(row_values.TYPE_ERROR, f"{name} of {left.kind} and {right.kind}")
@@ -243,6 +247,16 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         return _ordered(emitter, operation, left, right)
     return call(emitter, name, [left, right])
+
+
+def _short_decimal(value: Value, other: Value) -> Value:
+    """A constant float beside a decimal as the decimal that it is, if that is short: 0.5, but not 0.1."""
+    if not _are_decimal_and_float(value.kind, other.kind) or not isinstance(value.constant, float):
+        return value
+    try:
+        return constant(Decimal(value.constant))
+    except UnsupportedError:
+        return value
 
 
 def _negated(value: Value) -> Value:
@@ -291,10 +305,16 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
             return constant(False)
         codes = [value.code for value in same if not value.is_constant]
         return Value(k.BOOL, f"({' & '.join(codes)})") if codes else constant(True)
+    if _are_decimal_and_float(left.kind, right.kind):
+        return emitter.left(k.BOOL, "a decimal compared with a float")
     left, right = _as_lists(emitter, left, right)
     if _never_equal(left.kind, right.kind) or k.is_tuple(left.kind) != k.is_tuple(right.kind):
         return constant(False)
     return call(emitter, "==", [left, right])
+
+
+def _are_decimal_and_float(left: k.Kind, right: k.Kind) -> bool:
+    return {left.name, right.name} == {"Decimal", "float"}
 
 
 def _as_lists(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:

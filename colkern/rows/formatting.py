@@ -85,7 +85,7 @@ def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
     """`format` of a decimal: rounded, written, and put into its width as text is."""
     found = _DECIMAL.fullmatch(specification)
     if found is None or (found[6] and not found[7]) or (found[3] and (found[1] or found[5])):
-        emitter.refuse(f"the format {specification!r} of a decimal has no compiled form")
+        return emitter.left(k.TEXT, f"the format {specification!r} of a decimal")
     align, sign, zero, width, comma, places, letter = found.groups()
     if places:
         value = call(emitter, "round", [value, constant(int(places))])
@@ -93,7 +93,7 @@ def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
         flags = [Value(k.BOOL, str(bool(flag))) for flag in (comma, sign)]
         text = invoked(emitter, row_decimals.to_text, [value, *flags], k.TEXT, "format")
     elif sign or comma:
-        emitter.refuse(f"the format {specification!r} of a decimal has no compiled form")
+        return emitter.left(k.TEXT, f"the format {specification!r} of a decimal")
     else:
         text = text_of(emitter, value)
     if not width:
@@ -151,7 +151,7 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         sizes[name] = emitter.plain(part)
     found = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
     if found is None or any(size.kind != k.INT for size in sizes.values()):
-        emitter.refuse("a format that depends on the row like this has no compiled form")
+        return emitter.left(k.TEXT, "a format that depends on the row like this")
     body, names = found
     for name, size in sizes.items():
         # Another number is no size: it begins with a sign, or with the flag `0`.
@@ -195,7 +195,7 @@ def formatted(
         if field is None:
             continue
         if conversion not in (None, "r", "s") or "{" in (specification or ""):
-            emitter.refuse(f"the format {text!r} has no compiled form")
+            return emitter.left(k.TEXT, f"the format {text!r}")
         if field == "":
             field, position = str(position), position + 1
         if field.isdigit() and int(field) < len(arguments):
@@ -203,7 +203,7 @@ def formatted(
         elif field in named:
             value = named[field]
         else:
-            emitter.refuse(f"the format {text!r} has no compiled form")
+            return emitter.left(k.TEXT, f"the format {text!r}")
         if conversion == "r":
             value = represented(emitter, value)
         pieces.append(with_specification(emitter, value, specification or ""))
@@ -233,11 +233,11 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
             pieces.append(_percent_field(emitter, match, item))
             continue
         if not values or match[1]:
-            emitter.refuse(f"the format {text!r} has no compiled form")
+            return emitter.left(k.TEXT, f"the format {text!r}")
         pieces.append(_percent_field(emitter, match, values.pop(0)))
     rest = text[at:]
     if "%" in rest or values:
-        emitter.refuse(f"the format {text!r} has no compiled form")
+        return emitter.left(k.TEXT, f"the format {text!r}")
     pieces.append(constant(rest))
     return concatenated(emitter, pieces)
 
@@ -246,13 +246,12 @@ def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Valu
     """One field of `%`, as a specification of `format`."""
     flags, width, precision, letter = match[2], match[3], match[4] or "", match[5]
     if letter in "sr":
-        if letter == "r" or value.kind != k.TEXT:
-            value = text_of(emitter, value)
+        value = represented(emitter, value) if letter == "r" else text_of(emitter, value)
         align = "<" if "-" in flags else ">"
         specification = f"{align}{width}{precision}" if width or precision else ""
         return with_specification(emitter, value, specification)
     if "#" in flags or (precision and letter in "dixXo"):
-        emitter.refuse(f"the format {match[0]!r} has no compiled form")
+        return emitter.left(k.TEXT, f"the format {match[0]!r}")
     value = emitter.plain(value)
     if letter in "di":
         if value.kind.name in ("float", "Decimal"):

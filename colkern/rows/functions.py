@@ -195,7 +195,9 @@ def _bound(
         if name not in given and isinstance(defaults.get(name), ast.Constant):
             given[name] = constant(defaults[name].value)  # type: ignore[attr-defined]
     if given.keys() != set(names):
-        emitter.refuse("a function within a function has constants as defaults, and all other arguments")
+        emitter.refuse(
+            "a function within a function has constants as defaults, and all other arguments"
+        )
     return {name: given[name] for name in names}
 
 

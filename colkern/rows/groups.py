@@ -5,7 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-_GOING_OVER = ("Counter", "all", "any", "join", "list", "max", "min", "set", "sorted", "sum", "tuple")
+_GOING_OVER = (
+    "Counter",
+    "all",
+    "any",
+    "join",
+    "list",
+    "max",
+    "min",
+    "set",
+    "sorted",
+    "sum",
+    "tuple",
+)
 """The functions that go over what they get, and do nothing else with it."""
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -29,6 +29,7 @@ from colkern.rows.expressions import (
     attribute,
     by_operator,
     constant,
+    equal,
     evaluated,
     expression,
     looked_into,
@@ -71,10 +72,31 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         if target is None:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
+    if isinstance(node.func, ast.Subscript):
+        functions = known_object(emitter, node.func.value)
+        if isinstance(functions, dict) and functions and all(map(callable, functions.values())):
+            return _of_table(emitter, node, functions, needed(emitter, node.func.slice))
     function = expression(emitter, node.func)
     if not function.is_constant:
         emitter.refuse(f"a call of {function.kind} has no compiled form")
     return called(emitter, node, function.constant)
+
+
+def _of_table(emitter: Emitter, node: ast.Call, functions: Mapping[Any, Any], key: Value) -> Value:
+    """A call of one of a constant dictionary's functions."""
+    if key.is_constant:
+        return called(emitter, node, functions[key.constant])
+
+    def choose(rest: list[Any]) -> Value:
+        if not rest:
+            emitter.fail(row_values.KEY_ERROR, "a function that is not in a table")
+            return Value(k.NEVER)
+        test = emitter.numbers(equal(emitter, key, constant(rest[0]))).code
+        return emitter.chosen(
+            test, lambda: called(emitter, node, functions[rest[0]]), lambda: choose(rest[1:])
+        )
+
+    return choose(list(functions))
 
 
 def _spread(emitter: Emitter, node: ast.Call) -> ast.Call:
@@ -144,7 +166,9 @@ def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    is_open = any(part.default is not part.empty or part.kind.name[:3] == "VAR" for part in parameters)
+    is_open = any(
+        part.default is not part.empty or part.kind.name[:3] == "VAR" for part in parameters
+    )
     return None if is_open else len(parameters) - given
 
 
@@ -247,10 +271,13 @@ def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     except (LookupError, TypeError):
         known = ""
     if not known.startswith(_LIKE_ASCII) or (known.startswith("utf-8") and known != "utf-8"):
-        emitter.refuse(f"{name}() by {shown(encoding)} has no compiled form")
+        kind = k.BYTES if name == "encode" else k.TEXT
+        return emitter.left(kind, f"{name}() by an encoding that is not known to begin as ASCII")
     if known != "utf-8":
         is_plain = call(emitter, f"{owner.kind.name}.isascii", [owner])
-        emitter.fail_if(f"not {emitter.numbers(is_plain).code}", row_values.LEFT, f"{owner.kind}.{name}")
+        emitter.fail_if(
+            f"not {emitter.numbers(is_plain).code}", row_values.LEFT, f"{owner.kind}.{name}"
+        )
     return call(emitter, f"{owner.kind.name}.{name}", [owner])
 
 
@@ -300,7 +327,7 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
 def translated(emitter: Emitter, text: Value, table: Any) -> Value:
     """`text.translate(table)` by a constant table."""
     if not isinstance(table, dict) or not all(isinstance(key, int) for key in table):
-        emitter.refuse("str.translate() has a compiled form with a constant dictionary only")
+        return emitter.left(k.TEXT, "str.translate() of a table that depends on the row")
     texts = [
         chr(key) if isinstance(key, int) else key or ""
         for key in (table.get(code, code) for code in range(128))

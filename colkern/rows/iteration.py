@@ -457,7 +457,10 @@ def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
     with emitter.ahead():
         made = as_list(emitter, node)
     emitter.read_later += [
-        of for value in map(emitter.env.get, sorted(names)) if value for of in k.containers_in(value.kind)
+        of
+        for value in map(emitter.env.get, sorted(names))
+        if value
+        for of in k.containers_in(value.kind)
     ]
     return source_of_value(emitter, made)
 

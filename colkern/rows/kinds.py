@@ -235,7 +235,9 @@ FIELDS_OF: dict[type, tuple[str, ...]] = {
 }
 """The names of the integers in tuples of Python's, which are fields of no struct."""
 
-PLAIN |= {form.__name__: tuple_of((INT,) * len(names), (), form) for form, names in FIELDS_OF.items()}
+PLAIN |= {
+    form.__name__: tuple_of((INT,) * len(names), (), form) for form, names in FIELDS_OF.items()
+}
 
 
 def list_of(item: Kind) -> Container:

@@ -394,6 +394,12 @@ def repeat(object: Any, times: int) -> Iterator[Any]:
         yield object
 
 
+def star_map(function: Any, iterable: Any) -> Iterator[Any]:
+    """`itertools.starmap`."""
+    for item in iterable:
+        yield function(*item)
+
+
 def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
     """`itertools.zip_longest` of two."""
     first = list(left)
@@ -422,6 +428,7 @@ REPLACED: dict[str, Callable[..., Any]] = {
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
     "itertools.repeat": repeat,
+    "itertools.starmap": star_map,
     "itertools.zip_longest": zip_longest,
     "math.dist": dist,
     "math.fsum": fsum,
@@ -459,4 +466,6 @@ def replacement(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)
-    return REPLACED.get(public_name(function, REPLACED), function) if callable(function) else function
+    return (
+        REPLACED.get(public_name(function, REPLACED), function) if callable(function) else function
+    )

@@ -27,7 +27,7 @@ from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
 from colkern.rows.statements import repeated
-from colkern.rows.values import Value, inner, of_parts, zeros
+from colkern.rows.values import Value, inner
 
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
 _OTHERS = {re.findall: "findall", re.split: "split", re.sub: "sub"}
@@ -66,7 +66,10 @@ def function_of_re(
     pattern = given.pop("pattern")
     flags = given.pop("flags", constant(0))
     if not pattern.is_constant or not flags.is_constant:
-        emitter.refuse("a pattern that depends on the row has no compiled form")
+        error = CompileError("a pattern that depends on the row")
+        if name in ("findall", "split"):
+            emitter.refuse(f"{error} has no compiled form here")
+        return _left(emitter, re.compile(""), name, error)
     return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, given)
 
 
@@ -117,7 +120,6 @@ def pattern_method(
 def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileError) -> Value:
     """Leave the row at a pattern that needs more than there is; what follows is written for a match."""
     reason = str(error).split("\n")[0]
-    emitter.fail_if("True", row_values.LEFT, reason.partition(" does not compile: ")[2] or reason)
     kind: k.Kind = k.TEXT
     if name in _FINDING.values():
         kind = k.optional(match_kind(_never_asked(pattern)))
@@ -125,7 +127,7 @@ def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileE
         kind = k.list_of(k.tuple_of((k.TEXT,) * pattern.groups))
     elif name != "sub":
         kind = k.list_of(k.optional(k.TEXT) if name == "split" and pattern.groups else k.TEXT)
-    return of_parts(kind, zeros(kind))
+    return emitter.left(kind, reason.partition(" does not compile: ")[2] or reason)
 
 
 def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:

@@ -104,9 +104,7 @@ _DATETIMES = [
             *("weekday", "isoweekday", "toordinal"),
         )
     ),
-    Method(
-        "datetime.isocalendar", "(datetime) -> IsoCalendarDate", clock.datetime_isocalendar
-    ),
+    Method("datetime.isocalendar", "(datetime) -> IsoCalendarDate", clock.datetime_isocalendar),
     Method("datetime.date", "(datetime) -> date", clock.date_of),
     Method("datetime.time", "(datetime) -> time", clock.time_of),
     Method(

@@ -114,8 +114,9 @@ def from_items(arena: Arena, items: int64) -> tuple[Bytes, Code]:
     target = allocate(arena, count)
     if target == 0:
         return Bytes(arena, int64(0)), NO_ROOM
+    numbers = item_place(int64(1), items, int64(0))
     for k in range(count):
-        byte = get_word(item_place(int64(1), items, k))
+        byte = get_word(numbers + 8 * k)
         if byte < 0 or byte > 255:
             return Bytes(arena, int64(0)), VALUE_ERROR
         set_byte(target + k, byte)

@@ -212,7 +212,7 @@ def go_back(text: Text, place: int64, count: int64) -> int64:
 
 @helper
 def match_again(text: Text, place: int64, start: int64, stop: int64) -> int64:
-    """The place behind what a part of the text has, too; -1 if it has something else, or there is no part."""
+    """The place behind a copy of a part of the text; -1 if there is no copy, or no part."""
     size = stop - start
     if start < 0 or place + size > text.size:
         return int64(-1)

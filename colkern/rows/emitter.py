@@ -194,7 +194,7 @@ class Emitter:
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
         read_later: The containers that generators read which the loops around this place go over.
-        gaps: How many statements without a compiled form were written so that they leave the row.
+        gaps: How many parts without a compiled form were written so that they leave the row.
     """
 
     def __init__(
@@ -343,7 +343,8 @@ class Emitter:
         self.dead = True
 
     def left(self, kind: Kind, reason: str) -> Value:
-        """Leave the row where a value is wanted that only Python computes; what follows is written for its kind."""
+        """Leave the row, as only Python computes a value; what follows is written for one of its kind."""
+        self.gaps += 1
         self.fail_if("True", row_values.LEFT, reason)
         return of_parts(kind, zeros(kind))
 

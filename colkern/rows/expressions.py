@@ -8,6 +8,7 @@ import enum
 import operator
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from colkern.errors import UnsupportedError, shown
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, constant_kind
-from colkern.rows.emitter import Block, Emitter, MeetsNumPy
+from colkern.rows.emitter import Block, Emitter, MeetsNumPy, derived
 from colkern.rows.values import NONE, Value, inner
 
 _OPERATORS: dict[type[ast.AST], tuple[str, Callable[..., Any]]] = {
@@ -688,6 +689,10 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
 
 
 def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
+    if any(isinstance(item, ast.Starred) for item in node.elts):
+        parts = ast.List(node.elts, ast.Load())
+        make = partial(ast.Call, ast.Constant(tuple), [parts], [])
+        return expression(emitter, derived(node, "of a list", make))
     items = tuple(expression(emitter, item) for item in node.elts)
     if items and all(item.is_constant for item in items):
         return constant(tuple(item.constant for item in items))

@@ -82,7 +82,7 @@ _SHIPPED: Sources = {}
 
 
 def plain_function(value: Any) -> Any:
-    """The plain function of what `udf`, a decorator of Numba's or a cache has made; other values as they are."""
+    """What `udf`, a cache or a decorator of Numba's was given as a plain function; other values as they are."""
     if isinstance(value, _CACHED):
         return value.__wrapped__
     return getattr(value, "row_function", getattr(value, "py_func", value))

@@ -213,12 +213,13 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     names = [f"<argument {place}>" for place in range(len(arguments))]
     emitter.env.update(zip(names, arguments, strict=True))
     owner = getattr(function, "__objclass__", None)
+    own_name = getattr(function, "__name__", "")
 
     def call() -> ast.Call:
         loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
         if owner is None:
             return ast.Call(node, loads, [])
-        return ast.Call(ast.Attribute(loads[0], function.__name__, ast.Load()), loads[1:], [])
+        return ast.Call(ast.Attribute(loads[0], own_name, ast.Load()), loads[1:], [])
 
     made = derived(node, f"call of {len(names)}", call)
     if owner is not None or is_bound:

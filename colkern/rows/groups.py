@@ -31,6 +31,7 @@ def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
         call: What a loop or a comprehension of it goes over.
     """
     nodes = [part for statement in body for part in ast.walk(statement)]
+    parts: list[ast.AST]
     for node in nodes:
         if isinstance(node, ast.For) and node.iter is call:
             target, parts = node.target, [*node.body]
@@ -51,7 +52,7 @@ def _of_a_round(node: ast.AST) -> Iterator[ast.AST]:
     first, *rest = node.generators  # type: ignore[attr-defined]
     yield from first.ifs
     if rest:
-        yield ast.For(ast.Pass(), rest[0].iter, [], [])
+        yield ast.For(ast.Constant(None), rest[0].iter, [], [])
     elif isinstance(node, ast.DictComp):
         yield from (node.key, node.value)
     else:

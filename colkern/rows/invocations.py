@@ -21,7 +21,15 @@ from typing import Any
 from colkern.errors import shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked, is_left, left_to_python, require_changeable
+from colkern.rows.calls import (
+    as_tuple,
+    call,
+    has,
+    invoked,
+    is_left,
+    left_to_python,
+    require_changeable,
+)
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
@@ -243,6 +251,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         from colkern.rows.containers import fitting
 
         arguments = list(fitting(emitter, owner, name, arguments))
+    if name == "get" and len(arguments) == 2 and arguments[1].constant == ():
+        return as_tuple(_with_lists(emitter, owner, arguments[0]))
     if name == "get" and len(arguments) == 2 and not has("dict.get", [owner, *arguments]):
         found = call(emitter, "dict.get", [owner, arguments[0]])
         return emitter.chosen(found.none, lambda: arguments[1], lambda: inner(found))
@@ -255,6 +265,17 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         ]
         return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
+
+
+def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
+    """`TABLE.get(key, ())` of a constant table of tuples, whose sizes may differ: a list."""
+    table_of = owner.constant
+    if not isinstance(table_of, dict) or not all(type(v) is tuple for v in table_of.values()):
+        emitter.refuse("get() with a tuple has a compiled form of a constant table of tuples")
+    lists = {name: list(items) for name, items in table_of.items()}
+    found = call(emitter, "dict.get", [stored_constant(emitter, lists, kind_of), key])
+    nothing = stored_constant(emitter, [], kind_of)
+    return emitter.chosen(found.none, lambda: nothing, lambda: inner(found))
 
 
 _LIKE_ASCII = ("utf-8", "ascii", "iso8859-", "cp125")
@@ -442,8 +463,10 @@ def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
     """A call of a `partial` as one of its function."""
 
     def make() -> ast.Call:
-        words = {word.arg: word.value for word in node.keywords}
-        words = {name: ast.Constant(value) for name, value in function.keywords.items()} | words
+        words: dict[str | None, ast.expr] = {
+            name: ast.Constant(value) for name, value in function.keywords.items()
+        }
+        words |= {word.arg: word.value for word in node.keywords}
         keywords = [ast.keyword(name, value) for name, value in words.items()]
         return ast.Call(node.func, [*map(ast.Constant, function.args), *node.args], keywords)
 

@@ -54,7 +54,7 @@ def each(
 ) -> None:
     """A loop over an iterable.
 
-    Where it has no compiled form, and goes over a few constants or a tuple, each round is written by itself.
+    Where it has no compiled form, and goes over a few constants, each round is written by itself.
 
     Args:
         emitter: Where it is written.
@@ -130,7 +130,7 @@ def _first_that_compiles(
         refusal = error
     if refusal is None and emitter.gaps == gaps:
         return
-    written = emitter.gaps
+    most = emitter.gaps if refusal is None else None
     emitter.restore(before)
     before = emitter.state()
     emitter.node, emitter.gaps = node, gaps
@@ -139,13 +139,14 @@ def _first_that_compiles(
     except Unsettled:
         raise
     except CompileError:
-        emitter.restore(before)
-        emitter.node = node
         if refusal is not None:
             raise refusal from None
-        emitter.gaps = gaps
-        write()
-        assert emitter.gaps == written
+    else:
+        if most is None or emitter.gaps <= most:
+            return
+    emitter.restore(before)
+    emitter.node, emitter.gaps = node, gaps
+    write()
 
 
 MOST_PARTS = {"enumerate": 1, "zip": 9}
@@ -160,11 +161,12 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
             return [constant(item) for item in getattr(value.constant, name)()]
         return view_of_row(value, name).items if k.is_row(value.kind) else None
     if name in ("enumerate", "zip") and isinstance(node, ast.Call) and not node.keywords:
-        parts = [_choices(emitter, part) for part in node.args]
-        if any(part is None for part in parts) or len(parts) > MOST_PARTS[name]:
+        found = [_choices(emitter, part) for part in node.args]
+        parts = [part for part in found if part is not None]
+        if len(parts) < len(found) or len(parts) > MOST_PARTS[name]:
             return None
         numbers = [map(constant, itertools.count())] if name == "enumerate" else []
-        return [tuple_of_values(items) for items in zip(*numbers, *map(list, parts))]
+        return [tuple_of_values(items) for items in zip(*numbers, *parts, strict=False)]
     if name:
         return None
     if isinstance(node, ast.List | ast.Tuple):

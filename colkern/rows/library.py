@@ -1,4 +1,4 @@
-"""Functions of the standard library that are compiled in C, as plain Python, which is compiled with the user's.
+"""Functions of the standard library, many of them C's, as plain Python that is compiled with the user's.
 
 Each gives what the library's gives, or leaves the row: by an exception that no code knows. What gives items
 one after the other is a generator.
@@ -10,7 +10,7 @@ import math
 import string
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import ParseResult, SplitResult
 
@@ -310,7 +310,7 @@ def split_url(url: str) -> tuple[str, str, str, str, str]:
     """`urllib.parse.urlsplit` of usual addresses."""
     if not url.isascii() or not url.isprintable() or " " in url or "[" in url or "]" in url:
         raise Uncovered
-    scheme = netloc = query = fragment = ""
+    scheme = netloc = ""
     colon = url.find(":")
     if colon > 0 and url[0].isalpha():
         start = url[:colon]
@@ -325,9 +325,9 @@ def split_url(url: str) -> tuple[str, str, str, str, str]:
                 stop = min(stop, found)
         netloc = url[2:stop]
         url = url[stop:]
-    url, hash_mark, fragment = url.partition("#")
-    url, question_mark, query = url.partition("?")
-    return scheme, netloc, url, query, fragment
+    url, _, fragment = url.partition("#")
+    path, _, query = url.partition("?")
+    return scheme, netloc, path, query, fragment
 
 
 def urlsplit(url: str) -> SplitResult:
@@ -410,7 +410,7 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
         yield a, b
 
 
-REPLACED: dict[str, Callable[..., Any]] = {
+REPLACED: dict[str, Any] = {
     "base64.b64encode": b64encode,
     "bisect.bisect": bisect_right,
     "bisect.bisect_left": bisect_left,

@@ -146,12 +146,12 @@ def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value:
 
     behind = len(targets) - star - 1
     if isinstance(value.kind, k.Tuple) and len(value.items) >= len(targets) - 1:
-        stop = len(value.items) - behind
-        parts: list[Value] = list(value.items)
-        starred = tuple_of_values(parts[star:stop])
+        parts = list(value.items)
+        inside = slice(star, len(parts) - behind)
+        starred = tuple_of_values(parts[inside])
         if getattr(targets[star].value, "id", "") != "_":  # type: ignore[attr-defined]
             starred = listed(emitter, targets[star], starred)
-        parts[star:stop] = [starred]
+        parts[inside] = [starred]
         for target, part in zip(targets, parts, strict=True):
             bind_target(emitter, target.value if isinstance(target, ast.Starred) else target, part)
         return
@@ -303,7 +303,7 @@ def rounds(
     bodies: Sequence[Callable[[], None]],
     orelse: Sequence[ast.stmt],
 ) -> None:
-    """A loop of which each round is written by itself, as its targets are other constants, or of other kinds.
+    """A loop whose rounds are written one by one: its targets are other constants, or of other kinds.
 
     Args:
         emitter: Where it is written.

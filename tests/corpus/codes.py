@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import string
 from enum import Enum, IntEnum
 
@@ -292,3 +293,42 @@ def peek(data: bytes) -> str:
     if data.startswith(b"\x01"):
         return "one:" + data[1:4].hex()
     return str(int.from_bytes(data[:3], "big"))
+
+
+COUNTRIES = {
+    "DE": {"name": "Germany", "vat": 19, "euro": True},
+    "FR": {"name": "France", "vat": 20, "euro": True},
+    "GB": {"name": "United Kingdom", "vat": 20, "euro": False},
+}
+OPERATIONS = {"A": operator.add, "S": operator.sub, "M": lambda a, b: a * b}
+
+
+@case(rows=[values.countries(31)], covers="table of dictionaries of several kinds, get, None")
+def vat_of(code: str) -> str:
+    found = COUNTRIES.get(code.strip().upper())
+    if found is None:
+        return "?"
+    return f"{found['name']}: {found['vat']} %" + (" EUR" if found["euro"] else "")
+
+
+@case(
+    rows=[values.one_of(32, "A S M".split()), values.between(32, -9, 9)],
+    covers="table of functions, KeyError",
+    raises=True,
+)
+def operated(code: str, n: int) -> int:
+    return OPERATIONS[code](n, 3)
+
+
+@case(rows=[values.ips(33)], covers="unpacking of a generator expression, ValueError caught")
+def address_as_number(text: str) -> int | None:
+    try:
+        a, b, c, d = (int(part) for part in text.split("."))
+    except ValueError:
+        return None
+    return (a << 24) + (b << 16) + (c << 8) + d
+
+
+@case(rows=[values.raw_bytes(34)], covers="bytes of a generator, bytes.hex")
+def masked(data: bytes) -> str:
+    return bytes(byte ^ 0x55 for byte in data[:8]).hex()

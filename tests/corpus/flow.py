@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 
 from . import values
 from .case import case
@@ -247,3 +248,26 @@ def in_words(n: int) -> str:
     if n < 20:
         return {13: "thirteen", 15: "fifteen", 18: "eighteen"}.get(n, ones[n - 10] + "teen")
     return tens[n // 10] + ("-" + ones[n % 10] if n % 10 else "")
+
+
+@case(
+    rows=[values.names(27), values.integers(27)],
+    covers="`*` and `**` in calls, functions with defaults",
+)
+def spread(name: str, n: int) -> str:
+    def shown(first: str, last: str = "-", *, width: int = 6) -> str:
+        return f"{first:>{width}}|{last}"
+
+    words = {"width": 8}
+    head, *_ = (*name.split(), "", "")
+    return shown(*(head, str(n % 100)), **words) + "{}:{}".format(*divmod(n % 100, 7))
+
+
+@case(rows=[values.clocks(28)], covers="starred targets of groups, range as a value")
+def office_hour(text: str) -> bool:
+    found = re.match(r"(\d{1,2})(:)(\d{2})", text)
+    if found is None:
+        return False
+    hour, *_, minute = found.groups()
+    office = range(9, 17)
+    return int(hour) in office and int(minute) in range(0, 60, 15)

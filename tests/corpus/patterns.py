@@ -168,3 +168,39 @@ def number_kind(text: str) -> str:
 )
 def house_number(address: str) -> int:
     return int(re.search(r"\d+", address).group())
+
+
+@case(rows=[values.sentences(25)], covers="reference to a group, word boundaries, sub")
+def without_doubled_words(text: str) -> str:
+    return re.sub(r"\b(\w+)\s+\1\b", r"\1", text)
+
+
+@case(rows=[values.tokens(26)], covers="several look-aheads at the beginning")
+def is_strong(token: str) -> bool:
+    return re.match(r"^(?=.*[a-z])(?=.*\d)(?!.*(?:aa|00)).{6,}$", token) is not None
+
+
+@case(rows=[values.key_values(27)], covers="quotes closed as they were opened, finditer")
+def quoted(text: str) -> list[str]:
+    return [m.group(2) for m in re.finditer(r"(['\"=;])(\w*)\1", text)]
+
+
+RULES = [
+    (re.compile(r"\d{4}-\d{2}-\d{2}"), "iso"),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.(?P<year>\d{4})"), "dots"),
+    (re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}"), "slashes"),
+]
+
+
+@case(rows=[values.day_texts(28)], covers="a table of patterns of several groups, loop, break")
+def form_of_day(text: str) -> str:
+    for pattern, form in RULES:
+        found = pattern.search(text)
+        if found:
+            return f"{form} {found.group()}"
+    return "none"
+
+
+@case(rows=[values.sentences(29), values.words(29)], covers="a pattern that depends on the row")
+def mentions(text: str, word: str) -> bool:
+    return len(word) > 3 and re.search(rf"\b{re.escape(word)}\b", text, re.I) is not None

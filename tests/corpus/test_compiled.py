@@ -11,15 +11,9 @@ from corpus.runner import compare, run_colkern
 
 REFUSED = frozenset(
     (
-        # Formats, patterns and functions that depend on the row, or that compiled code does not have.
-        "calendar_days.any_format",
-        "containers.longest_run",
+        # Values whose kind depends on the row.
         "conversions.outcome",
-        "flights.at_hub",
-        "flow.composed",
         "json_like.loaded_id",
-        "patterns.bold",
-        "patterns.has_double",
     )
 )
 """The cases whose functions have no compiled form."""

@@ -1,7 +1,7 @@
 """Functions of the standard library that Python computes: the rows that come to one are left.
 
-What they give is known, so the rest of a function compiles. A kind of its own stands for what such a function
-makes and compiled code never looks into, as an `address` of `ipaddress`.
+What they give is known, so the rest of a function compiles. A kind of its own stands for what such a
+function makes and compiled code never looks into, as an `address` of `ipaddress`.
 """
 
 from __future__ import annotations

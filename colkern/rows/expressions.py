@@ -694,7 +694,7 @@ def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
         make = partial(ast.Call, ast.Constant(tuple), [parts], [])
         return expression(emitter, derived(node, "of a list", make))
     items = tuple(expression(emitter, item) for item in node.elts)
-    if items and all(item.is_constant for item in items):
+    if all(item.is_constant for item in items):
         return constant(tuple(item.constant for item in items))
     items = tuple(emitter.numbers(item) for item in items)
     return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)

@@ -82,7 +82,7 @@ _SHIPPED: Sources = {}
 
 
 def plain_function(value: Any) -> Any:
-    """What `udf`, a cache or a decorator of Numba's was given as a plain function; other values as they are."""
+    """The plain function given to `udf`, to a cache or to Numba's decorators; other values as they are."""
     if isinstance(value, _CACHED):
         return value.__wrapped__
     return getattr(value, "row_function", getattr(value, "py_func", value))

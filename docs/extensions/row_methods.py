@@ -14,7 +14,8 @@ import re
 import textwrap
 from pathlib import Path
 
-from colkern.rows import invocations, iteration, matches
+from colkern.rows import invocations, iteration, library, matches
+from colkern.rows.kinds import HELD_BY_PYTHON
 from colkern.rows.table import NO_DEFAULT, Parameter, Row, table
 
 PAGE = Path(__file__).parents[1] / "row_methods.md"
@@ -33,6 +34,8 @@ that they may use, from the table that the compiler itself reads.
   of more than 64 bits.
 
 {special}
+
+{library}
 
 {missing}
 """
@@ -80,6 +83,25 @@ def special() -> str:
     )
 
 
+def of_library() -> str:
+    """What of the standard library is compiled as plain Python, and what Python computes."""
+    compiled = ", ".join(f"`{name}`" for name in sorted(library.REPLACED))
+    left = ", ".join(f"`{name}`" for name in sorted(left_to_python()))
+    return "\n\n".join(
+        textwrap.fill(text, 120, break_on_hyphens=False)
+        for text in (
+            f"These functions of libraries are compiled in their usual forms: {compiled}.",
+            f"These may be called, and Python computes the rows that come to one: {left}.",
+        )
+    )
+
+
+def left_to_python() -> set[str]:
+    """The functions that leave a row in any case."""
+    names = {name for name, rows in table().items() if any(row.is_left for row in rows)}
+    return {name for name in names if name.partition(".")[0] not in HELD_BY_PYTHON}
+
+
 def missing() -> str:
     """What loops over columns do not have."""
     from colkern.jit.elements.operations import adapted
@@ -89,7 +111,8 @@ def missing() -> str:
         name
         for name, rows in table().items()
         for row in rows
-        if name not in adapted() and elements & set(re.findall(r"[a-z]+", row.method.signature))
+        if not row.is_left
+        and name not in adapted() and elements & set(re.findall(r"[a-z]+", row.method.signature))
     }
     listed = ", ".join(f"`{name}`" for name in sorted(names))
     return textwrap.fill(
@@ -145,7 +168,7 @@ def sections() -> dict[str, list[str]]:
     for name, rows in sorted(table().items()):
         for row in rows:
             # What a match has is asked of its groups, before the table is.
-            if is_shown(row) and not name.startswith("match."):
+            if is_shown(row) and not row.is_left and not name.startswith("match."):
                 heading, shown, form = placed(name, row)
                 forms.setdefault(heading, {}).setdefault(shown, []).append(form)
     found: dict[str, list[str]] = {}
@@ -164,7 +187,7 @@ def codes(texts: list[str] | tuple[str, ...]) -> str:
 
 def page() -> str:
     """The page."""
-    parts = [HEAD.format(special=special(), missing=missing())]
+    parts = [HEAD.format(special=special(), library=of_library(), missing=missing())]
     for title, lines in sections().items():
         shown = title if title[0].isupper() else f"`{title}`"
         parts += [f"## {shown}\n", "| Name | Takes, and gives |", "| --- | --- |", *lines, ""]

@@ -36,7 +36,6 @@ _RESULTS = {
         "base64.standard_b64encode",
         "base64.urlsafe_b64decode",
         "base64.urlsafe_b64encode",
-        "gzip.compress",
         "gzip.decompress",
         "hash.digest",
         "uuid.bytes",

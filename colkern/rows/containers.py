@@ -157,6 +157,8 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
         if len(value.items) != count:
             emitter.refuse(f"{len(value.items)} values for {count} targets")
         return value.items
+    if value.kind == k.TEXT:
+        value = call(emitter, "list", [value])
     if isinstance(value.kind, Container) and value.kind.name == "list":
         size = call(emitter, "len", [value])
         emitter.fail_if(

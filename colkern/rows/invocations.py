@@ -396,6 +396,12 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return write(emitter, node)
     if is_left(table_name(function)):
         return left_to_python(emitter, table_name(function))
+    if function in _OF_CONSTANTS:
+        values = [looked_into(emitter, part) for part in node.args]
+        words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+        made = _made(function, values, words)
+        if made is not None:
+            return made
     if getattr(function, "__module__", "") == "re":
         arguments, named = _arguments(emitter, node)
         found = function_of_re(emitter, function, arguments, named)
@@ -420,12 +426,6 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return _got(emitter, function, needed(emitter, node.args[0]))
     if isinstance(function, functools.partial):
         return called(emitter, _completed(node, function), function.func)
-    if function in _OF_CONSTANTS:
-        values = [looked_into(emitter, part) for part in node.args]
-        words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
-        made = _made(function, values, words)
-        if made is not None:
-            return made
     arguments, named = _arguments(emitter, node)
     return call(emitter, table_name(function), arguments, named)
 
@@ -439,6 +439,8 @@ _OF_CONSTANTS = (
     functools.partial,
     operator.attrgetter,
     operator.itemgetter,
+    re.compile,
+    re.escape,
     str.maketrans,
 )
 """What gives a constant for constants."""

@@ -294,3 +294,93 @@ def shown(word: str, n: int) -> str:
 
 def test_lists_and_tuples_as_text() -> None:
     checked(shown, [*WORDS, ("it's", 0)], ["repr"])
+
+
+# Loops over constants that are not of one kind
+
+
+FORMS = [("b", 1.5, str.lstrip), ("z", 2, lambda word: word + "!"), ("", "n", str.strip)]
+
+
+def left_early(word: str, n: int) -> str:
+    done = []
+    for start, size, change in FORMS:
+        if start == "z" and n > 4:
+            continue
+        try:
+            if word[n] == start:
+                break
+        except IndexError:
+            done.append("out")
+        done.append(f"{start}{size}{change(word)}")
+    else:
+        done.append("else")
+    return "|".join(done)
+
+
+def in_loops(word: str, n: int) -> str:
+    found = ""
+    for k in range(n):
+        for pattern, width in ((r"(\d)x?", 1), (r"([a-z])([a-z])", "2")):
+            m = re.search(pattern, word[k:])
+            if m is None:
+                continue
+            found += f"{m.group(1)}{width}"
+            if len(found) > 4:
+                return found
+        if k > 2:
+            break
+    return found
+
+
+def in_tests(word: str, n: int) -> tuple[bool, bool, int]:
+    tests = (r"\d+$", re.compile("[ax]"))
+    return (
+        any(re.search(test, word) for test in tests),
+        all(format(n, form) in word for form in ("d", ".0f")),
+        next((k for k, (start, _, _) in enumerate(FORMS) if start and word.startswith(start)), -1),
+    )
+
+
+@pytest.mark.parametrize("function", [left_early, in_loops, in_tests])
+def test_loops_over_constants_of_several_kinds(function: Callable[..., Any]) -> None:
+    checked(function, [*WORDS, ("zzzzb", 4), ("b", 0)])
+
+
+def changed_later(word: str, n: int) -> list[str]:
+    made = []
+    for part in (letter * n for letter in word):
+        n += 1
+        made.append(part)
+    return made
+
+
+def test_a_generator_expression_that_reads_what_its_loop_changes_is_refused() -> None:
+    with pytest.raises(ck.CompileError, match="n changes while a generator reads it"):
+        ck.udf(changed_later)
+
+
+# Calls with stars
+
+
+def spread(word: str, n: int) -> str:
+    def shown(first: str, second: str = "-", *, times: int = 2) -> str:
+        return first * times + second
+
+    first, *rest = word or "-"
+    pair = (first, *[letter for letter in rest if letter != "x"][:1], "?")
+    words = {"times": n}
+    return shown(pair[0], **words) + "{}{}".format(*divmod(n, 3)) + max(*rest, "a", "b")
+
+
+def two_of(word: str, n: int) -> int:
+    try:
+        a, b = (int(part) for part in word.split("x"))
+    except ValueError:
+        return -n
+    return int("{}{}".format(*(x + n for x in (a, b))))
+
+
+@pytest.mark.parametrize("function", [spread, two_of])
+def test_calls_with_stars(function: Callable[..., Any]) -> None:
+    checked(function, [("1x2", 3), ("1x2x3", 2), ("1xz", 1), ("12", 0)])

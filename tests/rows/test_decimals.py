@@ -202,7 +202,6 @@ def test_results_as_a_declared_type() -> None:
     [
         lambda x: x + 1.5,
         lambda x: {x: 1},
-        lambda x: f"{x:.3g}",
         lambda x: sum([x], 0.5),
     ],
 )

@@ -1,0 +1,149 @@
+"""The standard library in row functions: plain Python in place of it, and what is left to Python."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import ipaddress
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.rows.library import REPLACED, Uncovered
+
+TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
+FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
+NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
+ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    "base64.b64encode": st.tuples(st.binary(max_size=9)),
+    "bisect.bisect": st.tuples(NUMBERS.map(sorted), st.integers(-9, 9)),
+    "bisect.bisect_left": st.tuples(NUMBERS.map(sorted), st.integers(-9, 9)),
+    "bytes.fromhex": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
+    "bytes.hex": st.tuples(st.binary(max_size=9)),
+    "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
+    "heapq.nlargest": st.tuples(st.integers(-1, 4), NUMBERS),
+    "heapq.nsmallest": st.tuples(st.integers(-1, 4), NUMBERS, st.just(abs)),
+    "int.to_bytes": st.tuples(st.integers(0, 1 << 20), st.integers(0, 4), st.just("little")),
+    "itertools.combinations": st.tuples(NUMBERS, st.integers(2, 3)),
+    "itertools.compress": st.tuples(NUMBERS, NUMBERS),
+    "itertools.dropwhile": st.tuples(st.just(bool), NUMBERS),
+    "itertools.groupby": st.tuples(NUMBERS, st.just(abs)),
+    "itertools.repeat": st.tuples(st.integers(), st.integers(-1, 4)),
+    "itertools.starmap": st.tuples(st.just(max), st.lists(st.tuples(st.integers(), st.integers()))),
+    "itertools.zip_longest": st.tuples(NUMBERS, NUMBERS),
+    "math.dist": st.tuples(FLOATS, FLOATS),
+    "math.fsum": st.tuples(FLOATS),
+    "math.prod": st.tuples(NUMBERS),
+    "numpy.clip": st.tuples(st.floats(), st.just(-1.5), st.just(9.0)),
+    "numpy.round": st.tuples(st.floats(-1e9, 1e9), st.integers(-2, 6)),
+    "statistics.fmean": st.tuples(FLOATS),
+    "statistics.mean": st.tuples(FLOATS | NUMBERS),
+    "statistics.median": st.tuples(FLOATS.filter(lambda x: not any(map(math.isnan, x))) | NUMBERS),
+    "statistics.mode": st.tuples(NUMBERS),
+    "unicodedata.category": st.tuples(st.characters()),
+    "unicodedata.combining": st.tuples(st.characters()),
+    "unicodedata.normalize": st.tuples(st.sampled_from(["NFC", "NFKD", "other"]), TEXTS),
+    "urllib.parse.quote": st.tuples(TEXTS),
+    "urllib.parse.unquote": st.tuples(TEXTS),
+    "urllib.parse.urlparse": st.tuples(TEXTS | TEXTS.map("http://{}".format)),
+    "urllib.parse.urlsplit": st.tuples(TEXTS | TEXTS.map("a+1:{}".format)),
+    "zlib.crc32": st.tuples(st.binary(max_size=9)),
+}
+"""Arguments of each function; `bisect_right` is `bisect`, and `insort` changes its argument."""
+
+
+def original(name: str) -> Callable[..., Any]:
+    """The function of the library."""
+    owner, _, attribute = name.rpartition(".")
+    kinds = {"bytes": bytes, "dict": dict, "int": int}
+    of: Any = kinds[owner] if owner in kinds else importlib.import_module(owner)
+    function: Callable[..., Any] = getattr(of, attribute)
+    return function
+
+
+def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """What a function gives; that it raises."""
+    try:
+        made = function(*arguments)
+        if hasattr(made, "__next__"):
+            made = [
+                (item[0], list(item[1])) if isinstance(item, tuple) and hasattr(item[1], "__next__")
+                else item
+                for item in made
+            ]  # fmt: skip
+    except Uncovered:
+        raise
+    except Exception:  # noqa: BLE001
+        return "raises"
+    return repr(np.float64(made)) if isinstance(made, float) else repr(made)
+
+
+def test_each_replacement_is_tested() -> None:
+    same = {"bisect.bisect_right", "bisect.insort", "bisect.insort_right"}
+    assert ARGUMENTS.keys() | same == REPLACED.keys()
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+@given(st.data())
+def test_replacements_give_what_the_library_gives(name: str, data: st.DataObject) -> None:
+    arguments = data.draw(ARGUMENTS[name])
+    try:
+        assert result(REPLACED[name], arguments) == result(original(name), arguments)
+    except Uncovered:
+        return
+
+
+def test_what_python_computes_is_reported_by_name() -> None:
+    def network(text: str) -> str:
+        if ":" in text:
+            return ""
+        is_private = ipaddress.ip_address(text).is_private
+        return f"{is_private} {hashlib.md5(text.encode()).hexdigest()}"
+
+    texts = ["10.0.0.1", "::1", None, "8.8.8.8"]
+    made = ck.udf(network)
+    assert made(ck.array(texts)).to_pylist() == [t and network(t) for t in texts]
+    report = made.report()
+    assert [site.reason for site in report.sites if site] == ["ipaddress.ip_address"]
+    assert sum(report.left.values()) == 2
+
+
+def test_an_address_that_is_split_lacks_no_part() -> None:
+    def host(url: str) -> tuple[str, str | None, int]:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port or 80
+
+    urls = ["http://u:p@Example.com:8080/x?y#z", "//h", "x", "HTTP://[::1]:1/"]
+    got = ck.udf(host)(ck.array(urls)).to_pylist()
+    assert [tuple(row.values()) for row in got] == [host(url) for url in urls]
+
+
+def twice(text: str) -> int:
+    return sum(len(list(group)) + any(group) for _, group in itertools.groupby(text))
+
+
+def within(text: str) -> int:
+    total = 0
+    for _, group in itertools.groupby(text):
+        for _ in range(2):
+            total += len(list(group))  # noqa: B031
+    return total
+
+
+def behind(text: str) -> int:
+    groups = [group for _, group in itertools.groupby(text)]
+    return len(groups)
+
+
+@pytest.mark.parametrize("function", [twice, within, behind])
+def test_groups_are_gone_over_once(function: Callable[..., Any]) -> None:
+    with pytest.raises(ck.CompileError, match="goes over each group once"):
+        ck.udf(function)

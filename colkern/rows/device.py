@@ -120,7 +120,8 @@ class OnDevice:
         made = output.array(target, written, length, plan.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return plan.completed(target, made, arrays, marks)
+        rows = marks.nonzero()[0]
+        return plan.completed(target, made, arrays, rows, marks[rows].astype(np.int64))
 
     @staticmethod
     def _argument(target: Target, value: Any) -> Any:

@@ -202,6 +202,7 @@ class Emitter:
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
         read_later: The containers that generators read which the loops around this place go over.
+        gaps: How many statements without a compiled form were written so that they leave the row.
     """
 
     def __init__(
@@ -231,6 +232,7 @@ class Emitter:
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
         self.is_ahead = False
+        self.gaps = 0
         self._names = 0
 
     # Going back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,11 +27,13 @@ class Loop:
         attempts: How many `try` statements it stands in.
         broken: The variable that says whether it was left by `break`; empty if nobody asks.
         is_left: Whether a `break` leaves it.
+        is_round: Whether the source has a loop for this round alone.
     """
 
     attempts: int
     broken: str = ""
     is_left: bool = False
+    is_round: bool = False
 
 
 def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
@@ -69,6 +71,7 @@ def _attempted(emitter: Emitter, node: ast.stmt) -> None:
         emitter.dead = True
     except CompileError as error:
         emitter.restore(before)
+        emitter.gaps += 1
         emitter.node = node
         reason = str(error).split("\n")[0].partition(" does not compile: ")[2]
         emitter.fail(row_values.LEFT, reason)
@@ -275,6 +278,56 @@ def repeated(
         emitter.branch(loop.broken, lambda: None, lambda: statements(emitter, orelse))
 
 
+def rounds(
+    emitter: Emitter,
+    node: ast.AST,
+    targets: Set[str],
+    names: Set[str],
+    bodies: Sequence[Callable[[], None]],
+    orelse: Sequence[ast.stmt],
+) -> None:
+    """A loop of which each round is written by itself, as its targets are other constants, or of other kinds.
+
+    Args:
+        emitter: Where it is written.
+        node: What tells its variables apart.
+        targets: The variables that it binds, which have no value behind it.
+        names: The other variables that it assigns to.
+        bodies: Write one round each.
+        orelse: What follows if no `break` of the user's leaves it.
+    """
+    outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
+    if any(not cell.unbound for cell in outer.values()):
+        emitter.refuse("a loop over values of several kinds binds a variable that has a value")
+    with emitter.in_cells(node, names):
+        emitter.require_sound()
+        loop = Loop(len(emitter.attempts), emitter.fresh("broken"), is_round=True)
+        emitter.write(f"{loop.broken} = False")
+        known = dict(emitter.env)
+        emitter.loops.append(loop)
+        with emitter.within("while True:"):
+            for body in bodies:
+                with emitter.within("while True:"):
+                    body()
+                    emitter.write("break")
+                emitter.dead = False
+                emitter.env = dict(known)
+                _pass_on(emitter)
+                with emitter.within(f"if {loop.broken}:"):
+                    emitter.write("break")
+            emitter.write("break")
+        emitter.loops.pop()
+        _pass_on(emitter)
+    for name in targets:
+        emitter.env.pop(name, None)
+    for name, cell in outer.items():
+        emitter.cells[name] = cell
+        emitter.write(f"{cell.unbound} = True")
+        emitter.env[name] = replace(cell.value, unbound=cell.unbound)
+    if orelse:
+        emitter.branch(loop.broken, lambda: None, lambda: statements(emitter, orelse))
+
+
 def _pass_on(emitter: Emitter) -> None:
     """Behind a loop within a `try`: go on to its end if the loop raised something, or returned."""
     if emitter.attempts:
@@ -294,8 +347,22 @@ def _for(emitter: Emitter, node: ast.For) -> None:
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
         stored_names([node.target, *node.body]),
+        (stored_names([node.target]) - stored_names(node.body)) | _made_in_a_round(node.body),
         node.orelse,
     )
+
+
+def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
+    """The variables to which each round of a loop assigns before anything else is done with them."""
+    made: set[str] = set()
+    seen: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name not in seen | {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:
+                made.add(name)
+        seen |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return made
 
 
 def _break(emitter: Emitter, node: ast.Break) -> None:
@@ -317,7 +384,7 @@ def _leave_loop(emitter: Emitter, flow: int) -> None:
         emitter.write(f"{attempt.flow} = {flow}")
         emitter.write("break")
     else:
-        emitter.write("break" if flow == BREAK else "continue")
+        emitter.write("break" if flow == BREAK or loop.is_round else "continue")
     emitter.dead = True
 
 

@@ -16,8 +16,8 @@ from colkern.jit.building.room import ensure_slots, new_slot
 from colkern.jit.building.state import items_address, length_of, put_item, row_of, set_length
 from colkern.jit.elements.memory import raw
 from colkern.jit.elements.types import MomentType
+from colkern.jit.stored_elements import item_scale
 from colkern.jit.values.decimal_numbers import DecimalType
-from colkern.rows import kinds
 
 
 @APPENDS.of(NodeKind.NUMBER)
@@ -56,24 +56,12 @@ def conversion(out, value):
     return _checked_integer(out, types.unliteral(value))
 
 
-_STORED: dict[kinds.Kind, type[s.DataType]] = {
-    kinds.DATE: s.Date,
-    kinds.TIME: s.Time,
-    kinds.DATETIME: s.Timestamp,
-    kinds.TIMEDELTA: s.Duration,
-}
-"""The types that moments of each kind are appended to."""
-
-_UNITS = {"day": (1, 1), "s": (1, 1_000_000), "ms": (1, 1000), "us": (1, 1), "ns": (1000, 1)}
-"""What the number of a moment is multiplied with, and divided by, for the item of a unit."""
-
-
 def _of_moment(out, value):
     """A function from a date, a time or a duration to an item; None if they are not of the type's kind."""
-    storage = out.data_type.storage
-    if not isinstance(storage, _STORED[value.kind]) or getattr(storage, "timezone", None):
+    scale = item_scale(value.kind, out.data_type.storage)
+    if scale is None:
         return None
-    times, by = (86_400_000, 1) if storage == s.date64() else _UNITS[storage.unit]
+    times, by = scale
     most = ((1 << 63) - 1) // times
     message = f"a {value.kind} that {out.data_type} does not have"
     item = out.item

@@ -189,6 +189,10 @@ class _Source:
         special = {"%tid.x": "tid", "%ntid.x": "ntid", "%ctaid.x": "ctaid", "%nctaid.x": "nctaid"}
         if text in special:
             return special[text]
+        if text[:-1] in ("%tid.", "%ctaid."):
+            return "0"
+        if text[:-1] in ("%ntid.", "%nctaid."):
+            return "1"
         if text.startswith("%"):
             if not re.fullmatch(r"%[A-Za-z]\w*", text):
                 raise NotImplementedError(text)

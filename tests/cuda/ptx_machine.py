@@ -325,7 +325,8 @@ _ARITHMETIC = {
 
 def _expression(op: str, mods: list[str], kind: str, values: list[str], line: str) -> str:
     if op in ("mov", "cvta"):
-        return values[0]
+        # A predicate is set by -1.
+        return f"bool({values[0]})" if kind == "pred" else values[0]
     if kind == "pred":
         logic = {"and": "{} and {}", "or": "{} or {}", "xor": "{} != {}", "not": "not {}"}
         return logic[op].format(*values)

@@ -179,26 +179,26 @@ def half_precision_floats_are_floats() -> None:
 # Texts, byte strings, dates and times
 
 
-def _parts(value: Any, code: str = "found") -> Iterator[tuple[str, Any]]:
+def parts_of(value: Any, code: str = "found") -> Iterator[tuple[str, Any]]:
     """The code and the value of each item of a result."""
     if not isinstance(value, tuple):
         yield code, value
         return
     for k, item in enumerate(value):
-        yield from _parts(item, f"{code}[{k}]")
+        yield from parts_of(item, f"{code}[{k}]")
 
 
-def _kernel_of(case: Case, result: Any) -> Any:
+def kernel_of_case(function: Callable[..., Any], result: Any) -> Any:
     """A kernel of columns of arguments, and of the items of results: which of these are as expected."""
-    given = [f"a{k}" for k in range(case.function.__code__.co_argcount)]
-    parts = [code for code, _ in _parts(result)]
+    given = [f"a{k}" for k in range(function.__code__.co_argcount)]
+    parts = [code for code, _ in parts_of(result)]
     names = [*given, *(f"e{k}" for k in range(len(parts)))]
     lines = [f"def checksums(out, {', '.join(names)}):", "    i = cuda.grid(1)", "    same = 0"]
     lines.append(f"    found = function({', '.join(f'{name}.value(i)' for name in given)})")
     for k, code in enumerate(parts):
         lines.append(f"    same += {1 << k} * int({code} == e{k}.value(i))")
     source = "\n".join([*lines, "    out[i] = same", ""])
-    return kernel_of(source, thread_bytes=8192, function=case.function)
+    return kernel_of(source, thread_bytes=8192, function=function)
 
 
 def _checked(number: int, case: Case) -> Callable[[], None]:
@@ -207,10 +207,10 @@ def _checked(number: int, case: Case) -> Callable[[], None]:
 
     def launched(rows: list[tuple[Any, ...]], results: list[Any]) -> list[Any]:
         if not kernels:
-            kernels.append((_kernel_of(case, results[0]), results[0]))
+            kernels.append((kernel_of_case(case.function, results[0]), results[0]))
         kernel, example = kernels[0]
         found = [
-            [part for _, part in _parts(result)] for result in results or [example] * len(rows)
+            [part for _, part in parts_of(result)] for result in results or [example] * len(rows)
         ]
         columns = [
             column(list(values)) for values in (*zip(*rows, strict=True), *zip(*found, strict=True))
@@ -223,13 +223,13 @@ def _checked(number: int, case: Case) -> Callable[[], None]:
         outcomes = [(row, outcome(case.function, *row)) for row in [*case.examples, *rows]]
         fine = [(row, plain(result)) for row, result in outcomes if not isinstance(result, type)]
         try:
-            wanted = [(1 << len(list(_parts(result)))) - 1 for _, result in fine]
+            wanted = [(1 << len(list(parts_of(result)))) - 1 for _, result in fine]
             found = launched([row for row, _ in fine], [r for _, r in fine]) if fine else []
             assert found == wanted, fine
         except ck.UnsupportedError:
             for row, result in fine:
                 same = outcome(launched, [row], [result])
-                assert same in (ck.UnsupportedError, [(1 << len(list(_parts(result)))) - 1]), row
+                assert same in (ck.UnsupportedError, [(1 << len(list(parts_of(result)))) - 1]), row
         for row, error in outcomes:
             if kernels and isinstance(error, type):
                 assert outcome(launched, [row], []) in (error, ck.UnsupportedError), row

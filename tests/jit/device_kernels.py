@@ -241,6 +241,41 @@ def _checked(number: int, case: Case) -> Callable[[], None]:
 ELEMENTS = [_checked(k, case) for k, case in enumerate(ELEMENT_CASES) if not case.makes_lists]
 
 
+@ck.cuda_jit(thread_bytes=1024)
+def pieces(out, texts):
+    i = cuda.grid(1)
+    words = texts[i].split(" ")
+    if words[-1:]:
+        out[i] = 100 * len(words) + len(words[0])
+    for word in words:
+        if word == "to":
+            out[i] += 10_000
+    out[i] += 100_000 * ("-".join(words) == "to-be")
+    head, middle, tail = words[0].partition("o")
+    out[i] += 1_000_000 * (len(head) + 2 * len(middle) + 4 * len(tail))
+
+
+def lists_of_pieces_are_gone_over() -> None:
+    assert run(pieces, 3, column(["to be", "é to to", ""])) == [3_110_202, 1_020_301, 100]
+
+
+@ck.cuda_jit(thread_bytes=64)
+def too_long(out, texts):
+    out[0] = len(texts[0] * 100)
+
+
+@ck.cuda_jit
+def without_memory(out, texts):
+    out[0] = len(texts[0] * 100)
+
+
+def what_methods_make_has_the_room_that_is_given() -> None:
+    raised(MemoryError, "out[0] = len(texts[0] * 100)", lambda: run(too_long, 1, column(["ab"])))
+    words = "@ck.cuda_jit(thread_bytes=1024)"
+    raised(ck.CompileError, words, lambda: run(without_memory, 1, column(["ab"])))
+    raised(ValueError, "multiple of 8", lambda: ck.cuda_jit(thread_bytes=9))
+
+
 # Decimals
 
 
@@ -649,6 +684,8 @@ CASES: list[Callable[[], None]] = [
     intervals_have_named_parts,
     half_precision_floats_are_floats,
     *ELEMENTS,
+    lists_of_pieces_are_gone_over,
+    what_methods_make_has_the_room_that_is_given,
     decimals_are_computed_with,
     an_integer_becomes_a_decimal_that_is_added_to_it,
     rows_have_fields,

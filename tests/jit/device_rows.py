@@ -398,6 +398,7 @@ def texts_go_where_bytes_go_but_not_the_other_way() -> None:
 def append_made(i, texts, days, out):
     out.text.append(f"{texts[i].upper()}-{days[i]:%d.%m}")
     out.words.append_null() if texts[i] == "" else append_day(days[i], out.words)
+    out.parts.append(texts[i].split("b"))
     out.day.append(days[i] + timedelta(days=len(texts[i])))
     out.end_row()
 
@@ -408,7 +409,12 @@ def append_day(day, out):
 
 
 MADE = ck.struct(
-    [("text", ck.utf8()), ("words", ck.list_(ck.timestamp("ms"))), ("day", ck.date64())]
+    [
+        ("text", ck.utf8()),
+        ("words", ck.list_(ck.timestamp("ms"))),
+        ("parts", ck.list_(ck.utf8())),
+        ("day", ck.date64()),
+    ]
 )
 
 
@@ -420,6 +426,7 @@ def what_methods_make_is_appended() -> None:
         {
             "text": f"{text.upper()}-{day:%d.%m}",
             "words": [datetime(2020, 1, 1)] if text else None,
+            "parts": text.split("b"),
             "day": day + timedelta(days=len(text)),
         }
         for text, day in zip(texts, days, strict=True)

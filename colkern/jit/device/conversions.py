@@ -59,7 +59,7 @@ def truth(e: Emitter, value: Value) -> str:
     if isinstance(kind, Nothing):
         return "False"
     if methods.is_element(value):
-        return methods.call(e, "bool", [value]).parts[0]
+        return methods.truth(e, value)
     if is_plain(kind):
         return value.parts[0]
     if isinstance(kind, Decimal):

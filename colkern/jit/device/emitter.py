@@ -257,7 +257,7 @@ class Emitter:
         """The name of a body of row functions, of a primitive of theirs, or of what their values are."""
         row_functions.require_compiler()
         made = function if isinstance(function, type) else row_functions.body(function)
-        name = f"_ck_{function.__name__}"
+        name = f"_ck_row_{function.__name__}"
         # Bodies that are made for some constants have one name.
         while self.namespace.setdefault(name, made) is not made:
             name += "_"

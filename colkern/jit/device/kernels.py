@@ -306,12 +306,13 @@ def cuda_jit(
         IndexError, TypeError, ValueError, OverflowError: What checks found; names the line.
     """
 
+    if thread_bytes < 0 or thread_bytes % 8:
+        raise ValueError(f"thread_bytes: expected a multiple of 8, got {thread_bytes}")
+
     def made(function: Callable[..., None]) -> CudaKernel:
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
         checked = True if boundscheck is None and options.get("debug") else boundscheck
-        if thread_bytes < 0 or thread_bytes % 8:
-            raise ValueError(f"thread_bytes: expected a multiple of 8, got {thread_bytes}")
         return CudaKernel(function, checked, thread_bytes, options)
 
     return made if function is None else made(function)

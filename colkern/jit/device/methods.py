@@ -9,7 +9,6 @@ from colkern.jit.device.kinds import (
     BOOL,
     BYTES,
     PLAIN,
-    TEXT,
     UNKNOWN,
     Element,
     Integer,
@@ -29,6 +28,7 @@ from colkern.kernels.primitives import (
     product_overflows,
     sum_overflows,
 )
+from colkern.kernels.row_lists import item_place
 from colkern.kernels.text_characters import character_at
 from colkern.rows import kinds as rows
 from colkern.rows.calls import constant_kind
@@ -121,14 +121,27 @@ def _emitted(e: Emitter, of: Called) -> str:
             e.stop_if_noted()
         return e.bind(_expression(e, of.body, codes))
     form = call_of(of.body)
-    if form.leading:
-        codes.insert(0, e.arena(of.name))
-    text = f"{e.use(of.body)}({', '.join(codes)})"
-    if not form.fails:
-        return e.bind(text)
-    result, code = e.bind_each(text, 2)
-    e.require_done(code, failures(of.name))
-    return result
+    if form.result == "room" or any(form.places):
+        raise e.failure(f"{of.name} has no compiled form in a kernel")
+    leading = [_leading(e, of, name) for name in form.leading]
+    result = text = f"{e.use(of.body)}({', '.join([*leading, *codes])})"
+    if form.fails:
+        result, code = e.bind_each(text, 2)
+        e.require_done(code, failures(of.name))
+    return e.bind(_item(e, of.result, result) if form.result == "place" else result)
+
+
+def _leading(e: Emitter, of: Called, name: str) -> str:
+    if name == "arena":
+        return e.arena(of.name)
+    if name != "item_words":
+        raise e.failure(f"{of.name} has no compiled form in a kernel")
+    return f"_ck_i8({of.bindings['T'].words})"
+
+
+def _item(e: Emitter, kind: rows.Kind, place: str) -> str:
+    """The code of the item of a list at an address."""
+    return f"{e.use(row_values.get_text if kind == rows.TEXT else row_values.get_bytes)}({place})"
 
 
 def _operand(e: Emitter, value: RowValue, wanted: str) -> str:
@@ -159,8 +172,8 @@ def _returned(e: Emitter, kind: rows.Kind, code: str) -> Value:
         return Value(Record(tuple(value.kind for value in each)), parts)
     if kind in _NUMBERS:
         return Value(_NUMBERS[kind], (code,))
-    fields = _MADE_OF[kind]._fields if kind in _MADE_OF else ()
-    return Value(Element(kind), tuple(f"{code}.{name}" for name in fields) or (code,))
+    made = Element(kind)
+    return Value(made, tuple(f"{code}.{name}" if name else code for name in made.parts))
 
 
 _NUMBERS: dict[rows.Kind, Kind] = {
@@ -177,11 +190,14 @@ def as_element(e: Emitter, value: Value) -> Value:
         return value
     kind = value.kind.element
     address, size = e.literal(value.kind.value)
-    parts = (e.bind(f"_ck_i8({address})"), f"_ck_i8({size})")
-    if kind == TEXT:
-        assert isinstance(value.kind.value, str)
-        parts += (str(value.kind.value.isascii()),)
-    return Value(kind, parts)
+    parts = e.bind(f"_ck_i8({address})"), f"_ck_i8({size})", str(value.kind.value.isascii())
+    return Value(kind, parts[: len(kind.parts)])
+
+
+def truth(e: Emitter, value: Value) -> str:
+    """The code of whether an element, or a string of the source, is true."""
+    is_list = isinstance(value.kind, Element) and isinstance(value.kind.of, rows.Container)
+    return call(e, "len" if is_list else "bool", [value]).parts[0] + " != 0" * is_list
 
 
 def attribute(e: Emitter, value: Value, name: str) -> Value:
@@ -207,15 +223,16 @@ def method(
 
 
 def iterated(e: Emitter, value: Value) -> tuple[str, Callable[[str], Value]]:
-    """How many items a loop over a text or byte string has, and what gives the next one."""
+    """How many items a loop over a text, byte string or list has, and what gives the next one."""
     count = e.bind(call(e, "len", [value]).parts[0])
     if value.kind == BYTES:
-        byte = e.use(get_byte)
-        return count, lambda k: Value(
-            Number("i8"), (e.bind(f"{byte}({value.parts[0]} + _ck_i8({k}))"),)
-        )
-    if value.kind != TEXT:
-        raise e.failure(f"{value.kind.words} has no items")
+        byte = f"{e.use(get_byte)}({value.parts[0]} + _ck_i8({{}}))"
+        return count, lambda k: Value(Number("i8"), (e.bind(byte.format(k)),))
+    kind = value.kind.of if isinstance(value.kind, Element) else None
+    if isinstance(kind, rows.Container):
+        item = kind.items[0]
+        at = f"{e.use(item_place)}(_ck_i8({item.words}), {value.parts[0]}, _ck_i8({{}}))"
+        return count, lambda k: _returned(e, item, e.bind(_item(e, item, at.format(k))))
     place = e.fresh()
     e.emit(f"{place} = _ck_i8(0)")
 

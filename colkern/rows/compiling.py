@@ -54,6 +54,7 @@ BODIES = (
     row_decimals.is_of_scale,
     row_decimals.of_integer,
     row_decimals.of_scale,
+    row_results.leave,
     row_results.put,
     row_results.row_bytes,
     row_results.row_text,

@@ -53,6 +53,9 @@ PLAIN = {
 }
 """The kinds without parts, by name."""
 
+HELD_BY_PYTHON = {name: Kind(name) for name in ("address", "hash", "matcher", "template", "uuid")}
+"""The kinds of what only Python makes, in rows that are left to it."""
+
 
 @dataclass(frozen=True)
 class Aware(Kind):
@@ -60,9 +63,11 @@ class Aware(Kind):
 
     Args:
         zone: The time zone, one object for all values of a kind.
+        shown: How Python shows it: zones of one offset are equal, whatever their names are.
     """
 
     zone: tzinfo | None = None
+    shown: str = ""
 
     def __str__(self) -> str:
         return f"datetime[{self.zone}]"
@@ -197,7 +202,7 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
 
 def datetime_in(zone: tzinfo | None) -> Kind:
     """The kind of a datetime in a zone, or without one."""
-    return DATETIME if zone is None else Aware("aware", zone=zone)
+    return DATETIME if zone is None else Aware("aware", zone=zone, shown=repr(zone))
 
 
 def kind_of_datetime(value: datetime) -> Kind:

@@ -4,7 +4,7 @@
     t_1 = state_0 + value_0
 
 A row that looks at the state before it waits for the row before it, and no compiler makes vectors of that.
-In a block of `ROWS` rows, a number of the state that is at most `STATE` at first, and to which a row adds
+In a block of `BLOCK` rows, a number of the state that is at most `STATE` at first, and to which a row adds
 at most `STEPS` numbers of at most `REACH` each, stays within 64 bits. So in such a block, it is enough to
 look at what is added.
 """
@@ -15,7 +15,6 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-ROWS = 1 << 10
 STEPS = 1 << 2
 REACH = 1 << 48
 STATE = 1 << 61

@@ -25,7 +25,6 @@ from numba import njit
 import colkern as ck
 from colkern.cuda import memory
 from colkern.jit import build_rows
-from colkern.jit.building.rows import rows_and_offsets
 from colkern.operations.moving import to_device, to_host
 
 
@@ -120,8 +119,6 @@ def rows_have_any_number_of_values() -> None:
     assert built(split, len(texts), column(texts), 2, returns=WORDS) == expected
     assert built(njit(split), len(texts), column(texts), np.int64(2), returns=WORDS) == expected
     assert built(split, 0, column(texts), 2, returns=WORDS) == []
-    _, offsets = rows_and_offsets(split, 5, (column(texts), 2), WORDS)
-    assert offsets.tolist() == [0, 1, 2, 3, 3, 4]
 
 
 def count_down(i, numbers, out):

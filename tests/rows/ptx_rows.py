@@ -13,7 +13,7 @@ from jit.ptx_kernels import in_pages, memory_of, parameters
 import colkern as ck
 from colkern.cuda import adapter
 from colkern.memory import HOST
-from colkern.rows.device import MAX_ROW_BYTES, OnDevice
+from colkern.rows.device import Grid, OnDevice
 from colkern.rows.plan import Plan
 from colkern.targets import target_of
 
@@ -36,7 +36,7 @@ class ByPtx:
         """The results, and how many rows were left to Python, by line."""
         given_columns = [array for column in columns for array in memory_of(column)]
 
-        def start(*given: Any) -> None:
+        def launch(blocks: int, *given: Any) -> None:
             arrays = [value for value in given if isinstance(value, np.ndarray)]
             values: list[int] = []
             for value in given:
@@ -44,13 +44,14 @@ class ByPtx:
                 values += parameters(value) if is_array else [int(value) % (1 << 64)]
             arrays += [*self._on_device._pools.values(), *given_columns]
             memory = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes]
-            arenas = int(given[3])
-            memory.append((arenas, arenas + BLOCKS * THREADS * MAX_ROW_BYTES))
-            self._made(given).launch(BLOCKS, THREADS, values, in_pages(memory))
+            arenas, row_bytes = int(given[3]), int(given[4])
+            memory.append((arenas, arenas + blocks * THREADS * row_bytes))
+            self._made(given).launch(blocks, THREADS, values, in_pages(memory))
 
-        threads = BLOCKS * THREADS
         target = target_of(HOST)
-        made, left = self._on_device._run(columns, columns[0].length, target, threads, start)
+        made, left = self._on_device._run(
+            columns, columns[0].length, target, Grid(BLOCKS, THREADS), launch
+        )
         made.validate(full=True)
         return made, {site.line if site else 0: count for site, count in left.items()}
 

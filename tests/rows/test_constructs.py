@@ -294,3 +294,82 @@ def shown(word: str, n: int) -> str:
 
 def test_lists_and_tuples_as_text() -> None:
     checked(shown, [*WORDS, ("it's", 0)], ["repr"])
+
+
+# `finally`
+
+
+def after_what_an_outer_try_catches(word: str, n: int) -> int:
+    try:
+        try:
+            total = n // len(word)
+        finally:
+            n += 100
+    except ZeroDivisionError:
+        return n
+    return total + n
+
+
+def after_what_leaves_loops(word: str, n: int) -> int:
+    total = 0
+    for letter in word:
+        try:
+            for other in word:
+                if total > 40:
+                    return total * 1000 + n
+                if other > letter:
+                    break
+                total += n
+            if letter == "a":
+                continue
+            if letter == "x":
+                break
+            total += 7
+        finally:
+            total += 100 if letter < "m" else 1
+    return total
+
+
+def before_a_result(word: str, n: int) -> list[str]:
+    letters = [word]
+    try:
+        letters.append(word[n])
+        return letters
+    except IndexError:
+        return [*letters, "none"]
+    finally:
+        letters.append(f"{n}!")
+
+
+def instead_of_a_result(word: str, n: int) -> str | None:
+    try:
+        return word[n:][0] if n != 1 else word
+    finally:
+        if n != 1:
+            return word if n % 2 else None  # noqa: B012
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        after_what_an_outer_try_catches,
+        after_what_leaves_loops,
+        before_a_result,
+        instead_of_a_result,
+    ],
+)
+def test_finally_follows_all_that_leaves_a_try(function: Callable[..., Any]) -> None:
+    checked(function, [(word, n % 4) for word, n in [*WORDS, ("xxyz", 4), ("abba", 7)]])
+
+
+def test_what_a_finally_raises_is_raised() -> None:
+    def raising(word: str, n: int) -> str:
+        try:
+            return word[n]
+        finally:
+            n = 5 // len(word)
+
+    checked(raising, [("ab", 1)])
+    with pytest.raises(ZeroDivisionError) as caught:
+        ck.udf(raising)(ck.array([""]), ck.array([0]))
+    assert isinstance(caught.value.__context__, IndexError)

@@ -61,7 +61,7 @@ def _put_decimal(typingctx, out, slot, value):
 
     def codegen(context, builder, signature, args):
         stored, outside = emit_stored(builder, value, args[2], returns)
-        emit_store(builder, out, args[0], State.ITEMS, args[1], stored)
+        emit_store(builder, args[0], State.ITEMS, args[1], stored)
         return builder.not_(outside)
 
     return types.boolean(out, types.int64, value), codegen

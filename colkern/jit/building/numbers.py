@@ -200,16 +200,14 @@ def _ol_extend(out, values):
     if convert is None:
         raise TypingError(f"extend: {values.dtype} to a builder of {out.data_type}")
     item = out.item
-    measures = out.mode == "measure"
 
     def extend(out, values):
         row, count = row_of(out), len(values)
         ensure_slots(row, count)
         slot = length_of(row)
-        if not measures:
-            items = numba.carray(items_address(out), (slot + count,), item)
-            for k in range(count):
-                items[np.uint64(slot + k)] = convert(values[k])
+        items = numba.carray(items_address(out), (slot + count,), item)
+        for k in range(count):
+            items[np.uint64(slot + k)] = convert(values[k])
         set_length(row, slot + count)
 
     return extend

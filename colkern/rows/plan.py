@@ -201,8 +201,8 @@ class Plan:
         left = [words for _, noted in parts for words in noted]
         if not left and made.type == self.returns:
             return made, Counter()
-        words = np.concatenate([np.empty(0, np.int64), *left])
-        return self.completed(target, made, arrays, words >> 8, words & 255)
+        rows, numbers = np.concatenate([np.empty((0, 2), np.int64), *left]).T
+        return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
     def completed(
         self, target: Target, made: Array, arrays: Sequence[Any], rows: Items, numbers: Items
@@ -248,7 +248,7 @@ class Plan:
         passed: Sequence[Any],
         written: dict[str, NDArray[Any]],
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
-        """Run a range of rows: the bytes of its sinks, and the words of the rows that were left."""
+        """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
         arena = arena_of_thread()
         sinks = {
             sink.name: _Room(64 + int(self._bytes_a_row.get(sink.name, 16) * (stop - start)))
@@ -277,7 +277,7 @@ class Plan:
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
             if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
-                left.append(np.array([at << 8], np.int64))
+                left.append(np.array([[at, 0]], np.int64))
                 for slots in written.values():
                     # What was written before a sink was full.
                     slots[at] = 0
@@ -432,8 +432,8 @@ class _Room:
         return self._bytes[: int(self._header[1])]
 
     def taken(self) -> NDArray[np.int64]:
-        """The words that were appended, for which there is room again."""
-        words: NDArray[np.int64] = self.used().view(np.int64).copy()
+        """The pairs of words that were appended, for which there is room again."""
+        words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
         self._header[1] = 0
         return words
 
@@ -452,11 +452,11 @@ class _Arena:
     """The memory that a row's values lie in, of a thread.
 
     Attributes:
-        left: Room for the words of rows that are left to Python.
+        left: Room for rows that are left to Python, see `leave`.
     """
 
     def __init__(self) -> None:
-        self.left = _Room(8 * LEFT_AT_ONCE)
+        self.left = _Room(16 * LEFT_AT_ONCE)
         self._make(ARENA)
 
     def _make(self, size: int) -> None:

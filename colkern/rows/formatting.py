@@ -228,8 +228,9 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
         if match[5] == "%":
             pieces.append(constant("%"))
             continue
-        if match[1] and isinstance(right.kind, k.Tuple) and match[1] in right.kind.names:
-            item = right.items[right.kind.names.index(match[1])]
+        kind = right.kind
+        if isinstance(kind, k.Tuple) and k.is_row(kind) and match[1] in kind.names:
+            item = right.items[kind.names.index(match[1])]
             pieces.append(_percent_field(emitter, match, item))
             continue
         if not values or match[1]:
@@ -246,8 +247,7 @@ def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Valu
     """One field of `%`, as a specification of `format`."""
     flags, width, precision, letter = match[2], match[3], match[4] or "", match[5]
     if letter in "sr":
-        if letter == "r" or value.kind != k.TEXT:
-            value = text_of(emitter, value)
+        value = (represented if letter == "r" else text_of)(emitter, value)
         align = "<" if "-" in flags else ">"
         specification = f"{align}{width}{precision}" if width or precision else ""
         return with_specification(emitter, value, specification)

@@ -99,7 +99,14 @@ def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def _assign(emitter: Emitter, node: ast.Assign) -> None:
-    value = expression(emitter, node.value)
+    from colkern.rows.comprehensions import as_items
+
+    first, *others = node.targets
+    if isinstance(first, ast.Tuple | ast.List) and not others:
+        has_star = any(isinstance(target, ast.Starred) for target in first.elts)
+        value = as_items(emitter, node.value, None if has_star else len(first.elts))
+    else:
+        value = expression(emitter, node.value)
     for target in node.targets:
         bind_target(emitter, target, value)
 
@@ -416,7 +423,9 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
 
 
 def _try_finally(emitter: Emitter, node: ast.Try) -> None:
-    """A `try` whose `finally` changes variables alone: where the `try` ends otherwise, nobody sees that."""
+    """A `try` whose `finally` changes variables alone: where the function ends here, nobody sees that."""
+    if emitter.attempts or _leaves_loop([*node.body, *node.handlers, *node.orelse]):
+        emitter.refuse("a `finally` within a `try`, or that a `break` passes, has no compiled form")
     for statement in node.finalbody:
         for part in ast.walk(statement):
             if not isinstance(part, _UNSEEN):
@@ -427,7 +436,22 @@ def _try_finally(emitter: Emitter, node: ast.Try) -> None:
         statements(emitter, [derived(node, "try", make)])
     else:
         statements(emitter, node.body)
+    for name in stored_names(node.finalbody):
+        if name in emitter.env and any(k.containers_in(emitter.env[name].kind)):
+            emitter.refuse(f"a `finally` that changes the container {name} has no compiled form")
     statements(emitter, node.finalbody)
+
+
+def _leaves_loop(nodes: Sequence[ast.AST]) -> bool:
+    """Whether a `break` or `continue` leaves statements."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break | ast.Continue):
+            return True
+        is_loop = isinstance(node, ast.For | ast.While)
+        waiting += node.orelse if is_loop else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
+    return False
 
 
 _UNSEEN = (

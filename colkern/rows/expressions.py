@@ -266,7 +266,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         if len(left.items) != len(right.items):
             return constant(False)
-        same = [equal(emitter, a, b) for a, b in zip(left.items, right.items, strict=True)]
+        same = [_equal_items(emitter, *pair) for pair in zip(left.items, right.items, strict=True)]
         if any(value.is_constant and not value.constant for value in same):
             return constant(False)
         codes = [value.code for value in same if not value.is_constant]
@@ -309,6 +309,15 @@ def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
     kinds = [k.tuple_of(tuple(item.kind for item in side)) for side in items]
     a, b = (Value(kind, items=side) for kind, side in zip(kinds, items, strict=True))
     return equal(emitter, a, b)
+
+
+def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether items of two tuples are equal; of one NaN, which equals itself there, Python knows."""
+    codes = [inner(side).code for side in (left, right) if inner(side).kind.name == "float"]
+    if len(codes) == 2 and not (left.is_constant or right.is_constant):
+        a, b = map(emitter.bind, codes)
+        emitter.leave_if(f"({a} != {a}) & ({b} != {b})", "NaN in tuples")
+    return equal(emitter, left, right)
 
 
 def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
@@ -364,7 +373,7 @@ def _ordered(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if not left.items or not right.items:
         _, function = _OPERATORS[type(operation)]
         return constant(function(len(left.items), len(right.items)))
-    same = equal(emitter, left.items[0], right.items[0])
+    same = _equal_items(emitter, left.items[0], right.items[0])
     rest = [
         Value(k.tuple_of(tuple(i.kind for i in side.items[1:])), items=side.items[1:])
         for side in (left, right)

@@ -126,7 +126,7 @@ def unpacked(n: int) -> tuple[int, int, bool, list[int]]:
 
 def looked_at_once(n: int) -> list[int]:
     items = [1, 2, 3, 4, 5, n]
-    found = [x for x in [items.pop(), 3]] + list(tuple([items.pop()]))
+    found = [x + 0 for x in [items.pop(), 3]] + [*tuple([items.pop()])]  # noqa: C409
     found += [sum(x for x in (items.pop(), items.pop())), {1: items.pop()}.get(1, 0)]
     return [*found, int(items.pop() or items.pop() or 1), *items]
 
@@ -236,7 +236,7 @@ def changed_around(n: int) -> int:
 
 def limit_changed(n: int) -> int:
     limit = 3
-    for x in takewhile(lambda x: x < limit, [n, 5]):
+    for x in takewhile(lambda x: x < limit, [n, 5]):  # noqa: B023
         limit += x
     return limit
 
@@ -255,7 +255,7 @@ def factor_changed(n: int) -> int:
         (lambda n: bool(filter(None, [n])), AT_ONCE),
         (lambda n: len(map(abs, [n])), AT_ONCE),
         (lambda n: reversed([n]), AT_ONCE),
-        (lambda n: zip([n], [n])[0], AT_ONCE),
+        (lambda n: zip([n], strict=True)[0], AT_ONCE),
         (lambda n: list(x) + list(x) if (x := (k + n for k in (1, 2))) else 0, AT_ONCE),
         (changed_around, "factor changes while an iterator reads it"),
         (limit_changed, "limit changes while an iterator reads it"),

@@ -57,8 +57,19 @@ def test_sizes_that_are_flags_are_pythons() -> None:
     )
 
 
-def test_a_text_has_quotes_where_a_representation_is_asked_for() -> None:
-    checked(lambda word, n: "%r|%6r|%s" % (word, word, [word]) + f"{word!r}", WORDS[2:4])
+def converted(word: str, n: int) -> str:
+    text = "%r|%6r|%s" % (word, word, [word])  # noqa: UP031
+    return text + f"{word!r}|{n / 3!s:.3}|{n > 2!s:>7}" + "{!s:>6}".format(n > 2)  # noqa: UP032
+
+
+def test_conversions_go_before_a_format() -> None:
+    checked(converted, WORDS[2:4])
+
+
+def test_of_tuples_one_nan_equals_itself() -> None:
+    nan = float("nan")
+    rows = [(1.5, 2.0), (nan, 2.0), (0.0, nan)]
+    checked(lambda x, y: ((x, y) == (x, y), (x, 1) < (x, 2)), rows, ["NaN in tuples"])
 
 
 # Matches

@@ -95,7 +95,7 @@ class Output:
         self.is_nothing = inside in (k.NONE, k.NEVER)
         if isinstance(kind, k.Optional):
             self.slots.append(Slots(f"{name}_valid", np.uint8))
-        if isinstance(inside, k.Tuple):
+        if isinstance(inside, k.Compound):
             self.parts = [type(self)(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
         elif isinstance(inside, k.Container):
             self.item = type(self)(item_of(inside), f"{name}_item")

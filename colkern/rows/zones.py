@@ -17,7 +17,7 @@ from colkern.kernels import calendar, clock, row_values, row_zones
 from colkern.rows import kinds as k
 from colkern.rows.constants import sequence_kind
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.time_zones import fixed_offset, periods_of
+from colkern.rows.time_zones import fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
 
 Named: TypeAlias = Mapping[str, Value]
@@ -55,7 +55,8 @@ def _by_table(
     from colkern.rows.calls import invoked
 
     periods = periods_of(zone)
-    lists = [periods.starts, periods.offsets, *([periods.turns] if walls else [])]
+    lists = [with_stretches(periods.starts), periods.offsets]
+    lists += [with_stretches(periods.turns)] if walls else []
     arguments = [_table(emitter, words) for words in lists]
     return invoked(emitter, body, [*arguments, Value(k.INT, moment)], result, f"the zone {zone}")
 
@@ -216,7 +217,7 @@ def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
         if fixed_offset(zone) is not None:
             return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
         periods = periods_of(zone)
-        starts = _table(emitter, periods.starts)
+        starts = _table(emitter, with_stretches(periods.starts))
         from colkern.rows.calls import invoked
 
         moment = Value(k.INT, value.code)

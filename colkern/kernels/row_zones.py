@@ -17,7 +17,6 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
 
-
 STRETCH = 43
 """The binary logarithm of a stretch, in microseconds: so long that a table is small, and so short that few
 periods begin in one."""

@@ -84,6 +84,7 @@ class Called:
         check: As in `colkern.rows.methods`.
         arguments: What the body takes, each with what it takes it as: the name of a kind, or "".
         result: The kind of the result.
+        bindings: What the variables of the row stand for.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Called:
     check: str
     arguments: tuple[tuple[Value, str], ...]
     result: Kind
+    bindings: Mapping[str, Kind]
 
 
 def called(
@@ -106,9 +108,9 @@ def called(
     if None in operands or None in named.values():
         return None
     found = find(name, operands, named)  # type: ignore[arg-type]
-    if found is None or found[2]:
+    if found is None:
         return None
-    row, arguments, _ = found
+    row, arguments, bindings = found
     body: Any = row.method.body
     pairs = list(zip(arguments, row.parameters, strict=True))
     if row.method.made:
@@ -116,7 +118,7 @@ def called(
         pairs = [(value, one) for value, one in pairs if not one.is_constant]
     taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)
     given = tuple(pair for pair in taken if pair[0].kind != k.NONE)
-    return Called(name, body, row.method.check, given, row.result({}))
+    return Called(name, body, row.method.check, given, row.result(bindings), bindings)
 
 
 # Failures

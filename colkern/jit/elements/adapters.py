@@ -124,7 +124,8 @@ def adapter(
         [_value(one.code, one.type) for one in operands],
         {word: _value(one.code, one.type) for word, one in named.items()},
     )
-    if found is None:
+    if found is None or found.bindings:
+        # Lists are Numba's own.
         return None
     types_of = {one.code: one.type for one in (*operands, *named.values())}
     source, namespace = _Source(found).text(parameters, types_of)

@@ -79,10 +79,6 @@ def _implementation(
             break
         positional.append(one)
     by_name = {one.code: one for one in given[len(positional) :]}
-    if name in ("min", "max") and all(isinstance(kind, MomentType) for kind in operands):
-        sign = "<" if name == "min" else ">"
-        source = f"def adapter({parameters}):\n    return _1 if _1 {sign} _0 else _0\n"
-        return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
     return adapter(name, parameters, positional, by_name)
 
 
@@ -176,17 +172,6 @@ def _ol_contains(s, item):
     is_byte = isinstance(item, types.Integer) and not isinstance(_present(s), TextType)
     if not (is_element(s) or is_element(item) or (is_byte and isinstance(s, types.Bytes))):
         return None
-    if is_byte:
-
-        def contains_byte(s, item):
-            if item < 0 or item > 255:
-                raise ValueError("byte must be in range(0, 256)")
-            found = False
-            for byte in s:
-                found |= byte == item
-            return found
-
-        return contains_byte
     return adapter("in", "s, item", [Operand("item", item), Operand("s", s)], {})
 
 

@@ -86,6 +86,17 @@ def item(value: Bytes, index: int64) -> tuple[int64, Code]:
 
 
 @helper
+def has_byte(byte: int64, value: Bytes) -> tuple[Truth, Code]:
+    """`byte in value`."""
+    if byte < 0 or byte > 255:
+        return False, VALUE_ERROR
+    k = int64(0)
+    while k < value.size and get_byte(value.address + k) != byte:
+        k += 1
+    return k < value.size, DONE
+
+
+@helper
 def ord_of(value: Bytes) -> tuple[int64, Code]:
     """`ord(value)`."""
     if value.size != 1:

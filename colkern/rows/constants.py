@@ -75,6 +75,8 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
 def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
     if k.is_row(kind) and not to_equal:
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
+    if isinstance(kind, k.Record):
+        raise UnsupportedError(f"{kind}: nothing looks for a data class among others")
     if isinstance(kind, k.Tuple):
         return [part for item in kind.items for part in _parts_of(item, to_equal)]
     if isinstance(kind, k.Optional):

@@ -137,7 +137,8 @@ class OnDevice:
         made = output.array(target, written, length, plan.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return plan.completed(target, made, arrays, marks)
+        rows = marks.nonzero()[0]
+        return plan.completed(target, made, arrays, rows, marks[rows].astype(np.int64))
 
     def _needs_more(self, marks: Items, row_bytes: int) -> bool:
         """Whether many rows had no room in arenas of some size; later ones are larger then."""

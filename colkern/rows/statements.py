@@ -14,9 +14,9 @@ from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
-from colkern.rows.emitter import Attempt, Emitter, Unsettled, derived
+from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Attempt, Emitter, Unsettled, derived
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
-from colkern.rows.values import NONE, Value, tuple_of_values
+from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
 
 @dataclass
@@ -102,11 +102,12 @@ def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def _assign(emitter: Emitter, node: ast.Assign) -> None:
-    target = node.targets[0]
-    if isinstance(node.value, ast.GeneratorExp) and isinstance(target, ast.Tuple | ast.List):
-        from colkern.rows.comprehensions import asked_for
+    from colkern.rows.comprehensions import as_items
 
-        value = asked_for(emitter, node.value, target.elts)
+    first, *others = node.targets
+    if isinstance(first, ast.Tuple | ast.List) and not others:
+        has_star = any(isinstance(target, ast.Starred) for target in first.elts)
+        value = as_items(emitter, node.value, None if has_star else len(first.elts))
     else:
         value = expression(emitter, node.value)
     for target in node.targets:
@@ -348,9 +349,11 @@ def rounds(
 
 
 def _pass_on(emitter: Emitter) -> None:
-    """Behind a loop within a `try`: go on to its end if something was raised in the loop."""
+    """Behind a loop within a `try`: go on to its end if the loop raised something, or returned."""
     if emitter.attempts:
-        with emitter.within(f"if {emitter.attempts[-1].code} != 0:"):
+        attempt = emitter.attempts[-1]
+        returns = f" or {attempt.flow} == {LEAVE}" if attempt.returned is not None else ""
+        with emitter.within(f"if {attempt.code} != 0{returns}:"):
             emitter.write("break")
 
 
@@ -383,25 +386,25 @@ def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _break(emitter: Emitter, node: ast.Break) -> None:
-    _leave_loop(emitter, 1)
+    _leave_loop(emitter, BREAK)
 
 
 def _continue(emitter: Emitter, node: ast.Continue) -> None:
-    _leave_loop(emitter, 2)
+    _leave_loop(emitter, CONTINUE)
 
 
 def _leave_loop(emitter: Emitter, flow: int) -> None:
     loop: Loop = emitter.loops[-1]
-    loop.is_left |= flow == 1
-    if flow == 1 and loop.broken and len(emitter.attempts) == loop.attempts:
+    loop.is_left |= flow == BREAK
+    if flow == BREAK and loop.broken and len(emitter.attempts) == loop.attempts:
         emitter.write(f"{loop.broken} = True")
     if len(emitter.attempts) > loop.attempts:
         attempt = emitter.attempts[-1]
-        attempt.uses_flow = True
+        attempt.flows.add(flow)
         emitter.write(f"{attempt.flow} = {flow}")
         emitter.write("break")
     else:
-        emitter.write("break" if flow == 1 or loop.is_round else "continue")
+        emitter.write("break" if flow == BREAK or loop.is_round else "continue")
     emitter.dead = True
 
 
@@ -461,20 +464,10 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
-        head = len(emitter.block.lines)
-        emitter.write(f"{attempt.code} = 0")
-        emitter.attempts.append(attempt)
         before = dict(emitter.env)
-        with emitter.within("while True:"):
-            statements(emitter, node.body)
-            ended, after = emitter.dead, dict(emitter.env)
-            emitter.write("break")
-        emitter.attempts.pop()
-        emitter.dead = False
-        if attempt.uses_flow:
-            emitter.block.lines.insert(head, f"{attempt.flow} = 0")
-            _follow(emitter, attempt)
-        emitter.dead = False
+        ended = _attempt(emitter, attempt, node.body)
+        after = dict(emitter.env)
+        _follow(emitter, attempt)
 
         def fine() -> None:
             emitter.env = after
@@ -501,40 +494,60 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
         )
 
 
-def _try_finally(emitter: Emitter, node: ast.Try) -> None:
-    """A `try` whose `finally` changes variables alone: where the `try` ends otherwise, nobody sees that."""
-    for statement in node.finalbody:
-        for part in ast.walk(statement):
-            if not isinstance(part, _UNSEEN):
-                emitter.node = statement
-                emitter.refuse(f"{type(part).__name__} in a `finally` has no compiled form")
-    if node.handlers:
-        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
-        statements(emitter, [derived(node, "try", make)])
-    else:
-        statements(emitter, node.body)
-    statements(emitter, node.finalbody)
-
-
-_UNSEEN = (
-    ast.Assign,
-    ast.AugAssign,
-    ast.Pass,
-    ast.Name,
-    ast.Constant,
-    ast.expr_context,
-    ast.BinOp,
-    ast.operator,
-)
+def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
+    """What a `try` attempts; whether control never comes to its end."""
+    head, block = len(emitter.block.lines), emitter.block
+    emitter.write(f"{attempt.code} = 0")
+    emitter.attempts.append(attempt)
+    with emitter.within("while True:"):
+        statements(emitter, body)
+        ended = emitter.dead
+        emitter.write("break")
+    emitter.attempts.pop()
+    emitter.dead = False
+    if attempt.flows:
+        block.lines.insert(head, f"{attempt.flow} = 0")
+    if attempt.returned is not None:
+        pairs = zip(attempt.returned.parts, zeros(attempt.returned.kind), strict=True)
+        block.lines[head:head] = [f"{part} = {zero}" for part, zero in pairs]
+    return ended
 
 
 def _follow(emitter: Emitter, attempt: Attempt) -> None:
-    """The `break` or `continue` that left a `try`."""
-    for flow in (1, 2):
+    """The `break`, `continue` or `return` that left a `try`."""
+    for flow in sorted(attempt.flows):
         with emitter.within(f"if {attempt.flow} == {flow}:"):
-            emitter.dead = False
-            _leave_loop(emitter, flow)
+            if attempt.returned is not None and flow == LEAVE:
+                emitter.leave(attempt.returned)
+            else:
+                _leave_loop(emitter, flow)
         emitter.dead = False
+
+
+def _try_finally(emitter: Emitter, node: ast.Try) -> None:
+    """A `try` with a `finally`, whose statements follow whatever ends the rest, and then that goes on."""
+    body = node.body
+    if node.handlers:
+        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
+        body = [derived(node, "try", make)]
+    names = stored_names([*body, *node.finalbody])
+    attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"), is_final=True)
+    with emitter.in_cells(node, names):
+        before = dict(emitter.env)
+        ended = _attempt(emitter, attempt, body)
+        emitter.env = before
+        emitter.forget(names)
+        with emitter.within(f"if 0 < ({attempt.code} & 255) <= {row_values.NO_ROOM}:"):
+            emitter.reraise(attempt.code)
+        emitter.dead = False
+        statements(emitter, node.finalbody)
+        if emitter.dead:
+            return
+        with emitter.within(f"if {attempt.code} != 0:"):
+            emitter.reraise(attempt.code)
+        emitter.dead = False
+        _follow(emitter, attempt)
+        emitter.dead = ended
 
 
 def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:

@@ -311,6 +311,19 @@ def run_colkern(
     return to_host(result).to_pylist(), dict(Counter(made.report().left) - before)
 
 
+def run_device(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:
+    """The engine `ck.udf` over columns on a device, or on a simulated one.
+
+    A simulated thread is Python, which raises for `int(math.nan)` before the row can be left: `Refused`.
+    """
+    try:
+        return run_colkern(function, columns, on_device)
+    except (ArithmeticError, ValueError) as error:
+        if str(error).startswith("tid="):
+            raise Refused(f"the simulator raises: {error}") from error
+        raise
+
+
 @functools.cache
 def _compiled(function: Callable[..., Any]) -> Any:
     try:
@@ -321,7 +334,7 @@ def _compiled(function: Callable[..., Any]) -> Any:
 
 ENGINES: dict[str, Run] = {
     "colkern": run_colkern,
-    "device": functools.partial(run_colkern, layout=on_device),
+    "device": run_device,
     "python": run_python,
 }
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
-from cuda.ptx_machine import Allocation
 from cuda.ptx_machine import Kernel as Machine
-from jit.ptx_kernels import memory_of, parameters
+from jit.ptx_kernels import in_pages, memory_of, parameters
 
 import colkern as ck
 from colkern.cuda import adapter
-from colkern.kernels.text_words import PAGE
 from colkern.memory import HOST
 from colkern.rows.device import Grid, OnDevice
 from colkern.rows.plan import Plan
@@ -63,29 +58,8 @@ class ByPtx:
     def _made(self, given: Sequence[Any]) -> Machine:
         if self._machine is None:
             signature = [(v.dtype.str[1:], isinstance(v, np.ndarray)) for v in given]
-            with without_driver():
-                text = adapter.ptx(self._on_device.function, signature, CAPABILITY)
-            self._machine = Machine(text)
+            self._machine = Machine(adapter.ptx(self._on_device.function, signature, CAPABILITY))
         return self._machine
-
-
-def in_pages(memory: list[Allocation]) -> list[Allocation]:
-    """The pages that allocations lie in, as bodies read what is behind a text in its page."""
-    whole: list[Allocation] = []
-    for begin, end in sorted((begin & -PAGE, -(-end & -PAGE)) for begin, end in memory):
-        if whole and begin <= whole[-1][1]:
-            begin, end = whole[-1][0], max(end, whole.pop()[1])
-        whole.append((begin, end))
-    return whole
-
-
-@contextmanager
-def without_driver() -> Iterator[None]:
-    """Answers the compiler's question for the device that functions are compiled for."""
-    adapter.compiler()
-    device = types.SimpleNamespace(compute_capability=CAPABILITY)
-    with patch("numba.cuda.dispatcher.get_current_device", lambda: device):
-        yield
 
 
 @cache

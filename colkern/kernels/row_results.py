@@ -27,15 +27,14 @@ def put(sink: int64, address: int64, size: int64) -> int64:
 
 @helper
 def leave(sink: int64, row: int64, status: int64) -> bool:
-    """Append the word of a row that is left to Python; false if there is no room.
-
-    The word has the row's number, and in its lowest byte that of the place in the source.
-    """
+    """Append a row that is left to Python, and the number of the place; false if there is no room."""
     used = get_word(sink + int64(8))
-    if used + int64(8) > get_word(sink + int64(16)):
+    if used + int64(16) > get_word(sink + int64(16)):
         return False
-    set_word(get_word(sink) + used, row << int64(8) | status >> int64(8))
-    set_word(sink + int64(8), used + int64(8))
+    word = get_word(sink) + used
+    set_word(word, row)
+    set_word(word + int64(8), status >> int64(8))
+    set_word(sink + int64(8), used + int64(16))
     return True
 
 

@@ -201,7 +201,7 @@ class Emitter:
         changing: The variables that this loop assigns to.
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
-        read_later: The containers that generators read which the loops around this place go over.
+        read_later: The containers that iterators read which the loops around this place go over.
         gaps: How many statements without a compiled form were written so that they leave the row.
     """
 
@@ -248,6 +248,14 @@ class Emitter:
         del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
         del self.read_later[reads:]
         self.dead = False
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Find out about a value: what is written meanwhile is forgotten."""
+        before, was_dead = self.state(), self.dead
+        yield
+        self.restore(before)
+        self.dead = was_dead
 
     # Lines
 
@@ -374,6 +382,15 @@ class Emitter:
         finally:
             self.is_ahead = before
 
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """Note variables that are read now, and in Python later: they must not change meanwhile."""
+        for name in sorted(names):
+            if name in self.changing:
+                self.refuse(
+                    f"{name} changes while an iterator reads it, which has no compiled form"
+                )
+            self.read_later += k.containers_in(self.env[name].kind)
+
     def leave(self, value: Value) -> None:
         """Return a value: of a generator, the list of what it has yielded."""
         if self.yielded is not None:
@@ -429,7 +446,7 @@ class Emitter:
 
     def numbers(self, value: Value) -> Value:
         """A constant as code; other values as they are."""
-        if isinstance(value.kind, k.Tuple):
+        if isinstance(value.kind, k.Compound):
             items = tuple(self.numbers(item) for item in value.items)
             return replace(value, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
@@ -450,7 +467,7 @@ class Emitter:
                 of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
-        if isinstance(kind, k.Tuple):
+        if isinstance(kind, k.Compound):
             pairs = zip(value.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
         if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
@@ -528,7 +545,7 @@ class Emitter:
             if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")
-        if joined != has or k.has_constant(joined) != k.has_constant(has):
+        if joined != has or k.origins(joined) != k.origins(has):
             self.widened[key] = joined
             raise Wider
 
@@ -648,7 +665,7 @@ class Emitter:
 
         self.branch(test, side(then), side(otherwise))
         value = self.env.pop(name)
-        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Tuple)
+        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Compound)
         if value.kind.words == 0 and not is_known:
             self.refuse(f"an expression is {value.kind}")
         return value

@@ -32,6 +32,9 @@ from colkern.rows.values import loaded, of_parts, stored, zeros
 MOST_AT_ONCE = 1 << 10
 """So many rows at most are left to Python because that before them was."""
 
+_CHECK = re.compile(r"^( *)bad = max\(bad, (\d+) if (.*) else 0\)$", re.MULTILINE)
+"""What `Emitter.leave_if` writes."""
+
 Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
 
@@ -102,6 +105,10 @@ class Fold:
         kind = states.kind
         self._state_name = definition_of(function).parameters[0]
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
+        self._soft = self._program.sources[self._name]
+        # Where no vectors are made, a branch takes less time than what goes on with any value.
+        branch = rf"\1if \3:\n\1    return {', '.join((chr(92) + '2', *zeros(kind)))}"
+        self._program.sources[self._name] = _CHECK.sub(branch, self._soft)
         self._texts = [self._text(grouped) for grouped in (False, True)]
         self._pool = placed_pool(self._program)
 
@@ -133,7 +140,9 @@ class Fold:
             plain = self._plain_rows(call, names, new)
             return loop_text(call, step, ["states"], load, store, plain=plain)
         find = f"state = states + i8(groups[i]) * {8 * kind.words}"
-        return loop_text(call, [find, *load, *step, *store], ["groups", "states"])
+        row = [find, *load, *step, *store]
+        plain = [] if call.one_by_one else plain_rows(row, False)
+        return loop_text(call, row, ["groups", "states"], plain=plain)
 
     def _plain_rows(self, call: Call, names: Sequence[str], new: Sequence[str]) -> list[str]:
         """Lines for rows without nulls, which update a copy of the state: one of them may be left."""
@@ -142,7 +151,7 @@ class Fold:
         row = [*call.lines, *new]
         if not call.leaves:
             return plain_rows(row, False)
-        sources, near = self._program.sources, f"{self._name}_near"
+        near = f"{self._name}_near"
         parameters = [f"{self._state_name}_{part}" for part in range(len(names))]
         numbers = [
             parameter if is_number else ""
@@ -150,14 +159,13 @@ class Fold:
                 parameters, _are_integers(self._states.kind), strict=True
             )
         ]
-        found = near_sums.near_sums(sources[self._name], near, numbers)
-        is_near = ""
-        if found is not None:
-            sources[near], carried = found
-            row = [line.replace(f"= {self._name}(", f"= {near}(") for line in row]
-            most = near_sums.STATE
-            own = [names[parameters.index(parameter)] for parameter in carried]
-            is_near = " and ".join(f"-{most} < {name} < {most}" for name in own)
+        renamed = self._soft.replace(f"def {self._name}(", f"def {near}(", 1)
+        found = near_sums.near_sums(self._soft, near, numbers)
+        self._program.sources[near], carried = found or (renamed, [])
+        row = [line.replace(f"= {self._name}(", f"= {near}(") for line in row]
+        most = near_sums.STATE
+        own = [names[parameters.index(parameter)] for parameter in carried]
+        is_near = " and ".join(f"-{most} < {name} < {most}" for name in own)
         for name in names:
             row = [re.sub(rf"\b{name}\b", f"n{name}", line) for line in row]
         begin = [f"n{name} = {name}" for name in names]
@@ -221,7 +229,7 @@ class Fold:
             noted = arena.left.taken()
             if not len(noted) and arena.grow():
                 continue
-            site = self._program.site_of(int(noted[0]) & 255 if len(noted) else 0)
+            site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:
                 raise self._refusal(at, site)
             # Where one row after the other is left, more and more of them are, before the next attempt.

@@ -12,8 +12,9 @@ import inspect
 import operator
 import re
 import types
+import typing
 import zoneinfo
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from colkern.errors import shown
@@ -33,8 +34,14 @@ from colkern.rows.expressions import (
     needed,
     truth,
 )
-from colkern.rows.front import is_generator, plain_function
-from colkern.rows.iteration import VIEWS, view_of_row
+from colkern.rows.front import plain_function
+from colkern.rows.iteration import (
+    VIEWS,
+    is_iterator,
+    makes_iterator,
+    refuse_iterator,
+    view_of_row,
+)
 from colkern.rows.library import public_name, replacement
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.table import table
@@ -51,9 +58,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
     ):
         emitter.refuse("`*` and `**` in a call have no compiled form")
     if isinstance(node.func, ast.Attribute):
-        owner = expression(emitter, node.func.value)
-        if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
-            owner = looked_into(emitter, node.func.value)
+        is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
+        owner = (looked_into if is_read else expression)(emitter, node.func.value)
         if not owner.is_constant or owner.kind.name != "object":
             owner = emitter.plain(owner, row_values.ATTRIBUTE_ERROR)
             return method(emitter, node, owner, node.func.attr)
@@ -98,6 +104,14 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if (kind.name, name) in (("list", "append"), ("set", "add")) and len(node.args) == 1:
             add(emitter, owner, (expression(emitter, node.args[0]),))
             return NONE
+        if (kind.name, name) in (("list", "extend"), ("set", "update")) and any(
+            is_iterator(emitter, part) for part in node.args
+        ):
+            from colkern.rows.comprehensions import items
+
+            for part in node.args:
+                items(emitter, part, lambda value: add(emitter, owner, (value,)))
+            return NONE
         if name in ("items", "keys", "values"):
             emitter.refuse(f"{name}() has a compiled form only in a loop")
     if isinstance(kind, Match):
@@ -107,15 +121,15 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         return call(emitter, f"{kind.name}.{name}", [owner])
     if isinstance(kind, k.Container) and name == "sort" and node.keywords:
         return _sorted_in_place(emitter, node, owner)
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         return _method_of_row(emitter, node, owner, name)
     if kind == k.TEXT and name == "translate" and len(node.args) == 1:
         table = needed(emitter, node.args[0])
         return translated(emitter, owner, table.constant if table.is_constant else None)
-    if kind == k.TEXT and name == "join" and len(node.args) == 1:
+    if kind in (k.TEXT, k.BYTES) and name == "join" and len(node.args) == 1:
         from colkern.rows.comprehensions import as_list
 
-        return call(emitter, "str.join", [owner, as_list(emitter, node.args[0])])
+        return call(emitter, f"{kind.name}.join", [owner, as_list(emitter, node.args[0])])
     if kind == k.TEXT and name == "format" and owner.is_constant:
         from colkern.rows.formatting import formatted
 
@@ -164,7 +178,7 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
 def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a named tuple, a data class, or a dictionary with constant keys."""
     kind = owner.kind
-    assert isinstance(kind, k.Tuple)
+    assert isinstance(kind, k.Compound)
     arguments, named = _arguments_as_they_are(emitter, node)
     if k.is_row(kind):
         if name in VIEWS and not arguments:
@@ -177,7 +191,7 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
                 return owner.items[kind.names.index(arguments[0].constant)]
             return arguments[1] if len(arguments) > 1 else NONE
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
-    if name == "_replace" and set(named) <= set(kind.names):
+    if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
         pairs = zip(kind.names, owner.items, strict=True)
         items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
         kinds = tuple(item.kind for item in items)
@@ -227,8 +241,8 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
     function = replacement(plain_function(function))
-    if is_generator(function) and emitter.gone_over is not node:
-        emitter.refuse("a generator has a compiled form only where its items are asked for at once")
+    if makes_iterator(function) and emitter.gone_over is not node:
+        refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         from colkern.rows.functions import local_function
 
@@ -356,10 +370,31 @@ def _fields(kind: type) -> tuple[str, ...] | None:
     return None
 
 
+_WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
+"""Special methods that no compiled code would call."""
+
+_GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
+
+
+def _written_methods(kind: type) -> Iterator[str]:
+    """The special methods of a class of rows that a user wrote."""
+    for base in kind.__mro__:
+        for name, own in vars(base).items():
+            is_special = name.startswith("__") and name not in _WITHOUT_MEANING
+            code = getattr(own, "__code__", None)
+            if is_special and code is not None and code.co_filename not in _GENERATING:
+                yield name
+
+
 def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
     arguments, named = _arguments_as_they_are(emitter, node)
+    signature = inspect.signature(kind)
+    written = next(_written_methods(kind), "")
+    if written or tuple(signature.parameters) != _fields(kind):
+        what = written or "parameters that are not its fields"
+        emitter.refuse(f"the class {kind.__name__} has {what}, which has no compiled form")
     try:
-        bound = inspect.signature(kind).bind(*arguments, **named)
+        bound = signature.bind(*arguments, **named)
     except TypeError as error:
         emitter.refuse(str(error))
     bound.apply_defaults()
@@ -398,7 +433,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
     named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         return issubclass(kind.form, classes)
     if kind.name not in named:
         emitter.refuse(f"isinstance() of {kind} has no compiled form")
@@ -490,11 +525,10 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 def _first_true(emitter: Emitter, node: ast.BoolOp, name: str) -> Value:
     """`int` or `float` of the first operand of `or` that is true."""
-    left = expression(emitter, node.values[0])
     rest = node.values[1:]
     if isinstance(node.op, ast.And) or len(rest) > 1:
-        value = expression(emitter, node)
-        return call(emitter, name, [emitter.plain(value)])
+        return call(emitter, name, [needed(emitter, node)])
+    left = expression(emitter, node.values[0])
     test = emitter.numbers(truth(emitter, left)).code
     there = inner(left)
 
@@ -521,9 +555,6 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     set: _folding("as_new_set"),
     dict: _folding("as_new_dict"),
     tuple: _folding("as_tuple"),
-    map: _folding("mapped"),
-    filter: _folding("as_new_list_of"),
-    reversed: _folding("as_new_list_of"),
     next: _folding("first"),
     collections.Counter: _folding("counted"),
     collections.defaultdict: _folding("default_dict"),

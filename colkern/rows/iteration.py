@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
+from typing import NoReturn
 
 from colkern.errors import CompileError
 from colkern.kernels import row_ranges, row_values, text_characters
@@ -75,7 +76,8 @@ def each(
                 emitter.write("break")
 
     def loop() -> None:
-        outer, emitter.changing = emitter.changing, names
+        outer = emitter.changing
+        emitter.changing = {*outer, *names} if emitter.is_ahead else names
         try:
             source = source_of(emitter, iterable, any_order)
         finally:
@@ -108,7 +110,8 @@ def each(
         rounds(emitter, node, targets, names - targets, bodies, orelse)
 
     _first_that_compiles(emitter, loop, one_by_one)
-    del emitter.read_later[read_later:]
+    if not emitter.is_ahead:
+        del emitter.read_later[read_later:]
 
 
 MOST_ROUNDS_APART = 16
@@ -201,6 +204,21 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     return ""
 
 
+def is_iterator(emitter: Emitter, node: ast.expr) -> bool:
+    """Whether an expression makes an iterator, of which each item is asked for once."""
+    return isinstance(node, ast.GeneratorExp) or builtin_of(emitter, node) in _ITERATORS
+
+
+def makes_iterator(function: object) -> bool:
+    """Whether a function makes an iterator."""
+    return is_generator(function) or (isinstance(function, type) and issubclass(function, Iterator))
+
+
+def refuse_iterator(emitter: Emitter) -> NoReturn:
+    """Refuse an iterator that is a value: a list in its place could be gone over twice."""
+    emitter.refuse("an iterator has a compiled form only where its items are asked for at once")
+
+
 def known_object(emitter: Emitter, node: ast.expr) -> object:
     """The object that a name, or one of a module or class, is known to mean; None if it is not."""
     if isinstance(node, ast.Name):
@@ -228,6 +246,9 @@ _MEANINGS = {
     "islice": itertools.islice,
     "takewhile": itertools.takewhile,
 }
+
+
+_ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "yield"} - {"range"}
 
 
 def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> Source:
@@ -394,9 +415,12 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
         return source_of_value(emitter, constant(value.constant[::-1]))
     if isinstance(value.kind, k.Tuple):
         return _few(emitter, list(value.items[::-1]))
-    step_back = constant(-1)
-    none = constant(None)
-    return source_of_value(emitter, call(emitter, "[::]", [value, none, none, step_back]))
+    if isinstance(value.kind, k.Container):
+        from colkern.rows.containers import items_of
+
+        return items_of(emitter, value, backwards=True)
+    whole = [constant(bound) for bound in (None, None, -1)]
+    return source_of_value(emitter, call(emitter, "[::]", [value, *whole]))
 
 
 def _view(emitter: Emitter, node: ast.Call) -> Source:

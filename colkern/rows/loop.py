@@ -284,7 +284,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
     return jit(
         plain,
         key=key,
-        prepare=lambda: namespace.update(namespace_of(program, title)),
+        prepare=lambda: namespace.update(namespace_of(program, title, "bad" in text)),
         outermost=True,
         name=title,
         pipeline_class=LoopCompiler,

@@ -98,7 +98,7 @@ class Plan:
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
                 f'{first.reason}\n  File "{first.path}", line {first.line}'
             )
-        if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
+        if isinstance(returns, s.Map) and isinstance(self.kind, k.Compound):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
         if isinstance(returns, type):
@@ -124,6 +124,7 @@ class Plan:
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
         self._pool = placed_pool(program)
+        self._pool_address = self._pool.ctypes.data
         memory = self.source.output.memory()
         self._slots = [part for part in memory if isinstance(part, Slots)]
         self._sinks = [part for part in memory if isinstance(part, Sink)]
@@ -190,19 +191,20 @@ class Plan:
         except Exception as error:
             self._explain(error)
             raise
-        for sink in self._sinks:
-            pieces = [used[sink.name] for used, _ in parts]
-            written[sink.name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         output, target = self.source.output, target_of(HOST)
-        output.spread(written)
+        if self._sinks:
+            for sink in self._sinks:
+                pieces = [used[sink.name] for used, _ in parts]
+                written[sink.name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+            output.spread(written)
         made = output.array(target, written, length, self.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
         left = [words for _, noted in parts for words in noted]
         if not left and made.type == self.returns:
             return made, Counter()
-        words = np.concatenate([np.empty(0, np.int64), *left])
-        return self.completed(target, made, arrays, words >> 8, words & 255)
+        rows, numbers = np.concatenate([np.empty((0, 2), np.int64), *left]).T
+        return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
     def completed(
         self, target: Target, made: Array, arrays: Sequence[Any], rows: Items, numbers: Items
@@ -248,7 +250,7 @@ class Plan:
         passed: Sequence[Any],
         written: dict[str, NDArray[Any]],
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
-        """Run a range of rows: the bytes of its sinks, and the words of the rows that were left."""
+        """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
         arena = arena_of_thread()
         sinks = {
             sink.name: _Room(64 + int(self._bytes_a_row.get(sink.name, 16) * (stop - start)))
@@ -261,23 +263,23 @@ class Plan:
                 stop,
                 valid,
                 arena.begin().address,
-                self._pool.ctypes.data,
+                self._pool_address,
                 arena.left.address,
                 *passed,
                 *written.values(),
                 *(room.address for room in sinks.values()),
             )
-            if len(noted := arena.left.taken()):
-                left.append(noted)
+            if count := arena.left.size():
+                left.append(arena.left.taken())
             if at >= stop:
                 return self._used(sinks, stop - start), left
-            if len(noted) == LEFT_AT_ONCE:
+            if count == 16 * LEFT_AT_ONCE:
                 continue
             for name, room in sinks.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
             if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
-                left.append(np.array([at << 8], np.int64))
+                left.append(np.array([[at, 0]], np.int64))
                 for slots in written.values():
                     # What was written before a sink was full.
                     slots[at] = 0
@@ -288,7 +290,7 @@ class Plan:
     def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
         used = {name: room.used() for name, room in sinks.items()}
-        if rows and used:
+        if rows and sinks:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
             }
@@ -427,22 +429,26 @@ class _Room:
         self._header = np.array([self._bytes.ctypes.data, 0, size], np.int64)
         self.address = self._header.ctypes.data
 
+    def size(self) -> int:
+        """How many bytes were appended."""
+        return int(self._header[1])
+
     def used(self) -> NDArray[Any]:
         """What was appended."""
-        return self._bytes[: int(self._header[1])]
+        return self._bytes[: self.size()]
 
     def taken(self) -> NDArray[np.int64]:
-        """The words that were appended, for which there is room again."""
-        words: NDArray[np.int64] = self.used().view(np.int64).copy()
+        """The pairs of words that were appended, for which there is room again."""
+        words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
         self._header[1] = 0
         return words
 
     def grow(self) -> bool:
         """Make room for twice as much; false if there is room for any row."""
-        if len(self._bytes) - int(self._header[1]) >= MOST_ARENA:
+        if len(self._bytes) - self.size() >= MOST_ARENA:
             return False
         wider = np.empty(2 * len(self._bytes), np.uint8)
-        wider[: int(self._header[1])] = self.used()
+        wider[: self.size()] = self.used()
         self._bytes = wider
         self._header[0], self._header[2] = wider.ctypes.data, len(wider)
         return True
@@ -452,11 +458,11 @@ class _Arena:
     """The memory that a row's values lie in, of a thread.
 
     Attributes:
-        left: Room for the words of rows that are left to Python.
+        left: Room for rows that are left to Python, see `leave`.
     """
 
     def __init__(self) -> None:
-        self.left = _Room(8 * LEFT_AT_ONCE)
+        self.left = _Room(16 * LEFT_AT_ONCE)
         self._make(ARENA)
 
     def _make(self, size: int) -> None:

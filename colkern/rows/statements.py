@@ -102,7 +102,14 @@ def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def _assign(emitter: Emitter, node: ast.Assign) -> None:
-    value = expression(emitter, node.value)
+    from colkern.rows.comprehensions import as_items
+
+    first, *others = node.targets
+    if isinstance(first, ast.Tuple | ast.List) and not others:
+        has_star = any(isinstance(target, ast.Starred) for target in first.elts)
+        value = as_items(emitter, node.value, None if has_star else len(first.elts))
+    else:
+        value = expression(emitter, node.value)
     for target in node.targets:
         bind_target(emitter, target, value)
 

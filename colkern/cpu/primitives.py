@@ -42,6 +42,7 @@ from colkern.kernels.intrinsics import wrapped as wrapped
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 _INDEX = ir.IntType(32)
+_VECTOR = ir.VectorType(_BYTE, 32)
 
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
@@ -263,13 +264,24 @@ def get_unaligned(typingctx: Typing, address: Type) -> Intrinsic:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def copy_piece(typingctx: Typing, target: Type, source: Type) -> Intrinsic:
+    """A load and a store of a vector."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        target, source = (builder.inttoptr(arg, _VECTOR.as_pointer()) for arg in args)
+        builder.store(builder.load(source, align=1), target, align=1)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def character_starts(typingctx: Typing, address: Type) -> Intrinsic:
     """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        kind = ir.VectorType(_BYTE, 32)
-        piece = builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
-        starts = builder.icmp_signed(">", piece, ir.Constant(kind, [-65] * 32))
+        piece = builder.load(builder.inttoptr(args[0], _VECTOR.as_pointer()), align=1)
+        starts = builder.icmp_signed(">", piece, ir.Constant(_VECTOR, [-65] * 32))
         return builder.zext(builder.bitcast(starts, ir.IntType(32)), _WORD)
 
     return types.uint64(types.uint64), generate

@@ -264,6 +264,12 @@ def set_unaligned(address: int64, value: int64) -> None:
     ctypes.c_int64.from_address(int(address)).value = int(value)
 
 
+def copy_piece(target: int64, source: int64) -> None:
+    """The 32 bytes at an address = those at another, by words in order where they overlap."""
+    for k in range(int64(0), int64(32), int64(8)):
+        set_unaligned(target + k, get_unaligned(source + k))
+
+
 def bits_of_float(value: float64) -> int64:
     """The bits of a float64."""
     return int64(np.float64(value).view(np.int64))
@@ -334,6 +340,7 @@ PRIMITIVES = (
     set_word,
     get_unaligned,
     set_unaligned,
+    copy_piece,
     bits_of_float,
     float_of_bits,
     wrapped,

@@ -1,7 +1,7 @@
 """Results of row functions on their way into a column.
 
-A sink is memory that results of any size are appended to: the address of three words, which are the address
-of the memory, how many bytes are used, and how many there are.
+A sink is memory that results of any size are appended to. It is the address of two words, as an arena is:
+where the next bytes go, and where the memory ends. The bytes begin `HEADER` bytes behind that address.
 """
 
 from __future__ import annotations
@@ -13,16 +13,30 @@ from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_values import Bytes, Text, is_ascii
 from colkern.kernels.text_words import SPILL, write_part
 
+HEADER = 64
+"""The bytes before those of a sink: results are aligned as Arrow has them."""
+
+
+@helper
+def write_at(sink: int64, place: int64, address: int64, size: int64) -> int64:
+    """Write bytes at a place of a sink, or leave them there: the place behind them; 0 if there is no room."""
+    end = place + size
+    if end + SPILL > get_word(sink + int64(8)):
+        return int64(0)
+    if address != place:
+        write_part(place, address, size)
+    return end
+
 
 @helper
 def put(sink: int64, address: int64, size: int64) -> int64:
-    """Append bytes: where they begin in the sink; -1 if there is no room, and nothing is appended."""
-    used = get_word(sink + int64(8))
-    if used + size + SPILL > get_word(sink + int64(16)):
-        return int64(-1)
-    write_part(get_word(sink) + used, address, size)
-    set_word(sink + int64(8), used + size)
-    return used
+    """Append bytes: where they begin; 0 if there is no room, and nothing is appended."""
+    place = get_word(sink)
+    end = write_at(sink, place, address, size)
+    if end == 0:
+        return int64(0)
+    set_word(sink, end)
+    return place
 
 
 @helper

@@ -19,6 +19,7 @@ from colkern.kernels.primitives import (
 from colkern.kernels.row_lists import item_place, list_size
 from colkern.kernels.row_values import (
     DONE,
+    LAST_IS_TEXT,
     LEFT,
     NO_ROOM,
     TYPE_ERROR,
@@ -47,21 +48,25 @@ MARGIN = SPILL + 16
 
 
 @helper
-def end_behind(stop: int64) -> int64:
-    """Where the arena ends if its last text ends at `stop`.
+def text_place(arena: Arena) -> int64:
+    """Where the next text begins, which needs no alignment."""
+    return get_word(arena) & int64(~LAST_IS_TEXT)
 
-    By this, `concat` knows that text: the arena ends at a multiple of 8 behind all that is no text. One
-    of eight texts ends at such a place, and is not known again.
-    """
-    return ((stop + SPILL + 7) & int64(-8)) + (stop & 7)
+
+@helper
+def end_behind(stop: int64) -> int64:
+    """The arena's first word if its last allocation is a text that ends at `stop`."""
+    return (stop + SPILL) | int64(LAST_IS_TEXT)
 
 
 @helper
 def allocate_text(arena: Arena, size: int64) -> int64:
-    """The address of a text to be written by words; 0 if there is no room."""
-    target = allocate(arena, size + MARGIN)
-    if target != 0:
-        set_word(arena, end_behind(target + size))
+    """The address of a text to be written by words, at any place; 0 if there is no room."""
+    target = text_place(arena)
+    stop = target + size
+    if size < 0 or stop > get_word(arena + 8) - MARGIN or stop < target:
+        return int64(0)
+    set_word(arena, end_behind(stop))
     return target
 
 
@@ -74,7 +79,7 @@ def concat(arena: Arena, left: Text, right: Text) -> tuple[Text, Code]:
     size = left.size + right.size
     target = left.address
     stop = target + left.size
-    if target > arena and stop & 7 != 0 and end_behind(stop) == get_word(arena):
+    if end_behind(stop) == get_word(arena):
         if stop + right.size + MARGIN > get_word(arena + 8):
             return Text(arena, int64(0), True), NO_ROOM
         set_word(arena, end_behind(target + size))
@@ -148,8 +153,8 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     """`text.replace(old, new, most)`; of an empty `old`, it is left."""
     if old.size == 0:
         return text, LEFT
-    # Written where the next allocation begins: how long it will be is not known before.
-    target = free_place(arena)
+    # Written where the next text begins: how long it will be is not known before.
+    target = text_place(arena)
     room = get_word(arena + 8) - MARGIN
     place = target
     limit = text.size - old.size + 1

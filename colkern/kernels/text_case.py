@@ -12,6 +12,7 @@ from colkern.kernels.primitives import (
     get_byte,
     get_unaligned,
     set_byte,
+    set_unaligned,
     set_word,
     shifted_right,
 )
@@ -36,12 +37,12 @@ def turned(arena: Arena, text: Text, first: int64, either: int64) -> tuple[Text,
         for k in range(int64(0), int64(SPILL), int64(8)):
             word = get_unaligned(text.address + k)
             letters = bytes_between(word | either, first, first + 25)
-            set_word(target + k, word ^ shifted_right(letters, int64(2)))
+            set_unaligned(target + k, word ^ shifted_right(letters, int64(2)))
         return Text(target, text.size, True), DONE
     for k in range(int64(0), text.size, int64(8)):
         word = near_word(text.address + k, text.size - k)
         letters = bytes_between(word | either, first, first + 25)
-        set_word(target + k, word ^ shifted_right(letters, int64(2)))
+        set_unaligned(target + k, word ^ shifted_right(letters, int64(2)))
     return Text(target, text.size, True), DONE
 
 

@@ -9,6 +9,7 @@ from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
+    copy_piece,
     get_byte,
     get_unaligned,
     get_word,
@@ -80,21 +81,21 @@ def write_loosely(target: int64, source: int64, size: int64, there: int64) -> No
 
 @helper
 def write_part(target: int64, source: int64, size: int64) -> None:
-    """Copy bytes by words: fewer than `SPILL` bytes behind them in the target are overwritten."""
-    if size == 0:
-        return
-    if size <= SPILL and (source & (PAGE - 1)) <= PAGE - SPILL:
-        # The same words however many bytes there are: no branch is guessed wrong.
-        for k in range(int64(0), int64(SPILL), int64(8)):
-            set_unaligned(target + k, get_unaligned(source + k))
-    elif size < 8:
-        set_unaligned(target, near_word(source, size))
+    """Copy bytes by pieces: fewer than `SPILL` bytes behind them in the target are overwritten.
+
+    The source may overlap the target, if it begins behind it.
+    """
+    last = size - SPILL
+    k = int64(0)
+    while k < last:
+        copy_piece(target + k, source + k)
+        k += SPILL
+    # The same piece however many bytes there are, read where there is memory: no branch is guessed wrong.
+    rest = source + k if size > 0 else target
+    if (rest & (PAGE - 1)) <= PAGE - SPILL:
+        copy_piece(target + k, rest)
     else:
-        # The last word overlaps the one before it.
-        last = size - 8
-        for k in range(int64(0), last, int64(8)):
-            set_unaligned(target + k, get_unaligned(source + k))
-        set_unaligned(target + last, get_unaligned(source + last))
+        write_loosely(target + k, rest, size - k, size - k)
 
 
 @helper

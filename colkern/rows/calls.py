@@ -119,7 +119,7 @@ def require_changeable(emitter: Emitter, container: Value) -> None:
     if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
         emitter.refuse("a constant that changes has no compiled form")
     if any(k.may_be_one(kind, read) for read in emitter.read_later):
-        emitter.refuse("a container that changes while a generator reads it has no compiled form")
+        emitter.refuse("a container that changes while an iterator reads it has no compiled form")
 
 
 def has(name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES) -> bool:

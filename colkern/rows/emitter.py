@@ -193,7 +193,7 @@ class Emitter:
         changing: The variables that this loop assigns to.
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
-        read_later: The containers that generators read which the loops around this place go over.
+        read_later: The containers that iterators read which the loops around this place go over.
     """
 
     def __init__(
@@ -363,6 +363,13 @@ class Emitter:
             yield
         finally:
             self.is_ahead = before
+
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """Note variables that are read now, and in Python later: they must not change meanwhile."""
+        for name in sorted(names):
+            if name in self.changing:
+                self.refuse(f"{name} changes while an iterator reads it, which has no compiled form")
+            self.read_later += k.containers_in(self.env[name].kind)
 
     def leave(self, value: Value) -> None:
         """Return a value: of a generator, the list of what it has yielded."""

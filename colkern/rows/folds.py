@@ -218,7 +218,7 @@ class Fold:
             at = loop(at, stop, given.valid, begin, pool, marks, *passed, states.ctypes.data)
             if at >= stop:
                 return left
-            if not marks[0] and arena.grow():
+            if not marks[0] and arena.begin().grow():
                 continue
             site = self._program.site_of(int(marks[0]))
             if self._strict:

@@ -170,8 +170,8 @@ def local_function(
         name: emitter.read(name)
         for name in sorted(used & emitter.env.keys() - set(parameters) - stored_names(body))
     }
-    if is_generator(node) and (later := sorted(around.keys() & emitter.changing)):
-        emitter.refuse(f"{later[0]} changes while a generator reads it, which has no compiled form")
+    if is_generator(node) or emitter.is_ahead:
+        emitter.read_ahead(around)
     own = emitter.definition
     function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
     definition = Definition(function, tuple(parameters), body, own.names, own.path)
@@ -208,11 +208,14 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
         name: value if value.is_constant and is_known else _variable(emitter, value)
         for name, value in values.items()
     }
-    if definition.is_generator:
-        for name, value in values.items():
-            emitter.read_later += k.containers_in(value.kind)
-            if not value.is_constant:
-                values[name] = of_parts(k.unchangeable(value.kind), value.parts)
+    is_ahead = definition.is_generator or emitter.is_ahead
+    for name, value in values.items():
+        containers = list(k.containers_in(value.kind))
+        if is_ahead:
+            emitter.read_later += containers
+        is_read = any(k.may_be_one(own, read) for own in containers for read in emitter.read_later)
+        if is_read and not value.is_constant:
+            values[name] = of_parts(k.unchangeable(value.kind), value.parts)
     described = tuple(
         (
             name,

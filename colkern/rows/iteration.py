@@ -60,7 +60,7 @@ def each(
         more: A further condition for another round.
         any_order: Whether the items may come in any order.
     """
-    outer, emitter.changing = emitter.changing, names
+    outer, emitter.changing = emitter.changing, names | ({*emitter.changing} if emitter.is_ahead else set())
     read_later = len(emitter.read_later)
     try:
         source = source_of(emitter, iterable, any_order)
@@ -82,7 +82,8 @@ def each(
         body()
 
     repeated(emitter, node, names, round_, orelse)
-    del emitter.read_later[read_later:]
+    if not emitter.is_ahead:
+        del emitter.read_later[read_later:]
 
 
 def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
@@ -305,9 +306,12 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
         return source_of_value(emitter, constant(value.constant[::-1]))
     if isinstance(value.kind, k.Tuple):
         return _few(emitter, list(value.items[::-1]))
-    step_back = constant(-1)
-    none = constant(None)
-    return source_of_value(emitter, call(emitter, "[::]", [value, none, none, step_back]))
+    if isinstance(value.kind, k.Container):
+        from colkern.rows.containers import items_of
+
+        return items_of(emitter, value, backwards=True)
+    bounds = [constant(None), constant(None), constant(-1)]
+    return source_of_value(emitter, call(emitter, "[::]", [value, *bounds]))
 
 
 def _view(emitter: Emitter, node: ast.Call) -> Source:

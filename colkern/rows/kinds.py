@@ -168,13 +168,21 @@ def unchangeable(kind: Kind) -> Kind:
     return replace(kind, constant=True) if isinstance(kind, Container) else kind
 
 
+ELSEWHERE = 0
+"""Stands among the displays that a container may come from for another that is none of them."""
+
+
 def may_be_one(left: Kind, right: Kind) -> bool:
     """Whether two containers may be one object, as far as it is known which displays they come from."""
     if not isinstance(left, Container) or not isinstance(right, Container):
         return False
-    if left.name != right.name:
-        return False
-    return bool(left.sites & right.sites) or not (left.sites or right.sites)
+    sites = [side.sites or frozenset({ELSEWHERE}) for side in (left, right)]
+    return left.name == right.name and bool(sites[0] & sites[1])
+
+
+def _joined_sites(left: Container, right: Container) -> frozenset[int]:
+    is_known = bool(left.sites) == bool(right.sites)
+    return left.sites | right.sites | (frozenset() if is_known else frozenset({ELSEWHERE}))
 
 
 def is_row(kind: Kind) -> bool:
@@ -245,12 +253,8 @@ _NUMBERS = ("bool", "int", "float")
 
 def joined(left: Kind, right: Kind) -> Kind | None:
     """The kind of a value that is of either kind; None if there is none."""
-    if isinstance(left, Container) and isinstance(right, Container) and left == right:
-        made = right if has_constant(right) else left
-        constant = left.constant or right.constant
-        return replace(made, sites=left.sites | right.sites, constant=constant)
-    if left == right:
-        return right if has_constant(right) else left
+    if left == right and not any(containers_in(left)):
+        return left
     if right == NEVER:
         return left
     if left == NEVER:
@@ -270,9 +274,10 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
         if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
-            items = tuple(b if a == NEVER else a for a, b in pairs)
+            items = tuple(joined(*pair) or NEVER for pair in pairs)
             constant = left.constant or right.constant
-            return replace(left, items=items, sites=left.sites | right.sites, constant=constant)
+            sites = _joined_sites(left, right)
+            return replace(left, items=items, sites=sites, constant=constant)
     return None
 
 

@@ -198,19 +198,23 @@ def loop_source(
     call = call_of(program, name, returns, arguments, site, makes=output.makes)
     memory = output.memory()
     sinks = [part for part in memory if isinstance(part, Sink)]
-    slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
+    slot = [f"{sink.name}_used = get_word({sink.name})" for sink in sinks]
     slot += call.lines
     misfits = list(output.checks(call.result))
     if misfits:
         slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
         slot.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
     written = list(output.lines(call.result))
-    if sinks:
-        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
-        slot.append("full = False")
+    undo = [f"set_word({sink.name}, {sink.name}_used)" for sink in sinks]
+    after = ["set_word(arena, arena_begin)"] if output.in_arena else []
+    if sinks or output.in_arena:
+        undo += after
+        slot += ["full = False", *(["arena_end = arena_begin"] if output.in_arena else [])]
         slot += ["if status == 0:", *("    " + line for line in written)]
         stop = [*undo, "return i8(i)"]
         slot += [f"if full or status & 255 == {row_values.NO_ROOM}:", *("    " + x for x in stop)]
+        if output.in_arena:
+            slot += ["r_sizes[i] = arena_end - arena_begin", "arena_begin = arena_end"]
     else:
         if call.uses_arena:
             slot += [f"if status & 255 == {row_values.NO_ROOM}:", "    return i8(i)"]
@@ -219,7 +223,7 @@ def loop_source(
     if leaves:
         slot.append("marks[i] = u1(status >> 8)")
     parameters = [part.name for part in memory]
-    text = loop_text(call, slot, parameters, one_by_one=bool(sinks))
+    text = loop_text(call, slot, parameters, after=after, one_by_one=bool(undo))
     return Source(program, text, output, leaves)
 
 

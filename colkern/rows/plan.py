@@ -17,8 +17,9 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
 from colkern.errors import CompileError, UnsupportedError
+from colkern.kernels.row_results import HEADER
 from colkern.layouts import Role
-from colkern.memory import EMPTY, HOST, Buffer, Items
+from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
@@ -242,34 +243,39 @@ class Plan:
         written: dict[str, NDArray[Any]],
     ) -> dict[str, NDArray[Any]]:
         """Run a range of rows: the bytes of its sinks."""
-        arena = arena_of_thread()
+        output, arena = self.source.output, arena_of_thread()
         sinks = {
-            memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
-            for memory in self.source.output.memory()
+            memory.name: _Room(self._expected(memory.name, stop - start))
+            for memory in output.memory()
             if isinstance(memory, Sink)
         }
+        if output.in_arena:
+            expected = self._expected("r_data", stop - start)
+            arena = sinks["r_data"] = _Room(expected + ARENA)
         at = start
         while True:
             outputs = [
                 sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
-                for memory in self.source.output.memory()
+                for memory in output.memory()
             ]
             at = self._loop(
                 at,
                 stop,
                 valid,
-                arena.begin().address,
+                arena.address,
                 self._pool.ctypes.data,
                 marks,
                 *passed,
                 *outputs,
             )
+            if not output.in_arena:
+                arena.begin()
             if at >= stop:
                 return self._used(sinks, stop - start)
             for name, room in sinks.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
-            if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
+            if not any([room.grow() for room in {arena, *sinks.values()}]):
                 marks[at] = 1
                 for slots in written.values():
                     # What was written before a sink was full.
@@ -278,9 +284,13 @@ class Plan:
                 if at >= stop:
                     return self._used(sinks, stop - start)
 
+    def _expected(self, sink: str, rows: int) -> int:
+        """The bytes that there is room for at first."""
+        return int(self._bytes_a_row.get(sink, 16) * rows)
+
     def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
-        used = {name: room.used() for name, room in sinks.items()}
+        used = {name: room.taken() for name, room in sinks.items()}
         if rows:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
@@ -409,64 +419,55 @@ def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
 
 
 class _Room:
-    """Memory with a header of words, which compiled code fills.
+    """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
 
     Args:
         size: How many bytes there are at first.
     """
 
     def __init__(self, size: int) -> None:
-        self._bytes = np.empty(size, np.uint8)
-        self._header = np.array([self._bytes.ctypes.data, 0, size], np.int64)
-        self.address = self._header.ctypes.data
+        self._make(HEADER + size)
+
+    def _make(self, size: int) -> None:
+        self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
+        self._words = self._bytes[:16].view(np.int64)
+        self.address = self._bytes.ctypes.data
+        self._words[1] = self.address + len(self._bytes)
+        self.begin()
+
+    def begin(self) -> _Room:
+        """The room, empty."""
+        self._words[0] = self.address + HEADER
+        return self
 
     def used(self) -> NDArray[Any]:
         """What was appended."""
-        return self._bytes[: int(self._header[1])]
+        return self._bytes[HEADER : int(self._words[0]) - self.address]
+
+    def taken(self) -> NDArray[Any]:
+        """What was appended, without much memory behind it."""
+        used = self.used()
+        return used.copy() if 2 * len(used) < len(self._bytes) else used
 
     def grow(self) -> bool:
         """Make room for twice as much; false if there is room for any row."""
-        if len(self._bytes) - int(self._header[1]) >= MOST_ARENA:
+        used = self.used()
+        if len(self._bytes) - len(used) >= MOST_ARENA:
             return False
-        wider = np.empty(2 * len(self._bytes), np.uint8)
-        wider[: int(self._header[1])] = self.used()
-        self._bytes = wider
-        self._header[0], self._header[2] = wider.ctypes.data, len(wider)
-        return True
-
-
-class _Arena:
-    """The memory that a row's values lie in, of a thread."""
-
-    def __init__(self) -> None:
-        self._make(ARENA)
-
-    def _make(self, size: int) -> None:
-        self._words = np.empty(size // 8, np.int64)
-        self.address = self._words.ctypes.data
-        self._words[0], self._words[1] = self.address + 16, self.address + self._words.nbytes
-
-    def begin(self) -> _Arena:
-        """The arena, empty."""
-        self._words[0] = self.address + 16
-        return self
-
-    def grow(self) -> bool:
-        """Make it four times as large; false if a row would take too much."""
-        if self._words.nbytes >= MOST_ARENA:
-            return False
-        self._make(4 * self._words.nbytes)
+        self._make(2 * len(self._bytes))
+        self._bytes[HEADER : HEADER + len(used)] = used
+        self._words[0] += len(used)
         return True
 
 
 _THREAD = threading.local()
 
 
-def arena_of_thread() -> _Arena:
-    """The arena of this thread."""
-    arena: _Arena | None = getattr(_THREAD, "arena", None)
+def arena_of_thread() -> _Room:
+    """The memory that a row's values lie in, of this thread."""
+    arena: _Room | None = getattr(_THREAD, "arena", None)
     if arena is None:
-        arena = _THREAD.arena = _Arena()
+        arena = _THREAD.arena = _Room(ARENA)
     return arena.begin()
 
 

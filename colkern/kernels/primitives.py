@@ -270,6 +270,44 @@ def copy_piece(target: int64, source: int64) -> None:
         set_unaligned(target + k, get_unaligned(source + k))
 
 
+_ONES = 0x0101010101010101
+_LOW_BITS = 0x7F7F7F7F7F7F7F7F
+
+
+def high_places(address: int64) -> int64:
+    """Bit `k` = whether byte `k` of the 32 at an address is 128 or more."""
+    places = int64(0)
+    for k in range(int64(0), int64(32), int64(8)):
+        high = shifted_right(get_unaligned(address + k), 7) & _ONES
+        # Multiplied to its place among eight.
+        places |= shifted_right(wrapped(high * 0x0102040810204080), 56) << k
+    return places
+
+
+def equal_places(address: int64, byte: int64) -> int64:
+    """Bit `k` = whether byte `k` of the 32 at an address is `byte`."""
+    places = int64(0)
+    for k in range(int64(0), int64(32), int64(8)):
+        unlike = get_unaligned(address + k) ^ wrapped(byte * _ONES)
+        same = shifted_right(~(wrapped((unlike & _LOW_BITS) + _LOW_BITS) | unlike), 7) & _ONES
+        places |= shifted_right(wrapped(same * 0x0102040810204080), 56) << k
+    return places
+
+
+def turn_piece(target: int64, source: int64, first: int64, either: int64) -> None:
+    """The 32 bytes at an address = those at another, with ASCII letters in the other case.
+
+    These are the 26 from `first` on; those that are after the bits of `either` are set, of the same bytes.
+    """
+    for k in range(int64(0), int64(32), int64(8)):
+        word = get_unaligned(source + k)
+        low = (word | wrapped(either * _ONES)) & _LOW_BITS
+        reached = wrapped(low + (128 - first) * _ONES)
+        passed = wrapped(low + (102 - first) * _ONES)
+        letters = reached & ~passed & ~word & ~_LOW_BITS
+        set_unaligned(target + k, word ^ shifted_right(letters, 2))
+
+
 def bits_of_float(value: float64) -> int64:
     """The bits of a float64."""
     return int64(np.float64(value).view(np.int64))
@@ -341,6 +379,9 @@ PRIMITIVES = (
     get_unaligned,
     set_unaligned,
     copy_piece,
+    high_places,
+    equal_places,
+    turn_piece,
     bits_of_float,
     float_of_bits,
     wrapped,

@@ -10,8 +10,8 @@ from numpy import int64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
-from colkern.kernels.row_values import Bytes, Text, is_ascii
-from colkern.kernels.text_words import SPILL, write_part
+from colkern.kernels.row_values import Bytes, Text
+from colkern.kernels.text_words import SPILL, is_ascii, write_part
 
 HEADER = 64
 """The bytes before those of a sink: results are aligned as Arrow has them."""
@@ -19,7 +19,7 @@ HEADER = 64
 
 @helper
 def write_at(sink: int64, place: int64, address: int64, size: int64) -> int64:
-    """Write bytes at a place of a sink, or leave them there: the place behind them; 0 if there is no room."""
+    """Write bytes at a place of a sink, if they are not there. The place behind; 0 if there is no room."""
     end = place + size
     if end + SPILL > get_word(sink + int64(8)):
         return int64(0)

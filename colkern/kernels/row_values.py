@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_unaligned, get_word, set_byte, set_word
+from colkern.kernels.primitives import get_byte, get_word, set_byte, set_word
 
 Code: TypeAlias = int
 
@@ -105,21 +105,6 @@ def copy(source: int64, target: int64, size: int64) -> None:
     """Copy bytes, one after the other: the target may begin within the source only before it."""
     for k in range(size):
         set_byte(target + k, get_byte(source + k))
-
-
-@helper
-def is_ascii(address: int64, size: int64) -> bool:
-    """Whether bytes are all below 128."""
-    high = int64(0)
-    k = int64(0)
-    while k + 8 <= size:
-        high |= get_unaligned(address + k)
-        k += 8
-    high &= int64(-0x7F7F7F7F7F7F7F80)
-    while k < size:
-        high |= get_byte(address + k) & 128
-        k += 1
-    return high == 0
 
 
 # Items of containers: words of eight bytes.

@@ -34,9 +34,8 @@ from colkern.kernels.text_characters import length, next_position
 from colkern.kernels.text_words import (
     ONES,
     SPILL,
-    all_bytes,
     are_same,
-    first_place,
+    first_hit,
     hits_at,
     near_word,
     write_loosely,
@@ -158,15 +157,15 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     room = get_word(arena + 8) - MARGIN
     place = target
     limit = text.size - old.size + 1
-    head = all_bytes(get_byte(old.address))
-    tail = all_bytes(get_byte(old.address + old.size - 1))
+    head = get_byte(old.address)
+    tail = get_byte(old.address + old.size - 1)
     first = int64(0)
     k = int64(0)
     while k < limit and most != 0:
         hits = hits_at(text.address + k, limit - k, old.size, head, tail)
         while hits != 0 and most != 0:
-            found = k + first_place(hits)
-            hits &= wrapped(hits - 1)
+            found = k + first_hit(hits)
+            hits &= hits - 1
             if found >= first and (
                 old.size <= 2 or are_same(text.address + found, old.address, old.size)
             ):
@@ -178,7 +177,7 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
                 place += gap + new.size
                 first = found + old.size
                 most -= int64(most > 0)
-        k += 8
+        k += SPILL
     if first == 0:
         return text, DONE
     rest = text.size - first

@@ -368,7 +368,9 @@ class Emitter:
         """Note variables that are read now, and in Python later: they must not change meanwhile."""
         for name in sorted(names):
             if name in self.changing:
-                self.refuse(f"{name} changes while an iterator reads it, which has no compiled form")
+                self.refuse(
+                    f"{name} changes while an iterator reads it, which has no compiled form"
+                )
             self.read_later += k.containers_in(self.env[name].kind)
 
     def leave(self, value: Value) -> None:

@@ -60,7 +60,10 @@ def each(
         more: A further condition for another round.
         any_order: Whether the items may come in any order.
     """
-    outer, emitter.changing = emitter.changing, names | ({*emitter.changing} if emitter.is_ahead else set())
+    outer, emitter.changing = (
+        emitter.changing,
+        names | ({*emitter.changing} if emitter.is_ahead else set()),
+    )
     read_later = len(emitter.read_later)
     try:
         source = source_of(emitter, iterable, any_order)

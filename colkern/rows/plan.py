@@ -275,7 +275,8 @@ class Plan:
             for name, room in sinks.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
-            if not any([room.grow() for room in {arena, *sinks.values()}]):
+            grown = [room.grow() for room in {arena, *sinks.values()}]
+            if not any(grown):
                 marks[at] = 1
                 for slots in written.values():
                     # What was written before a sink was full.

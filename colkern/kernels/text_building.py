@@ -285,17 +285,17 @@ def center_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[T
 
 @helper
 def zfill(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
-    """`text.zfill(width)`."""
+    """`text.zfill(width)`. Whether a text is long enough already is not asked: it is copied, too."""
     missing = missing_to(text, width)
-    if missing == 0:
-        return text, DONE
     if missing >> 40 != 0:
         return text, LEFT
     size = text.size + missing
     target = allocate_text(arena, size)
     if target == 0:
         return text, NO_ROOM
-    for k in range(int64(0), missing, int64(8)):
+    set_unaligned(target, int64(0x30 * ONES))
+    set_unaligned(target + 8, int64(0x30 * ONES))
+    for k in range(int64(16), missing, int64(8)):
         set_unaligned(target + k, int64(0x30 * ONES))
     write_part(target + missing, text.address, text.size)
     if text.size > 0:

@@ -13,7 +13,6 @@ from colkern.kernels.primitives import (
     equal_places,
     get_byte,
     get_unaligned,
-    get_word,
     high_places,
     set_unaligned,
     shifted_right,
@@ -33,21 +32,21 @@ PAGE = 4096
 
 
 @helper
-def near_word(address: int64, count: int64) -> int64:
-    """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them.
+def readable(address: int64, count: int64, size: int64) -> int64:
+    """Where `size` bytes can be read that have the next ones, of which there are `count`, at least 1.
 
-    Of fewer than 8, those behind them are read, too, if they are in the same page, and else the aligned
-    words that they lie in.
+    That is where they begin, but where the last of them is too near to the end of its page. What is behind
+    them is read, too, or what is before them: so there is no branch, guessed wrong at the ends of texts.
     """
-    if (address & (PAGE - 1)) <= PAGE - 8 or count >= 8:
-        # Chosen without a branch, which would be guessed wrong at the ends of texts.
-        return get_unaligned(address) & (
-            int64(-1) if count >= 8 else (int64(1) << ((count & 7) << 3)) - 1
-        )
-    shift = (address & 7) << 3
-    low = shifted_right(get_word(address & -8), shift)
-    high = (get_word((address + count - 1) & -8) << 1) << (63 - shift)
-    return (low | high) & ((int64(1) << (count << 3)) - 1)
+    return min(address, ((address + count - 1) | (PAGE - 1)) - (size - 1))
+
+
+@helper
+def near_word(address: int64, count: int64) -> int64:
+    """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them."""
+    place = readable(address, count, int64(8))
+    word = shifted_right(get_unaligned(place), (address - place) << 3)
+    return word & (int64(-1) if count >= 8 else (int64(1) << ((count & 7) << 3)) - 1)
 
 
 @helper
@@ -135,24 +134,17 @@ def is_ascii(address: int64, size: int64) -> bool:
     while k < last:
         high |= high_places(address + k)
         k += SPILL
-    if k < size and ((address + k) & (PAGE - 1)) <= PAGE - SPILL:
-        high |= high_places(address + k) & low_places(size - k)
-        k = size
-    while k < size:
-        high |= near_word(address + k, size - k) & HIGH_BITS
-        k += 8
+    if k < size:
+        place = readable(address + k, size - k, int64(SPILL))
+        high |= (high_places(place) >> (address + k - place)) & low_places(size - k)
     return high == 0
 
 
 @helper
 def places_of(byte: int64, address: int64, count: int64) -> int64:
     """Bit `k` = whether byte `k` of the next ones is a certain one: of at most `SPILL`, and of `count`."""
-    if (address & (PAGE - 1)) <= PAGE - SPILL:
-        return equal_places(address, byte) & low_places(count)
-    places = int64(0)
-    for k in range(min(count, int64(SPILL))):
-        places |= int64(get_byte(address + k) == byte) << k
-    return places
+    place = readable(address, count, int64(SPILL))
+    return (equal_places(place, byte) >> (address - place)) & low_places(count)
 
 
 @helper

@@ -277,25 +277,16 @@ def copy_piece(typingctx: Typing, target: Type, source: Type) -> Intrinsic:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def high_places(typingctx: Typing, address: Type) -> Intrinsic:
-    """The signs of a vector of bytes."""
+def range_places(typingctx: Typing, address: Type, first: Type, count: Type) -> Intrinsic:
+    """One comparison of a vector for both ends."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        piece = _piece(context, builder, args[0])
-        return _places(builder, builder.icmp_signed("<", piece, _all_bytes(builder, 0)))
+        address, first, count = args
+        distances = builder.sub(_piece(context, builder, address), _all_bytes(builder, first))
+        inside = builder.icmp_unsigned("<", distances, _all_bytes(builder, count))
+        return _places(builder, inside)
 
-    return types.int64(types.int64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def equal_places(typingctx: Typing, address: Type, byte: Type) -> Intrinsic:
-    """A comparison of a vector."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        piece = _piece(context, builder, args[0])
-        return _places(builder, builder.icmp_unsigned("==", piece, _all_bytes(builder, args[1])))
-
-    return types.int64(types.int64, types.int64), generate
+    return types.int64(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

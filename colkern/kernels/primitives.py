@@ -274,23 +274,19 @@ _ONES = 0x0101010101010101
 _LOW_BITS = 0x7F7F7F7F7F7F7F7F
 
 
-def high_places(address: int64) -> int64:
-    """Bit `k` = whether byte `k` of the 32 at an address is 128 or more."""
+def range_places(address: int64, first: int64, count: int64) -> int64:
+    """Bit `k` = whether byte `k` of the 32 at an address is one of `count` (up to 128) from `first` on."""
+    firsts = wrapped(first * _ONES)
     places = int64(0)
     for k in range(int64(0), int64(32), int64(8)):
-        high = shifted_right(get_unaligned(address + k), 7) & _ONES
-        # Multiplied to its place among eight.
-        places |= shifted_right(wrapped(high * 0x0102040810204080), 56) << k
-    return places
-
-
-def equal_places(address: int64, byte: int64) -> int64:
-    """Bit `k` = whether byte `k` of the 32 at an address is `byte`."""
-    places = int64(0)
-    for k in range(int64(0), int64(32), int64(8)):
-        unlike = get_unaligned(address + k) ^ wrapped(byte * _ONES)
-        same = shifted_right(~(wrapped((unlike & _LOW_BITS) + _LOW_BITS) | unlike), 7) & _ONES
-        places |= shifted_right(wrapped(same * 0x0102040810204080), 56) << k
+        word = get_unaligned(address + k)
+        # Byte by byte, the distance from the first one: below 128, and then below `count`.
+        distance = wrapped((word | ~_LOW_BITS) - (firsts & _LOW_BITS))
+        distance ^= (word ^ ~firsts) & ~_LOW_BITS
+        past = distance | wrapped((distance & _LOW_BITS) + (128 - count) * _ONES)
+        # The bit of each byte is multiplied to its place among eight.
+        inside = shifted_right(~past, 7) & _ONES
+        places |= shifted_right(wrapped(inside * 0x0102040810204080), 56) << k
     return places
 
 
@@ -379,8 +375,7 @@ PRIMITIVES = (
     get_unaligned,
     set_unaligned,
     copy_piece,
-    high_places,
-    equal_places,
+    range_places,
     turn_piece,
     bits_of_float,
     float_of_bits,

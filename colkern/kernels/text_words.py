@@ -10,10 +10,9 @@ from numpy import int64, uint64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     copy_piece,
-    equal_places,
     get_byte,
     get_unaligned,
-    high_places,
+    range_places,
     set_unaligned,
     shifted_right,
     trailing_zeros,
@@ -132,11 +131,12 @@ def is_ascii(address: int64, size: int64) -> bool:
     last = size - SPILL
     k = int64(0)
     while k < last:
-        high |= high_places(address + k)
+        high |= range_places(address + k, int64(128), int64(128))
         k += SPILL
     if k < size:
         place = readable(address + k, size - k, int64(SPILL))
-        high |= (high_places(place) >> (address + k - place)) & low_places(size - k)
+        places = range_places(place, int64(128), int64(128)) >> (address + k - place)
+        high |= places & low_places(size - k)
     return high == 0
 
 
@@ -144,7 +144,7 @@ def is_ascii(address: int64, size: int64) -> bool:
 def places_of(byte: int64, address: int64, count: int64) -> int64:
     """Bit `k` = whether byte `k` of the next ones is a certain one: of at most `SPILL`, and of `count`."""
     place = readable(address, count, int64(SPILL))
-    return (equal_places(place, byte) >> (address - place)) & low_places(count)
+    return (range_places(place, byte, int64(1)) >> (address - place)) & low_places(count)
 
 
 @helper

@@ -283,7 +283,7 @@ def range_places(address: int64, first: int64, count: int64) -> int64:
         # Byte by byte, the distance from the first one: below 128, and then below `count`.
         distance = wrapped((word | ~_LOW_BITS) - (firsts & _LOW_BITS))
         distance ^= (word ^ ~firsts) & ~_LOW_BITS
-        past = distance | wrapped((distance & _LOW_BITS) + (128 - count) * _ONES)
+        past = distance | wrapped((distance & _LOW_BITS) + wrapped((128 - count) * _ONES))
         # The bit of each byte is multiplied to its place among eight.
         inside = shifted_right(~past, 7) & _ONES
         places |= shifted_right(wrapped(inside * 0x0102040810204080), 56) << k

@@ -285,8 +285,8 @@ def range_places(address: int64, first: int64, count: int64) -> int64:
         distance ^= (word ^ ~firsts) & ~_LOW_BITS
         past = distance | wrapped((distance & _LOW_BITS) + wrapped((128 - count) * _ONES))
         # The bit of each byte is multiplied to its place among eight.
-        inside = shifted_right(~past, 7) & _ONES
-        places |= shifted_right(wrapped(inside * 0x0102040810204080), 56) << k
+        inside = shifted_right(~past, int64(7)) & _ONES
+        places |= shifted_right(wrapped(inside * 0x0102040810204080), int64(56)) << k
     return places
 
 
@@ -301,7 +301,7 @@ def turn_piece(target: int64, source: int64, first: int64, either: int64) -> Non
         reached = wrapped(low + (128 - first) * _ONES)
         passed = wrapped(low + (102 - first) * _ONES)
         letters = reached & ~passed & ~word & ~_LOW_BITS
-        set_unaligned(target + k, word ^ shifted_right(letters, 2))
+        set_unaligned(target + k, word ^ shifted_right(letters, int64(2)))
 
 
 def bits_of_float(value: float64) -> int64:

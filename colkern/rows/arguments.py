@@ -96,9 +96,8 @@ class Argument:
         return Value(reader.kind, code)
 
     def _part(self, reader: AnyReader, name: str, nullable: bool, guard: str = "") -> Argument:
-        # A view under a null may lead anywhere, whatever the field says of nulls.
-        looked_at = nullable or (isinstance(reader, Reader) and reader.loose)
-        nulls = self._inside if looked_at else Nulls.ABSENT
+        # There may be nulls, whatever the field says of them.
+        nulls = self._inside if nullable else Nulls.LEFT
         part = Argument(reader, name, nulls, self._inside, guard)
         self.parts.append(part)
         self.functions |= part.functions
@@ -142,8 +141,9 @@ class Argument:
             yield np.uint64(array.offset)
         if not isinstance(self.reader, Rows):
             yield from self.reader.prepare(array)
-        for part, child in zip(self.parts, _children(array), strict=False):
-            yield from part.passed(decoded(child))
+        if self.parts:
+            for part, child in zip(self.parts, _children(array), strict=False):
+                yield from part.passed(decoded(child))
 
 
 def _children(array: Array) -> Sequence[Array]:

@@ -4,9 +4,9 @@
     t_1 = state_0 + value_0
 
 A row that looks at the state before it waits for the row before it, and no compiler makes vectors of that.
-In a block of `ROWS` rows, a number of the state that is at most `STATE` at first, and to which a row adds
+In a block of `BLOCK` rows, a number of the state that is at most `STATE` at first, and to which a row adds
 at most `STEPS` numbers of at most `REACH` each, stays within 64 bits. So in such a block, it is enough to
-look at what is added.
+look at what is added. Of a product, too, there the check is one that vectors have: of numbers of 32 bits.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-ROWS = 1 << 10
 STEPS = 1 << 2
 REACH = 1 << 48
 STATE = 1 << 61
+FACTOR = 1 << 31
 
 _OVERFLOWS: dict[str, type[ast.operator]] = {
     "sum_overflows": ast.Add,
@@ -121,19 +121,26 @@ class _Writer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Look at what is added alone, where the other side is near."""
         self.generic_visit(node)
-        operator = _OVERFLOWS.get(getattr(node.func, "id", ""))
+        called = getattr(node.func, "id", "")
+        operator = _OVERFLOWS.get(called)
+        sides = [ast.unparse(side) for side in node.args]
+        if called == "product_overflows":
+            return _beyond(sides, FACTOR)
         if operator is None:
             return node
-        sides = [ast.unparse(side) for side in node.args]
         places = [place for place in (0, 1) if sides[place] in self._around]
         if not places or (operator is ast.Sub and places[0] == 1):
             return node
         self.count += 1
         self._checked.add((operator, sides[0], sides[1]))
         added = node.args[1 - places[0]]
-        code = ast.unparse(added)
-        test = "False" if _is_small(added) else f"({code} > {REACH} or {code} < -{REACH})"
-        return ast.parse(test, mode="eval").body
+        return _beyond([] if _is_small(added) else [ast.unparse(added)], REACH)
+
+
+def _beyond(codes: Sequence[str], most: int) -> ast.expr:
+    """A test whether one of some numbers is larger than a limit, with any sign."""
+    tests = [f"{code} > {most} or {code} < -{most}" for code in dict.fromkeys(codes)]
+    return ast.parse(" or ".join(tests or ["False"]), mode="eval").body
 
 
 def _is_small(value: ast.expr) -> bool:

@@ -36,6 +36,9 @@ from colkern.targets import Target, target_of
 ARENA = 1 << 16
 """The bytes of an arena at first, for a thread."""
 
+LEFT_AT_ONCE = 1 << 10
+"""So many rows does a loop leave to Python before it says which."""
+
 MOST_ARENA = 1 << 30
 """The bytes that a row may take at most before it is left to Python."""
 
@@ -96,7 +99,7 @@ class Plan:
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
                 f'{first.reason}\n  File "{first.path}", line {first.line}'
             )
-        if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
+        if isinstance(returns, s.Map) and isinstance(self.kind, k.Compound):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
         if isinstance(returns, type):
@@ -122,6 +125,10 @@ class Plan:
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
         self._pool = placed_pool(program)
+        self._pool_address = self._pool.ctypes.data
+        memory = self.source.output.memory()
+        self._slots = [part for part in memory if isinstance(part, Slots)]
+        self._sinks = [part for part in memory if isinstance(part, Sink)]
         self._bytes_a_row: dict[str, float] = {}
 
     def _inputs(
@@ -171,35 +178,37 @@ class Plan:
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
         # What each row writes need not be cleared before.
-        output, target = self.source.output, target_of(HOST)
-        memory = output.memory()
-        is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
-        made_of = np.empty if is_full else np.zeros
-        marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
+        made_of = np.zeros if null_count or self._sinks else np.empty
         written: dict[str, NDArray[Any]] = {
-            part.name: made_of(length, part.dtype) for part in memory if isinstance(part, Slots)
+            part.name: made_of(length, part.dtype) for part in self._slots
         }
         bits = (validity or EMPTY).array
         try:
             parts = run_ranges(
-                lambda start, stop: self._run_range(start, stop, bits, marks, passed, written),
+                lambda start, stop: self._run_range(start, stop, bits, passed, written),
                 length,
                 (),
             )
         except Exception as error:
             self._explain(error)
             raise
-        for name in parts[0]:
-            pieces = [part[name] for part in parts]
+        output, target = self.source.output, target_of(HOST)
+        for name in parts[0][0]:
+            pieces = [used[name] for used, _ in parts]
             written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        output.spread(written)
+        if self._sinks:
+            output.spread(written)
         made = output.array(target, written, length, self.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return self.completed(target, made, arrays, marks)
+        left = [words for _, noted in parts for words in noted]
+        if not left and made.type == self.returns:
+            return made, Counter()
+        rows, numbers = np.concatenate([np.empty((0, 2), np.int64), *left]).T
+        return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
     def completed(
-        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], rows: Items, numbers: Items
     ) -> tuple[Array, Counter[Site | None]]:
         """The results with those of rows that were left, and how many these are at which place.
 
@@ -207,18 +216,19 @@ class Plan:
             target: Where the results are.
             made: What compiled code made.
             arrays: The columns.
-            marks: For each row the number of the place that it was left at, or 0; or nothing at all.
+            rows: The rows that were left.
+            numbers: Those of the places that they were left at.
         """
-        rows = marks.nonzero()[0]
         if not len(rows):
             if made.type != self.returns:
                 made = self._cast(target, made, target.positions(made.length))
             return made, Counter()
-        left = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
-        numbers = to_host(_column(target, s.uint8(), marks[rows])).items(Role.DATA)
+        left, numbers = (
+            to_host(_column(target, s.int64(), words)).items(Role.DATA) for words in (rows, numbers)
+        )
         if self._strict:
             raise self._refusal(int(left[0]), int(numbers[0]))
-        made = self._with_python(target, made, arrays, marks)
+        made = self._with_python(target, made, arrays, rows)
         program = self.source.program
         counts = Counter(numbers.tolist())
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -238,61 +248,69 @@ class Plan:
         start: int,
         stop: int,
         valid: NDArray[Any],
-        marks: NDArray[Any],
         passed: Sequence[Any],
         written: dict[str, NDArray[Any]],
-    ) -> dict[str, NDArray[Any]]:
-        """Run a range of rows: the bytes of its sinks."""
-        output, arena = self.source.output, arena_of_thread()
+    ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
+        """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
+        rooms = rooms_of_thread()
+        arena = rooms.arena
         sinks = {
-            memory.name: _Room(self._expected(memory.name, stop - start))
-            for memory in output.memory()
-            if isinstance(memory, Sink)
+            sink.name: _Room(64 + self._expected(sink.name, stop - start)) for sink in self._sinks
         }
-        if output.in_arena:
+        made = {**sinks}
+        if self.source.output.in_arena:
             expected = self._expected("r_data", stop - start)
-            arena = sinks["r_data"] = _Room(expected + ARENA)
-        at = start
+            if expected > ARENA // 2:
+                arena = _Room(expected + ARENA)
+            made["r_data"] = arena
+        left, at = [], start
+        arena.begin()
         while True:
-            outputs = [
-                sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
-                for memory in output.memory()
-            ]
             at = self._loop(
                 at,
                 stop,
                 valid,
                 arena.address,
-                self._pool.ctypes.data,
-                marks,
+                self._pool_address,
+                rooms.left.address,
                 *passed,
-                *outputs,
+                *written.values(),
+                *(room.address for room in sinks.values()),
             )
-            if not output.in_arena:
+            noted = rooms.left.taken()
+            if len(noted):
+                left.append(noted)
+            if not self.source.output.in_arena:
                 arena.begin()
             if at >= stop:
-                return self._used(sinks, stop - start)
-            for name, room in sinks.items():
+                return self._used(made, stop - start), left
+            if len(noted) == LEFT_AT_ONCE:
+                continue
+            for name, room in made.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
-            grown = [room.grow() for room in {arena, *sinks.values()}]
+            grown = [room.grow() for room in (arena, *sinks.values())]
             if not any(grown):
-                marks[at] = 1
+                left.append(np.array([[at, 0]], np.int64))
                 for slots in written.values():
                     # What was written before a sink was full.
                     slots[at] = 0
                 at += 1
                 if at >= stop:
-                    return self._used(sinks, stop - start)
+                    return self._used(made, stop - start), left
 
     def _expected(self, sink: str, rows: int) -> int:
-        """The bytes that there is room for at first."""
+        """How many bytes there may be of so many rows."""
         return int(self._bytes_a_row.get(sink, 16) * rows)
 
     def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
-        used = {name: room.taken() for name, room in sinks.items()}
-        if rows:
+        arena = rooms_of_thread().arena
+        used = {
+            name: room.used().copy() if room is arena else room.used()
+            for name, room in sinks.items()
+        }
+        if rows and sinks:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
             }
@@ -335,18 +353,18 @@ class Plan:
         self.run(self.inputs.none(), 0)
 
     def _with_python(
-        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], rows: Items
     ) -> Array:
         """The results with those of rows that were left, by the original function."""
-        rows = marks.nonzero()[0]
         places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
         called = zip(left.tolist(), self.inputs.rows(arrays, places), strict=True)
         results = called_in_python(self.function, called, self._row)
         own = to_device(self._as_array(results, left), target.device)
         # What compiled code wrote for a row that it left may fit nothing.
-        kept = (marks == 0).nonzero()[0]
         indices = target.positions(made.length)
+        indices[rows] = -1
+        kept = (indices >= 0).nonzero()[0]
         indices[kept] = target.positions(len(kept))
         indices[rows] = len(kept) + target.positions(len(rows))
         others = self._cast(target, take(made, _column(target, s.int64(), kept)), kept)
@@ -432,7 +450,7 @@ class _Room:
     def _make(self, size: int) -> None:
         self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
         self._words = self._bytes[:16].view(np.int64)
-        self.address = self._bytes.ctypes.data
+        self.address = int(self._bytes.ctypes.data)
         self._words[1] = self.address + len(self._bytes)
         self.begin()
 
@@ -441,14 +459,15 @@ class _Room:
         self._words[0] = self.address + HEADER
         return self
 
-    def used(self) -> NDArray[Any]:
+    def used(self) -> NDArray[np.uint8]:
         """What was appended."""
         return self._bytes[HEADER : int(self._words[0]) - self.address]
 
-    def taken(self) -> NDArray[Any]:
-        """What was appended, without much memory behind it."""
-        used = self.used()
-        return used.copy() if 2 * len(used) < len(self._bytes) else used
+    def taken(self) -> NDArray[np.int64]:
+        """The pairs of words that were appended, for which there is room again."""
+        words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
+        self.begin()
+        return words
 
     def grow(self) -> bool:
         """Make room for twice as much; false if there is room for any row."""
@@ -461,15 +480,28 @@ class _Room:
         return True
 
 
+class _Rooms:
+    """The memory of a thread.
+
+    Attributes:
+        arena: What a row's values lie in.
+        left: The rows that are left to Python, see `leave`.
+    """
+
+    def __init__(self) -> None:
+        self.arena = _Room(ARENA)
+        self.left = _Room(16 * LEFT_AT_ONCE)
+
+
 _THREAD = threading.local()
 
 
-def arena_of_thread() -> _Room:
-    """The memory that a row's values lie in, of this thread."""
-    arena: _Room | None = getattr(_THREAD, "arena", None)
-    if arena is None:
-        arena = _THREAD.arena = _Room(ARENA)
-    return arena.begin()
+def rooms_of_thread() -> _Rooms:
+    """The memory of this thread."""
+    rooms: _Rooms | None = getattr(_THREAD, "rooms", None)
+    if rooms is None:
+        rooms = _THREAD.rooms = _Rooms()
+    return rooms
 
 
 def placed_pool(program: Program) -> NDArray[np.int64]:

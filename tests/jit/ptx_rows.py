@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from cuda.ptx_machine import Kernel as Machine
-from jit.ptx_kernels import memory_of, parameters
+from jit.ptx_kernels import in_pages, memory_of, parameters
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -47,7 +47,7 @@ def rows_by_ptx(
         arrays += [table for table, _ in kernel.literals.values()]
         arrays += [array for column in columns for array in memory_of(column)]
         allocations = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a is not None]
-        Machine(text).launch(BLOCKS, THREADS, values, allocations)
+        Machine(text).launch(BLOCKS, THREADS, values, in_pages(allocations))
 
     named = {
         name: argument

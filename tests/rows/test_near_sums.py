@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import colkern as ck
-from colkern.rows.near_sums import REACH, ROWS, STATE, near_sums
+from colkern.rows.loop import BLOCK
+from colkern.rows.near_sums import REACH, STATE, near_sums
 
 PRIME = 1_000_000_007
 
@@ -67,7 +68,7 @@ class Latest:
 @pytest.mark.parametrize("of", [Total, Pair, Swapped, Latest])
 @pytest.mark.parametrize("most", [3, REACH // 2, REACH * 2, STATE, 2**63 - 1])
 def test_blocks_give_what_python_gives(of: Any, most: int) -> None:
-    values = np.random.default_rng(most % 97).integers(-most, most, 2 * ROWS + 7)
+    values = np.random.default_rng(most % 97).integers(-most, most, 2 * BLOCK + 7)
     # All of one sign, the state leaves what is near.
     values[::2] = abs(values[::2] // 2)
     state = of.init()

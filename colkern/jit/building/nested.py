@@ -6,6 +6,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload_method, register_jitable
 
+from colkern.errors import LimitExceededError
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.nodes import NodeKind
@@ -38,7 +39,7 @@ def _end_range(out):
     @register_jitable
     def end_range(out, used):
         if used > most:
-            raise OverflowError("lists of more than 2147483647 values; build the large type")
+            raise LimitExceededError("lists of more than 2147483647 values; build the large type")
         row = row_of(out)
         slot = new_slot(row)
         put_item(out, slot + 1, used)

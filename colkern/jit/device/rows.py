@@ -26,7 +26,13 @@ from colkern.jit.device.building_kernels import (
 from colkern.jit.device.built_arrays import built_array
 from colkern.jit.device.emitter import Built, Need
 from colkern.jit.device.kernels import Types, explained, type_of
-from colkern.jit.device.launching import common_device, needed, read_arrays, require_readable
+from colkern.jit.device.launching import (
+    common_device,
+    made_for,
+    needed,
+    read_arrays,
+    require_readable,
+)
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 from colkern.targets import target_of
@@ -151,7 +157,8 @@ class RowsCall:
         """Run a kernel, and raise what was raised; the sums of what it counts."""
         target = target_of(self.device)
         partials = target.allocate((1 + counts) * self.threads, np.int64)
-        numbers = [self._number(kernel, need) for need in kernel.needs]
+        shared = made_for(kernel.needs, kernel.program, self.threads, self.device)
+        numbers = [self._number(kernel, need, shared) for need in kernel.needs]
         self.start(kernel, (np.int64(self.count), *self.others, starts, partials, *numbers))
         lines = partials.reshape(1 + counts, self.threads)
         # Together, as each transfer is waited for.
@@ -161,11 +168,13 @@ class RowsCall:
         self._raise(kernel, totals[0])
         return totals[1:]
 
-    def _number(self, kernel: RowKernel, need: Need) -> Any:
+    def _number(self, kernel: RowKernel, need: Need, shared: dict[Need, Any]) -> Any:
         if isinstance(need, Built):
             array = getattr(self.tree.parts[need.row], need.name)
             return np.uint64(0 if array is None else target_of(self.device).address(array))
-        (number,) = needed([need], self.columns, None, kernel.program, kernel.literals, self.device)
+        (number,) = needed(
+            [need], self.columns, shared, kernel.program, kernel.literals, self.device
+        )
         return number
 
     def _raise(self, kernel: RowKernel, raised: int) -> None:

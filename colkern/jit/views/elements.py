@@ -17,8 +17,10 @@ from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
+from colkern.jit import stored_elements
 from colkern.jit.elements.memory import MOMENT_MAKERS, element, require_done
 from colkern.jit.elements.types import MOMENTS, binary, text
+from colkern.jit.stored_elements import has_moments, moment_of
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.views.column_types import (
     ELEMENTS,
@@ -39,8 +41,6 @@ from colkern.jit.views.columns import (
 from colkern.kernels import row_values, runs, slot_values
 from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
-from colkern.rows.columns import Reader
-from colkern.rows.columns import reader_of as reader_of_rows
 
 
 @register_jitable
@@ -175,34 +175,28 @@ def _numbers(column: ColumnType) -> Element:
     return Element(from_dtype(layout(column.data_type).spec(Role.DATA).dtype), _item)
 
 
-@ELEMENTS.of(s.Date, s.Time, s.Timestamp, s.Duration)
+@ELEMENTS.of(*stored_elements.MOMENTS)
 def _moments(column: ColumnType) -> Element:
-    if getattr(column.data_type, "timezone", None):
+    if not has_moments(column.data_type):
         return _numbers(column)
-    # How row functions read a slot, and which slots they have no value for.
-    reader = reader_of_rows(column.data_type)
-    assert isinstance(reader, Reader)
-    code, check = (
-        text.format(n="items").replace("i8(items[i])", "item")
-        for text in (reader.code, reader.check)
-    )
+    moment = moment_of(column.data_type)
     lines = ["def moment(column, slot):", "    item = int64(item_at(column, slot))"]
-    if check:
+    if moment.check:
         lines += [
-            f"    if {check}:",
+            f"    if {moment.check}:",
             f"        require_done(int64(LEFT), {str(column.data_type)!r})",
         ]
-    source = "\n".join([*lines, f"    return new_moment({code})", ""])
+    source = "\n".join([*lines, f"    return new_moment({moment.code})", ""])
     namespace = {
         "__name__": __name__,
         "int64": int64,
         "item_at": item_at,
         "require_done": require_done,
         "LEFT": row_values.LEFT,
-        "new_moment": MOMENT_MAKERS[reader.kind],
+        "new_moment": MOMENT_MAKERS[moment.kind],
     }
     read = function_of_text("moment", source, namespace, f"element of {column.data_type}")
-    return Element(MOMENTS[reader.kind], read)
+    return Element(MOMENTS[moment.kind], read)
 
 
 _float_of_half = compiled(slot_values.float_of_half)

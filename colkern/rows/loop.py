@@ -185,10 +185,10 @@ def plain_rows(
     lines = [f"run = valid_until(valid, at, min(at + u8({BLOCK}), last))", *begin]
     loop = ["for i in range(at, run):", *("    " + line for line in row)]
     if checked:
-        loop = ["bad = 0", *loop, "    bad |= status"]
+        loop = ["bad = False", *loop, "    bad |= status != 0"]
     if near:
-        loop = ["bad = 1", f"if {near}:", *("    " + line for line in loop)]
-    test = "run > at and bad == 0" if checked else "run > at"
+        loop = ["bad = True", f"if {near}:", *("    " + line for line in loop)]
+    test = "run > at and not bad" if checked else "run > at"
     again = [f"if {test}:", *("    " + line for line in (*keep, "at = run", "continue"))]
     return [*lines, *loop, *again, "run = max(run, min((at | u8(63)) + u8(1), last))"]
 

@@ -276,6 +276,23 @@ def what_methods_make_has_the_room_that_is_given() -> None:
     raised(ValueError, "multiple of 8", lambda: ck.cuda_jit(thread_bytes=9))
 
 
+@ck.cuda_jit(boundscheck=False)
+def other_types(out, texts, stamps):
+    out[0] = int(texts[0]) + 100 * texts.as_bytes()[0][-1]
+    out[1] = stamps.as_integers()[0]
+    if out[1] < 0 and stamps[0].year == 1900:
+        out[1] = 0
+
+
+def columns_are_those_of_other_types_and_what_methods_raise_is_found_without_checks() -> None:
+    stamps = column([1 << 50], ck.timestamp("s"))
+    assert run(other_types, 2, column(["12"]), stamps) == [5012, 1 << 50]
+    raised(ValueError, "int(texts[0])", lambda: run(other_types, 2, column(["x"]), stamps))
+    stamps = column([-(1 << 50)], ck.timestamp("s"))
+    words = "timestamp[s] of these values has no compiled form"
+    raised(ck.UnsupportedError, words, lambda: run(other_types, 2, column(["1"]), stamps))
+
+
 # Decimals
 
 
@@ -686,6 +703,7 @@ CASES: list[Callable[[], None]] = [
     *ELEMENTS,
     lists_of_pieces_are_gone_over,
     what_methods_make_has_the_room_that_is_given,
+    columns_are_those_of_other_types_and_what_methods_raise_is_found_without_checks,
     decimals_are_computed_with,
     an_integer_becomes_a_decimal_that_is_added_to_it,
     rows_have_fields,

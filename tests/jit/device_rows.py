@@ -517,7 +517,7 @@ def slots_that_are_not_whole_are_refused() -> None:
     numbers = column([4, 5, 6, 7])
     for returns in (ck.list_(ck.int64()), ck.fixed_size_list(ck.int64(), 1)):
         assert built(leave_open, 2, numbers, returns=returns) == [[4], [5]]
-        words = "leave_open: row 2 has 1 values of int64 after the last end_list"
+        words = "leave_open: row 2 has 1 values of 'item' after the last end_list"
         raised(ValueError, words, leave_open, numbers, returns=returns)
     for wrong, words in enumerate(
         (

@@ -13,11 +13,11 @@ from jit.ptx_kernels import in_pages, memory_of, parameters
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter
-from colkern.jit.building.tree import Tree
 from colkern.jit.device.building_kernels import RowKernel, row_kernels
 from colkern.jit.device.emitter import Member
 from colkern.jit.device.kernels import type_of
 from colkern.jit.device.rows import RowsCall
+from colkern.jit.device.tree import Tree
 from colkern.memory import HOST
 
 BLOCKS, THREADS = 2, 2
@@ -55,7 +55,7 @@ def rows_by_ptx(
         if isinstance(argument, Array)
     }
     call = RowsCall(tree, kernels, count, named, list(numbers), HOST, BLOCKS * THREADS, start)
-    return call.run()[0]
+    return call.run()
 
 
 @cache

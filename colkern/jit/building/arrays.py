@@ -61,8 +61,6 @@ def _union(type: s.DataType, type_ids: Items | None, children: Sequence[Array]) 
     ids = allocate(0, np.dtype(np.int8)) if type_ids is None else type_ids
     buffers = [Buffer(ids.view(np.uint8))]
     if union.mode == "dense":
-        if sum(child.length for child in children) != len(ids):
-            raise ValueError(f"{type}: a slot is incomplete")
         offsets = allocate(len(ids), np.dtype(np.int32))
         for code, child in zip(union.type_codes, children, strict=True):
             offsets[ids == code] = np.arange(child.length, dtype=np.int32)

@@ -77,8 +77,8 @@ class Builder:
     ===========================================  ====================================================
 
     `append(None)`, or of a value that may be None, appends a null. Integers out of the range of the
-    type raise `OverflowError`, bytes that are no UTF-8 `ValueError`, and so does a null where a field
-    is declared not nullable. A value of another kind does not compile.
+    type raise `OverflowError`, a null where a field is declared not nullable `ValueError`, and more than
+    32-bit offsets reach `LimitExceededError`. A value of another kind does not compile.
 
     The same methods work in plain Python, for functions that are being debugged: each call runs the
     compiled one. Fields with names that a builder has itself (`append`, and here `type` too) are found

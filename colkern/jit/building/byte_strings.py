@@ -10,8 +10,8 @@ from colkern import schema as s
 from colkern.cpu.primitives import copy_bytes, get_byte
 from colkern.jit.building.builder_type import APPENDS
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.room import new_bytes, new_slot
-from colkern.jit.building.state import bytes_address, put_item, row_of, set_length, set_used
+from colkern.jit.building.room import end_at, new_bytes, new_slot
+from colkern.jit.building.state import bytes_address, put_item, row_of, set_length
 from colkern.jit.elements.conversions import utf8_length, write_utf8
 from colkern.jit.elements.memory import keep, raw
 from colkern.jit.elements.types import SequenceType, TextType
@@ -34,10 +34,7 @@ def _bytes_append(out, value):
         target = numba.carray(bytes_address(row), (used + size,), np.uint8)
         copy_bytes(target, np.uint64(used), np.uint64(plain.address), np.uint64(size))
         keep(value)
-        used += size
-        put_item(out, slot + 1, used)
-        set_used(row, used)
-        set_length(row, slot + 1)
+        end_at(out, slot, used + size)
 
     return append
 
@@ -57,10 +54,7 @@ def _append_string(out):
         used = new_bytes(row, size)
         target = numba.carray(bytes_address(row), (used + size,), np.uint8)
         write_utf8(value, np.int64(target.ctypes.data) + np.int64(used))
-        used += size
-        put_item(out, slot + 1, used)
-        set_used(row, used)
-        set_length(row, slot + 1)
+        end_at(out, slot, used + size)
 
     return append
 

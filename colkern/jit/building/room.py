@@ -16,8 +16,11 @@ from colkern.jit.building.state import (
     has_bytes,
     has_slots,
     length_of,
+    put_item,
     row_of,
     set_failure,
+    set_length,
+    set_used,
     used_of,
 )
 
@@ -62,6 +65,15 @@ def new_bytes(row, size):
     if not has_bytes(row, size):
         make_room(row, BYTES, size)
     return used_of(row)
+
+
+@register_jitable
+def end_at(out, slot, used):
+    """Append a slot that ends where `used` bytes or slots of the child do."""
+    row = row_of(out)
+    put_item(out, slot + 1, used)
+    set_used(row, used)
+    set_length(row, slot + 1)
 
 
 @overload_method(BuilderType, "reserve")

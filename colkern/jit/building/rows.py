@@ -67,7 +67,7 @@ def build_rows(
     if device is not None:
         from colkern.jit.device.rows import rows_on_device
 
-        return rows_on_device(function, count, arguments, returns, device)[0]
+        return rows_on_device(function, count, arguments, returns, device)
     return _rows_on_host(function, count, arguments, returns)
 
 

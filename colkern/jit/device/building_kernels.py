@@ -20,13 +20,13 @@ import numpy as np
 from colkern.cuda import adapter
 from colkern.errors import CompileError
 from colkern.generated import function_of_text
-from colkern.jit.building.tree import CHANGED, Tree
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.builder_kinds import Builder, Mode
 from colkern.jit.device.emitter import CONSTANTS, Need, Program, Shared, name_of
 from colkern.jit.device.functions import EMPTY_ARENA, prelude_of, specialised
 from colkern.jit.device.kernels import Types, kind_of
 from colkern.jit.device.kinds import PLAIN, Kind, Number
+from colkern.jit.device.tree import CHANGED, Tree
 from colkern.memory import Device
 
 PLACE_BITS = 20

@@ -57,9 +57,8 @@ class Calls(Operators):
         defaults = getattr(made, "_field_defaults", {})
         if not names or any(isinstance(a, ast.Starred) for a in node.args):
             return self._generic(node)
-        values = self.operands([*node.args, *(keyword.value for keyword in node.keywords)])
-        passed = [*names[: len(node.args)], *(keyword.arg for keyword in node.keywords)]
-        given = dict(zip(passed, values, strict=False))
+        values, named = self._arguments(node)
+        given = dict(zip(names, values, strict=False)) | named
         for name in names:
             if name not in given and name in defaults:
                 given[name] = self._constant(ast.Constant(defaults[name]))
@@ -70,21 +69,16 @@ class Calls(Operators):
 
     def _of_table(self, node: ast.Call, function: Any, name: str) -> Value:
         """A call of a function that is in the table of methods, of elements or of others."""
-        values, names = self._arguments(node)
-        positional = [v for v, word in zip(values, names, strict=True) if word is None]
-        named = {word: v for v, word in zip(values, names, strict=True) if word is not None}
-        inner = [self.inner(value) for value in values]
-        if name.startswith(MODULES) or any(map(methods.is_element, inner)) or name in _TEXTS:
-            return methods.call(self, name, positional, named)
-        found = (
-            _BUILTINS[function](self, inner[0])
-            if len(values) == 1 and function in _BUILTINS
-            else None
-        )
-        if found is None and function is builtins.divmod and len(positional) == 2:
-            sides = [self.plain(value) for value in positional]
+        values, named = self._arguments(node)
+        values = [self.inner(value) for value in values]
+        if name.startswith(MODULES) or name in _TEXTS or any(map(methods.is_element, values)):
+            return methods.call(self, name, values, named)
+        builtin = _BUILTINS.get(function) if len(values) == 1 else None
+        found = builtin(self, values[0]) if builtin else None
+        if function is builtins.divmod and len(values) == 2:
+            sides = map(self.plain, values)
             found = Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
-        return found or self._rebuilt(node, [self.value(node.func), *values])
+        return found or self._rebuilt(node, [self.value(node.func), *values, *named.values()])
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> Value | None:
         if self.meaning(func) is not None:
@@ -97,24 +91,25 @@ class Calls(Operators):
                 return None
             base = self.inner(base)
         self.block += block
-        values, names = self._arguments(node)
+        values, named = self._arguments(node)
         if chosen is None:
-            count = names.count(None)
-            named = {word: v for word, v in zip(names, values, strict=True) if word is not None}
-            return methods.method(self, base, func.attr, values[:count], named)
-        if node.keywords:
+            return methods.method(self, base, func.attr, values, named)
+        if named:
             raise self.failure(f"{func.attr} takes no named arguments in a kernel")
         return chosen(self, base, func.attr, values)
 
-    def _arguments(self, node: ast.Call) -> tuple[list[Value], list[str | None]]:
-        if any(isinstance(a, ast.Starred) for a in node.args):
+    def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments by position, and those by name."""
+        names = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
+        is_starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        if is_starred or len(names) < len(node.keywords):
             raise self.failure("arguments with * cannot be followed to columns")
-        names = [keyword.arg for keyword in node.keywords]
         values = self.operands([*node.args, *(keyword.value for keyword in node.keywords)])
-        return values, [*(None for _ in node.args), *names]
+        count = len(node.args)
+        return values[:count], dict(zip(names, values[count:], strict=True))
 
     def call_function(
-        self, function: types.FunctionType, values: list[Value], names: list[str | None]
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
     ) -> Value:
         """A call of a function of the user's own."""
         raise NotImplementedError
@@ -124,9 +119,7 @@ class Calls(Operators):
 
 
 def _len(e: Emitter, value: Value) -> Value | None:
-    if isinstance(value.kind, Column):
-        return Value(PLAIN, (value.parts[1],))
-    return None
+    return Value(PLAIN, (value.parts[1],)) if isinstance(value.kind, Column) else None
 
 
 def _int(e: Emitter, value: Value) -> Value | None:

@@ -76,7 +76,7 @@ class Built:
 
     Args:
         row: The node.
-        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.building.tree`.
+        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.device.tree`.
     """
 
     row: int

@@ -61,14 +61,14 @@ def call(
     caller: Statements,
     function: types.FunctionType,
     values: list[Value],
-    names: list[str | None],
+    named: dict[str, Value],
 ) -> Value:
     """A call of a user's function within another one's code.
 
     Raises:
         CompileError: If the arguments do not fit, or the function does not compile.
     """
-    given = _bound(caller, function, values, names)
+    given = _bound(caller, function, values, named)
     # Within the function, each array that it is handed is one of its own.
     origins: dict[str, Path] = {}
     kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
@@ -101,14 +101,12 @@ def _bound(
     caller: Statements,
     function: types.FunctionType,
     values: list[Value],
-    names: list[str | None],
+    named: dict[str, Value],
 ) -> dict[str, Value]:
     """The values by the names of the parameters."""
-    positional = [v for v, name in zip(values, names, strict=True) if name is None]
-    named = {name: v for v, name in zip(values, names, strict=True) if name is not None}
     signature = inspect.signature(function)
     try:
-        bound = signature.bind(*positional, **named)
+        bound = signature.bind(*values, **named)
     except TypeError as error:
         raise caller.failure(f"{function.__name__}: {error}") from None
     given = dict(bound.arguments)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from colkern.cuda import adapter
-from colkern.jit.building.tree import CHANGED
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Built, Emitter, Value
+from colkern.jit.device.tree import CHANGED
 from colkern.kernels import slot_values
 
 

@@ -15,7 +15,6 @@ from colkern.cuda import adapter, memory
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.tree import Tree
 from colkern.jit.device.building_kernels import (
     NOTHING_RAISED,
     PLACE_BITS,
@@ -33,6 +32,7 @@ from colkern.jit.device.launching import (
     read_arrays,
     require_readable,
 )
+from colkern.jit.device.tree import Tree
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 from colkern.targets import target_of
@@ -44,8 +44,8 @@ def rows_on_device(
     arguments: tuple[Any, ...],
     returns: s.DataType,
     device: Device,
-) -> tuple[Array, Any]:
-    """What `colkern.jit.building.rows.rows_and_offsets` gives, in the memory of a device.
+) -> Array:
+    """What `build_rows` gives, in the memory of a device.
 
     Args:
         function: The user's function.
@@ -140,8 +140,8 @@ class RowsCall:
     threads: int
     start: Callable[[RowKernel, tuple[Any, ...]], None]
 
-    def run(self) -> tuple[Array, Any]:
-        """The array, and where the values of each row stand."""
+    def run(self) -> Array:
+        """The array."""
         tree, target = self.tree, target_of(self.device)
         starts = target.allocate(tree.counters * (self.count + 1), np.int64)
         lines = starts.reshape(tree.counters, self.count + 1)
@@ -151,7 +151,7 @@ class RowsCall:
             target.accumulate(line)
         tree.allocate(lines[:, -1].tolist(), null_counts, target.allocate)
         self._launch(self.kernels.write, starts, 0)
-        return built_array(tree.parts[0], target), lines[0]
+        return built_array(tree.parts[0], target)
 
     def _launch(self, kernel: RowKernel, starts: Any, counts: int) -> list[int]:
         """Run a kernel, and raise what was raised; the sums of what it counts."""

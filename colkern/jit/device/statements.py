@@ -39,7 +39,7 @@ from colkern.jit.device.syntax import calls_something
 
 _MOST_PASSES = 20
 
-CallMaker = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
+CallMaker = Callable[["Statements", types.FunctionType, list[Value], dict[str, Value]], Value]
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,10 @@ class Statements(Calls):
                 self.emit(f"{', '.join(variables(name, settled))} = {', '.join(parts)}")
 
     def call_function(
-        self, function: types.FunctionType, values: list[Value], names: list[str | None]
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
     ) -> Value:
         """A call of a function of the user's own."""
-        return self._calls(self, function, values, names)
+        return self._calls(self, function, values, named)
 
     def _statements(self, body: list[ast.stmt]) -> None:
         for node in body:

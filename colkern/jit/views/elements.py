@@ -250,57 +250,48 @@ def _intervals(column: ColumnType) -> Element:
     return _INTERVALS[column.data_type.unit]
 
 
-@ELEMENTS.of(s.Utf8, s.LargeUtf8)
-def _texts(column: ColumnType) -> Element:
-    def text_of_column(column, slot):
-        at = column._ck_offset + slot
-        start = int64(column._ck_offsets[at])
-        size = int64(column._ck_offsets[at + uint64(1)]) - start
-        address = int64(address_in(column._ck_bytes)) + start
-        return element(Text(address, size, column._ck_ascii != 0))
-
-    return Element(text, text_of_column)
+_TEXTS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 
 
-@ELEMENTS.of(s.Binary, s.LargeBinary)
+@register_jitable
+def _text(column, address, size):
+    return element(Text(address, size, column._ck_ascii != 0))
+
+
+@register_jitable
+def _byte_string(column, address, size):
+    return element(Bytes(address, size))
+
+
+@ELEMENTS.of(s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
 def _byte_strings(column: ColumnType) -> Element:
+    is_text = isinstance(column.data_type, _TEXTS)
+    made = _text if is_text else _byte_string
+
     def byte_string(column, slot):
         at = column._ck_offset + slot
         start = int64(column._ck_offsets[at])
         size = int64(column._ck_offsets[at + uint64(1)]) - start
-        return element(Bytes(int64(address_in(column._ck_bytes)) + start, size))
+        return made(column, int64(address_in(column._ck_bytes)) + start, size)
 
-    return Element(binary, byte_string)
-
-
-@register_jitable
-def _viewed_address(column, word, size):
-    """Where the bytes of a view stand that begins at a word."""
-    if size <= VIEW_INLINE_BYTES:
-        return int64(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)))
-    base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-    return int64(base + uint64(column._ck_views[word + uint64(3)]))
+    return Element(text if is_text else binary, byte_string)
 
 
-@ELEMENTS.of(s.Utf8View)
-def _viewed_texts(column: ColumnType) -> Element:
-    def viewed_text(column, slot):
-        word = (column._ck_offset + slot) << uint64(2)
-        size = int64(column._ck_views[word])
-        address = _viewed_address(column, word, size)
-        return element(Text(address, size, column._ck_ascii != 0))
-
-    return Element(text, viewed_text)
-
-
-@ELEMENTS.of(s.BinaryView)
+@ELEMENTS.of(s.Utf8View, s.BinaryView)
 def _viewed_byte_strings(column: ColumnType) -> Element:
+    is_text = isinstance(column.data_type, _TEXTS)
+    made = _text if is_text else _byte_string
+
     def viewed_byte_string(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
         size = int64(column._ck_views[word])
-        return element(Bytes(_viewed_address(column, word, size), size))
+        if size <= VIEW_INLINE_BYTES:
+            inline = address_in(column._ck_views) + ((word + uint64(1)) << uint64(2))
+            return made(column, int64(inline), size)
+        base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
+        return made(column, int64(base + uint64(column._ck_views[word + uint64(3)])), size)
 
-    return Element(binary, viewed_byte_string)
+    return Element(text if is_text else binary, viewed_byte_string)
 
 
 @ELEMENTS.of(s.FixedSizeBinary)

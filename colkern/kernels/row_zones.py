@@ -49,11 +49,17 @@ def offset_at(starts: int64, offsets: int64, instant: int64) -> tuple[int64, Cod
 
 
 @helper
-def instant_of(starts: int64, offsets: int64, turns: int64, wall: int64) -> tuple[int64, Code]:
-    """The moment of a wall clock, the first of two; a time that the clock leaves out is left to Python."""
+def instant_of(
+    starts: int64, offsets: int64, wall: int64, turns: int64, has_fold: bool
+) -> tuple[int64, Code]:
+    """The moment of a wall clock, the first of two; a time that the clock leaves out is left to Python.
+
+    So is one that the clock repeats, where its `fold` may say that it is the second.
+    """
     period, code = period_at(turns, wall)
-    instant = wall - word_of(offsets, period)
-    if code != DONE or instant >= word_of(starts, period + 1):
+    instant, following = wall - word_of(offsets, period), word_of(starts, period + 1)
+    comes_twice = wall >= following + word_of(offsets, period + 1)
+    if code != DONE or instant >= following or (has_fold and comes_twice):
         return int64(0), LEFT
     return instant, DONE
 

@@ -96,9 +96,8 @@ class Argument:
         return Value(reader.kind, code)
 
     def _part(self, reader: AnyReader, name: str, nullable: bool, guard: str = "") -> Argument:
-        # A view under a null may lead anywhere, whatever the field says of nulls.
-        looked_at = nullable or (isinstance(reader, Reader) and reader.loose)
-        nulls = self._inside if looked_at else Nulls.ABSENT
+        # There may be nulls, whatever the field says of them.
+        nulls = self._inside if nullable else Nulls.LEFT
         part = Argument(reader, name, nulls, self._inside, guard)
         self.parts.append(part)
         self.functions |= part.functions

@@ -399,7 +399,7 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
         return type_of(kind.of, large)
     if kind in (k.NONE, k.NEVER):
         return s.null()
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         names = kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
         types = [type_of(item, large) for item in kind.items]
         return s.struct(list(zip(names, types, strict=True)))
@@ -444,7 +444,7 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
         return k.optional(declared_kind(kind.of, returns))
     if kind in (k.NONE, k.NEVER):
         return kind
-    if isinstance(kind, k.Tuple) and isinstance(storage, s.Struct):
+    if isinstance(kind, k.Compound) and isinstance(storage, s.Struct):
         if kind.names and kind.form is not tuple:
             names = tuple(field.name for field in storage.fields)
             if kind.names != names:

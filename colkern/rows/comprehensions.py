@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -23,7 +22,7 @@ from colkern.rows.expressions import (
     operated,
     truth,
 )
-from colkern.rows.iteration import builtin_of, each
+from colkern.rows.iteration import builtin_of, each, is_iterator, refuse_iterator
 from colkern.rows.statements import bind_target, stored_names
 from colkern.rows.values import Value, of_parts
 
@@ -38,12 +37,7 @@ def comprehension(
 ) -> Value:
     """The value of a comprehension."""
     if isinstance(node, ast.GeneratorExp):
-        values = unrolled(emitter, node)
-        if values is None:
-            emitter.refuse(
-                "a generator expression has a compiled form as the argument of a function only"
-            )
-        return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
+        refuse_iterator(emitter)
     if isinstance(node, ast.DictComp):
         made = new_container(emitter, node, "dict", 0)
 
@@ -75,10 +69,6 @@ def items(
         more: A condition for another item.
         any_order: Whether the items may come in any order, as those of a set do.
     """
-    if isinstance(node, ast.GeneratorExp) and _is_mixed(emitter, node):
-        for value in unrolled(emitter, node) or ():
-            emitter.branch(more, partial(take, value), lambda: None)
-        return
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
         _generated(emitter, node, lambda: take(expression(emitter, element)), more)
@@ -96,12 +86,39 @@ def items(
     )
 
 
+def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Value:
+    """The value of an expression whose items are asked for now: of an iterator, a tuple or list of them.
+
+    Args:
+        emitter: Where it is written.
+        node: The expression.
+        count: How many are asked for, and one more; None for all.
+    """
+    values = unrolled(emitter, node)
+    if values is not None:
+        return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
+    if not is_iterator(emitter, node):
+        return expression(emitter, node)
+    if count is None:
+        return _list_of(emitter, node)
+    made = new_container(emitter, node, "list", count + 1)
+    more = f"({emitter.use(row_lists.list_size)}({made.code}) <= {count})"
+    items(emitter, node, lambda value: add(emitter, made, (value,)), more)
+    return made
+
+
 def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
-    """The items of a generator expression over a tuple; None for other expressions."""
+    """The items of a generator expression over a tuple, or of `map`; None for other expressions."""
+    if isinstance(node, ast.Call) and builtin_of(emitter, node) == "map":
+        return _mapped(emitter, node)
     if not isinstance(node, ast.GeneratorExp) or len(node.generators) > 1 or node.generators[0].ifs:
         return None
+    if builtin_of(emitter, node.generators[0].iter):
+        return None
+    before = emitter.state()
     source = iterated(looked_into(emitter, node.generators[0].iter))
     if not isinstance(source.kind, k.Tuple):
+        emitter.restore(before)
         return None
     target = node.generators[0].target
     names = stored_names([target])
@@ -127,6 +144,9 @@ def _generated(
     """The loops of a comprehension, whose variables are its own, those that `:=` binds apart."""
     generators, outer = node.generators, stored_names([node])
     names = stored_names([generator.target for generator in generators])
+    if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
+        read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - names
+        emitter.read_ahead(read & emitter.env.keys())
     hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
     cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
 
@@ -159,6 +179,7 @@ def _generated(
             lambda value: bind_target(emitter, generator.target, value),
             lambda: round_(generator.ifs),
             stored_names([generator.target]) | outer,
+            names,
             more=more,
         )
 
@@ -167,17 +188,6 @@ def _generated(
         emitter.env.pop(name, None)
     emitter.env.update(hidden)
     emitter.cells.update(cells)
-
-
-def _is_mixed(emitter: Emitter, node: ast.GeneratorExp) -> bool:
-    """Whether a generator expression goes over a display of values of several kinds."""
-    iterable = node.generators[0].iter
-    if not isinstance(iterable, ast.Tuple) or len(node.generators) > 1 or node.generators[0].ifs:
-        return False
-    kind: k.Kind | None = k.NEVER
-    for value in [expression(emitter, item) for item in iterable.elts]:
-        kind = kind and k.joined(kind, value.kind)
-    return kind is None
 
 
 class Accumulator:
@@ -361,21 +371,18 @@ def reduced(emitter: Emitter, node: ast.Call) -> Value:
     return result.get()
 
 
-def as_new_list_of(emitter: Emitter, node: ast.Call) -> Value:
-    """What `reversed(…)` or `filter(…)` gives, as a list."""
-    return _list_of(emitter, node)
-
-
-def mapped(emitter: Emitter, node: ast.Call) -> Value:
-    """What `map(…)` gives: a tuple of what it makes of a tuple, else a list."""
+def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     from colkern.rows.functions import applied
 
+    if any(is_iterator(emitter, part) for part in node.args):
+        return None
+    before = emitter.state()
     parts = [iterated(looked_into(emitter, part)) for part in node.args[1:]]
     if any(not isinstance(part.kind, k.Tuple) for part in parts):
-        return _list_of(emitter, node)
+        emitter.restore(before)
+        return None
     rows = zip(*(part.items for part in parts), strict=False)
-    items = tuple(emitter.numbers(applied(emitter, node.args[0], row)) for row in rows)
-    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+    return [emitter.numbers(applied(emitter, node.args[0], row)) for row in rows]
 
 
 def first(emitter: Emitter, node: ast.Call) -> Value:
@@ -439,13 +446,15 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
     """`tuple(…)`: of what is no tuple, a list that stands for one, as its length depends on the row."""
     if not node.args:
         return constant(())
-    if not isinstance(node.args[0], ast.GeneratorExp | ast.Call):
-        value = iterated(needed(emitter, node.args[0]))
-        if value.is_constant:
-            return constant(tuple(value.constant))
-        if isinstance(value.kind, k.Tuple):
-            return value
-    return tuple_as_list(_list_of(emitter, node.args[0]))
+    source = node.args[0]
+    if isinstance(source, ast.GeneratorExp | ast.Call):
+        return tuple_as_list(_list_of(emitter, source))
+    value = iterated(needed(emitter, source))
+    if value.is_constant:
+        return constant(tuple(value.constant))
+    if isinstance(value.kind, k.Tuple):
+        return value
+    return tuple_as_list(_listed(emitter, source, value))
 
 
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:

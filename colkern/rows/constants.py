@@ -71,6 +71,8 @@ def layout_of(kind: Kind) -> int:
 def _parts_of(kind: Kind) -> list[int]:
     if k.is_row(kind):
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
+    if isinstance(kind, k.Record):
+        raise UnsupportedError(f"{kind}: nothing looks for a data class among others")
     if isinstance(kind, k.Tuple):
         return [part for item in kind.items for part in _parts_of(item)]
     if isinstance(kind, k.Optional):

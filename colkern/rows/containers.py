@@ -205,9 +205,9 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     keys: list[Value] = []
     values: list[Value] = []
     for key, item_node in zip(node.keys, node.values, strict=True):
+        keys += [expression(emitter, key)] if key is not None else []
         value = emitter.numbers(expression(emitter, item_node))
         if key is not None:
-            keys.append(expression(emitter, key))
             values.append(value)
             continue
         value = emitter.plain(value)
@@ -258,7 +258,9 @@ def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[V
     assert isinstance(kind, Container)
     fitting = []
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):
-        if k.joined(has_kind, value.kind) not in (None, has_kind) and not kind.sites:
+        if k.joined(has_kind, value.kind) not in (None, has_kind) and (
+            not kind.sites or k.ELSEWHERE in kind.sites
+        ):
             emitter.refuse(f"{value.kind} added to a {kind}")
         for site in kind.sites:
             emitter.require_kind((site, number), has_kind, value.kind)
@@ -333,44 +335,52 @@ def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value)
 # Loops
 
 
-def items_of(emitter: Emitter, value: Value, any_order: bool) -> Source:
+def items_of(
+    emitter: Emitter, value: Value, any_order: bool = False, *, backwards: bool = False
+) -> Source:
     """The items of a list, or the keys of a dictionary or set."""
     kind = value.kind
     assert isinstance(kind, Container)
     if kind.name == "set" and not any_order:
         emitter.refuse("the order of a set is not Python's; go over sorted(…)")
     if kind.name in ("dict", "set"):
+        if backwards:
+            emitter.refuse(f"reversed() of a {kind.name} has no compiled form")
         return entries_of(emitter, value, "keys")
-    place = emitter.copy("0")
+    emitter.read_later += [kind] if emitter.is_ahead else []
     (item_kind,) = kind.items
-    size = emitter.use(row_lists.list_size)
+    size = f"{emitter.use(row_lists.list_size)}({value.code})"
+    place = emitter.copy(f"{size} - 1" if backwards else "0")
 
     def read() -> Value:
         at = emitter.copy(f"get_word({value.code}) + {place} * {8 * item_kind.words}")
         return emitter.bind_value(item_kind, loaded(item_kind, at))
 
-    return Source(f"{place} < {size}({value.code})", read, [f"{place} += 1"])
+    if backwards:
+        return Source(f"0 <= {place} < {size}", read, [f"{place} -= 1"])
+    return Source(f"{place} < {size}", read, [f"{place} += 1"])
 
 
 def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
     """The keys, values or items of a dictionary, in order."""
     kind = value.kind
     assert isinstance(kind, Container)
+    emitter.read_later += [kind] if emitter.is_ahead else []
     key, item_kind = kind.items if kind.name == "dict" else (kind.items[0], k.NONE)
     words = f"{key.words}, {item_kind.words}, {value.code}"
     following = emitter.use(row_dicts.next_item)
-    changes = emitter.use(row_dicts.dict_changes)
-    before = emitter.copy(f"{changes}({value.code})")
+    changes = f"{emitter.use(row_dicts.dict_changes)}({value.code})"
+    before = emitter.copy(changes)
     place = emitter.copy(f"{following}({words}, 0)")
 
     def read() -> Value:
-        emitter.fail_if(
-            f"{changes}({value.code}) != {before}", row_values.LEFT, "a dictionary that changes"
-        )
+        emitter.fail_if(f"{changes} != {before}", row_values.LEFT, "a dictionary that changes")
         first = emitter.bind_value(key, loaded(key, place))
         second = emitter.bind_value(item_kind, loaded(item_kind, place, key.words))
         if what == "items":
             return Value(k.tuple_of((key, item_kind)), items=(first, second))
         return first if what == "keys" else second
 
-    return Source(f"{place} != 0", read, [f"{place} = {following}({words}, {place})"])
+    # Behind the last item, Python looks for changes, too.
+    more = f"({place} != 0 or {changes} != {before})"
+    return Source(more, read, [f"{place} = {following}({words}, {place})"])

@@ -162,19 +162,27 @@ class Unsettled(CompileError):
     """A function calls itself here, and of what kind its result is will be known from other places."""
 
 
+BREAK, CONTINUE, LEAVE = 1, 2, 3
+"""The statements that leave a `try`: `LEAVE` is a `return`."""
+
+
 @dataclass
 class Attempt:
     """A `try` that the source stands in.
 
     Args:
         code: The variable that has the status of what was raised.
-        flow: The variable that says which statement left it: 0 none, 1 `break`, 2 `continue`.
-        uses_flow: Whether one did.
+        flow: The variable that says which statement left it: 0 none, or `BREAK`, `CONTINUE`, `LEAVE`.
+        is_final: Whether it has a `finally`.
+        flows: Which statements leave it.
+        returned: The variables of the result, if a `return` left it for a `finally` around.
     """
 
     code: str
     flow: str
-    uses_flow: bool = False
+    is_final: bool = False
+    flows: set[int] = field(default_factory=set)
+    returned: Value | None = None
 
 
 class Emitter:
@@ -193,7 +201,8 @@ class Emitter:
         changing: The variables that this loop assigns to.
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
-        read_later: The containers that generators read which the loops around this place go over.
+        read_later: The containers that iterators read which the loops around this place go over.
+        gaps: How many statements without a compiled form were written so that they leave the row.
     """
 
     def __init__(
@@ -223,6 +232,7 @@ class Emitter:
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
         self.is_ahead = False
+        self.gaps = 0
         self._names = 0
 
     # Going back
@@ -238,6 +248,14 @@ class Emitter:
         del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
         del self.read_later[reads:]
         self.dead = False
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Find out about a value: what is written meanwhile is forgotten."""
+        before, was_dead = self.state(), self.dead
+        yield
+        self.restore(before)
+        self.dead = was_dead
 
     # Lines
 
@@ -364,6 +382,15 @@ class Emitter:
         finally:
             self.is_ahead = before
 
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """Note variables that are read now, and in Python later: they must not change meanwhile."""
+        for name in sorted(names):
+            if name in self.changing:
+                self.refuse(
+                    f"{name} changes while an iterator reads it, which has no compiled form"
+                )
+            self.read_later += k.containers_in(self.env[name].kind)
+
     def leave(self, value: Value) -> None:
         """Return a value: of a generator, the list of what it has yielded."""
         if self.yielded is not None:
@@ -372,8 +399,15 @@ class Emitter:
             self.widened[RETURN] = value.kind
         has = self.widened.get(RETURN, Kind("never", 0))
         self.require_kind(RETURN, has, value.kind)
-        parts = self.converted(value, has).parts
-        self.write(_Return(", ".join(parts)))
+        if any(attempt.is_final for attempt in self.attempts):
+            attempt = self.attempts[-1]
+            attempt.flows.add(LEAVE)
+            attempt.returned = self.variables(has, f"{attempt.flow}_result")
+            self.move(attempt.returned, value)
+            self.write(f"{attempt.flow} = {LEAVE}")
+            self.write("break")
+        else:
+            self.write(_Return(", ".join(self.converted(value, has).parts)))
         self.dead = True
 
     def source(self, name: str, parameters: Sequence[str]) -> str:
@@ -412,7 +446,7 @@ class Emitter:
 
     def numbers(self, value: Value) -> Value:
         """A constant as code; other values as they are."""
-        if isinstance(value.kind, k.Tuple):
+        if isinstance(value.kind, k.Compound):
             items = tuple(self.numbers(item) for item in value.items)
             return replace(value, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
@@ -433,7 +467,7 @@ class Emitter:
                 of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
-        if isinstance(kind, k.Tuple):
+        if isinstance(kind, k.Compound):
             pairs = zip(value.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
         if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
@@ -511,7 +545,7 @@ class Emitter:
             if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")
-        if joined != has or k.has_constant(joined) != k.has_constant(has):
+        if joined != has or k.origins(joined) != k.origins(has):
             self.widened[key] = joined
             raise Wider
 
@@ -631,7 +665,7 @@ class Emitter:
 
         self.branch(test, side(then), side(otherwise))
         value = self.env.pop(name)
-        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Tuple)
+        is_known = value.kind in (k.NONE, k.NEVER) or isinstance(value.kind, k.Compound)
         if value.kind.words == 0 and not is_known:
             self.refuse(f"an expression is {value.kind}")
         return value

@@ -6,6 +6,7 @@ import ast
 import enum
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -260,10 +261,12 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         if "dict" in (left.kind.name, right.kind.name):
             emitter.refuse("a dictionary beside one with constant keys has no compiled form")
         return _equal_rows(emitter, left, right)
+    if isinstance(left.kind, k.Record) and isinstance(right.kind, k.Record):
+        return _equal_records(emitter, left, right)
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         if len(left.items) != len(right.items):
             return constant(False)
-        same = [equal(emitter, a, b) for a, b in zip(left.items, right.items, strict=True)]
+        same = [_equal_items(emitter, *pair) for pair in zip(left.items, right.items, strict=True)]
         if any(value.is_constant and not value.constant for value in same):
             return constant(False)
         codes = [value.code for value in same if not value.is_constant]
@@ -308,6 +311,27 @@ def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
     return equal(emitter, a, b)
 
 
+def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether items of two tuples are equal; of one NaN, which equals itself there, Python knows."""
+    codes = [inner(side).code for side in (left, right) if inner(side).kind.name == "float"]
+    if len(codes) == 2 and not (left.is_constant or right.is_constant):
+        a, b = map(emitter.bind, codes)
+        emitter.leave_if(f"({a} != {a}) & ({b} != {b})", "NaN in tuples")
+    return equal(emitter, left, right)
+
+
+def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two instances of data classes are equal: those of one class, all of whose fields are."""
+    forms = [side.kind.form for side in (left, right)]  # type: ignore[attr-defined]
+    for form in forms:
+        if not form.__dataclass_params__.eq or not all(each.compare for each in fields(form)):
+            emitter.refuse(f"== of {form.__name__} has no compiled form")
+    if forms[0] is not forms[1]:
+        return constant(False)
+    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
+    return equal(emitter, a, b)
+
+
 _ALONE = (
     "str",
     "bytes",
@@ -320,6 +344,7 @@ _ALONE = (
     "dict",
     "set",
     "tuple",
+    "record",
 )
 
 
@@ -348,7 +373,7 @@ def _ordered(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if not left.items or not right.items:
         _, function = _OPERATORS[type(operation)]
         return constant(function(len(left.items), len(right.items)))
-    same = equal(emitter, left.items[0], right.items[0])
+    same = _equal_items(emitter, left.items[0], right.items[0])
     rest = [
         Value(k.tuple_of(tuple(i.kind for i in side.items[1:])), items=side.items[1:])
         for side in (left, right)
@@ -430,8 +455,8 @@ def truth(emitter: Emitter, value: Value) -> Value:
             lambda: constant(False),
             lambda: truth(emitter, inner(value)),
         )
-    if isinstance(value.kind, k.Tuple):
-        return constant(bool(value.items) or value.kind.form not in (tuple, dict))
+    if isinstance(value.kind, k.Compound):
+        return constant(bool(value.items) or not isinstance(value.kind, k.Tuple))
     if value.kind == k.BOOL:
         return value
     if value.kind.name in ("int", "float"):
@@ -452,7 +477,7 @@ def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
     if len(operations) == 1:
         operation, right_node = operations[0]
         is_in = isinstance(operation, ast.In | ast.NotIn)
-        right = (looked_into if is_in else expression)(emitter, right_node)
+        right = (_looked_through if is_in else expression)(emitter, right_node)
         result = _of_value(compared(emitter, operation, left, right))
         _note_none(emitter, result, operation, (node.left, left), (right_node, right))
         return result
@@ -619,22 +644,27 @@ def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
 
 
 def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
-    value = emitter.plain(expression(emitter, node.value), row_values.ATTRIBUTE_ERROR)
+    return attribute(emitter, expression(emitter, node.value), node.attr)
+
+
+def attribute(emitter: Emitter, value: Value, name: str) -> Value:
+    """An attribute of a value."""
+    value = emitter.plain(value, row_values.ATTRIBUTE_ERROR)
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
-        if not hasattr(value.constant, node.attr):
-            emitter.refuse(f"{shown(value.constant)} has no {node.attr!r}")
-        return constant(getattr(value.constant, node.attr))
+        if not hasattr(value.constant, name):
+            emitter.refuse(f"{shown(value.constant)} has no {name!r}")
+        return constant(getattr(value.constant, name))
     if k.is_row(value.kind):
-        emitter.refuse(f"dict has no {node.attr!r}")
-    if isinstance(value.kind, k.Tuple) and node.attr in value.kind.names:
-        return value.items[value.kind.names.index(node.attr)]
-    if isinstance(value.kind, k.Tuple) and isinstance(
-        getattr(value.kind.form, node.attr, None), property
+        emitter.refuse(f"dict has no {name!r}")
+    if isinstance(value.kind, k.Compound) and name in value.kind.names:
+        return value.items[value.kind.names.index(name)]
+    if isinstance(value.kind, k.Compound) and isinstance(
+        getattr(value.kind.form, name, None), property
     ):
         from colkern.rows.functions import users_function
 
-        return users_function(emitter, getattr(value.kind.form, node.attr).fget, [value], {})
-    return call(emitter, f"{value.kind.name}.{node.attr}", [value])
+        return users_function(emitter, getattr(value.kind.form, name).fget, [value], {})
+    return call(emitter, f"{value.kind.name}.{name}", [value])
 
 
 def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
@@ -721,7 +751,8 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
     if isinstance(node, ast.List | ast.Set | ast.Dict):
         parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
         plain = [part for part in parts if part is not None and not isinstance(part, ast.Starred)]
-        values = [expression(emitter, part) for part in plain]
+        with emitter.looking():
+            values = [expression(emitter, part) for part in plain]
         if len(values) == len(parts) and all(value.is_constant for value in values):
             items = [value.constant for value in values]
             if isinstance(node, ast.List):
@@ -733,6 +764,17 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
                 else dict(zip(items[:half], items[half:], strict=True))
             )
     return needed(emitter, node)
+
+
+def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
+    """The value of an expression in which an item is looked for: of an iterator, a list."""
+    from colkern.rows.comprehensions import as_items
+    from colkern.rows.iteration import is_iterator
+
+    if not is_iterator(emitter, node):
+        return looked_into(emitter, node)
+    with emitter.ahead():
+        return as_items(emitter, node)
 
 
 def _display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:

@@ -115,11 +115,8 @@ def joined(emitter: Emitter, node: ast.JoinedStr) -> Value:
 
 
 def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
-    value = expression(emitter, part.value)
-    if part.conversion == ord("r"):
-        value = represented(emitter, value)
-    elif part.conversion not in (-1, ord("s")):
-        emitter.refuse("!a in an f-string has no compiled form")
+    conversion = chr(part.conversion) if part.conversion >= 0 else None
+    value = _as_text(emitter, expression(emitter, part.value), conversion)
     specification = part.format_spec
     if specification is None:
         return text_of(emitter, value)
@@ -135,6 +132,15 @@ def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
     if all(isinstance(each, str) for each in parts):
         return with_specification(emitter, value, "".join(map(str, parts)))
     return _with_sizes(emitter, value, parts)
+
+
+def _as_text(emitter: Emitter, value: Value, conversion: str | None) -> Value:
+    """A value as `!r` or `!s` makes a text of it; without these, itself."""
+    if conversion not in (None, "r", "s"):
+        emitter.refuse(f"!{conversion} in a format has no compiled form")
+    if conversion is None:
+        return value
+    return (represented if conversion == "r" else text_of)(emitter, value)
 
 
 def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) -> Value:
@@ -190,11 +196,13 @@ def formatted(
         fields = list(string.Formatter().parse(text))
     except ValueError as error:
         emitter.refuse(str(error))
+    if len({field == "" for _, field, *_ in fields if field == "" or str(field).isdigit()}) > 1:
+        emitter.refuse("a format that counts fields and has their numbers")
     for before, field, specification, conversion in fields:
         pieces.append(constant(before))
         if field is None:
             continue
-        if conversion not in (None, "r", "s") or "{" in (specification or ""):
+        if "{" in (specification or ""):
             emitter.refuse(f"the format {text!r} has no compiled form")
         if field == "":
             field, position = str(position), position + 1
@@ -204,8 +212,7 @@ def formatted(
             value = named[field]
         else:
             emitter.refuse(f"the format {text!r} has no compiled form")
-        if conversion == "r":
-            value = represented(emitter, value)
+        value = _as_text(emitter, value, conversion)
         pieces.append(with_specification(emitter, value, specification or ""))
     return concatenated(emitter, pieces)
 
@@ -228,8 +235,9 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
         if match[5] == "%":
             pieces.append(constant("%"))
             continue
-        if match[1] and isinstance(right.kind, k.Tuple) and match[1] in right.kind.names:
-            item = right.items[right.kind.names.index(match[1])]
+        kind = right.kind
+        if isinstance(kind, k.Tuple) and k.is_row(kind) and match[1] in kind.names:
+            item = right.items[kind.names.index(match[1])]
             pieces.append(_percent_field(emitter, match, item))
             continue
         if not values or match[1]:
@@ -246,8 +254,7 @@ def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Valu
     """One field of `%`, as a specification of `format`."""
     flags, width, precision, letter = match[2], match[3], match[4] or "", match[5]
     if letter in "sr":
-        if letter == "r" or value.kind != k.TEXT:
-            value = text_of(emitter, value)
+        value = (represented if letter == "r" else text_of)(emitter, value)
         align = "<" if "-" in flags else ">"
         specification = f"{align}{width}{precision}" if width or precision else ""
         return with_specification(emitter, value, specification)

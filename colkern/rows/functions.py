@@ -170,8 +170,8 @@ def local_function(
         name: emitter.read(name)
         for name in sorted(used & emitter.env.keys() - set(parameters) - stored_names(body))
     }
-    if is_generator(node) and (later := sorted(around.keys() & emitter.changing)):
-        emitter.refuse(f"{later[0]} changes while a generator reads it, which has no compiled form")
+    if is_generator(node) or emitter.is_ahead:
+        emitter.read_ahead(around)
     own = emitter.definition
     function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
     definition = Definition(function, tuple(parameters), body, own.names, own.path)
@@ -182,10 +182,12 @@ def local_function(
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """What the function that an expression names gives for values."""
     from colkern.rows.invocations import called
+    from colkern.rows.iteration import known_object
 
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
-    function = needed(emitter, node).constant
+    is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
+    function = None if is_bound else needed(emitter, node).constant
     names = [f"<argument {place}>" for place in range(len(arguments))]
     emitter.env.update(zip(names, arguments, strict=True))
     owner = getattr(function, "__objclass__", None)
@@ -197,7 +199,9 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
         return ast.Call(ast.Attribute(loads[0], function.__name__, ast.Load()), loads[1:], [])
 
     made = derived(node, f"call of {len(names)}", call)
-    return expression(emitter, made) if owner is not None else called(emitter, made, function)
+    if owner is not None or is_bound:
+        return expression(emitter, made)
+    return called(emitter, made, function)
 
 
 def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:
@@ -208,16 +212,19 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
         name: value if value.is_constant and is_known else _variable(emitter, value)
         for name, value in values.items()
     }
-    if definition.is_generator:
-        for name, value in values.items():
-            emitter.read_later += k.containers_in(value.kind)
-            if not value.is_constant:
-                values[name] = of_parts(k.unchangeable(value.kind), value.parts)
+    is_ahead = definition.is_generator or emitter.is_ahead
+    for name, value in values.items():
+        containers = list(k.containers_in(value.kind))
+        if is_ahead:
+            emitter.read_later += containers
+        is_read = any(k.may_be_one(own, read) for own in containers for read in emitter.read_later)
+        if is_read and not value.is_constant:
+            values[name] = of_parts(k.unchangeable(value.kind), value.parts)
     described = tuple(
         (
             name,
             value.kind,
-            k.has_constant(value.kind),
+            k.origins(value.kind),
             identity(value.constant) if value.is_constant else "",
         )
         for name, value in values.items()

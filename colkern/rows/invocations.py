@@ -9,20 +9,23 @@ import datetime
 import decimal
 import functools
 import inspect
+import operator
 import re
 import types
+import typing
 import zoneinfo
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from colkern.errors import shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked, require_changeable
+from colkern.rows.calls import call, has, invoked, is_left, left_to_python, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import (
+    attribute,
     by_operator,
     constant,
     evaluated,
@@ -31,10 +34,18 @@ from colkern.rows.expressions import (
     needed,
     truth,
 )
-from colkern.rows.front import is_generator, plain_function
-from colkern.rows.iteration import VIEWS, view_of_row
+from colkern.rows.front import plain_function
+from colkern.rows.iteration import (
+    VIEWS,
+    is_iterator,
+    makes_iterator,
+    refuse_iterator,
+    view_of_row,
+)
+from colkern.rows.library import public_name, replacement
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
-from colkern.rows.values import NONE, Value, inner
+from colkern.rows.table import table
+from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 """Methods of containers that change nothing."""
@@ -47,9 +58,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
     ):
         emitter.refuse("`*` and `**` in a call have no compiled form")
     if isinstance(node.func, ast.Attribute):
-        owner = expression(emitter, node.func.value)
-        if isinstance(node.func.value, ast.Dict) and node.func.attr in _READING:
-            owner = looked_into(emitter, node.func.value)
+        is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
+        owner = (looked_into if is_read else expression)(emitter, node.func.value)
         if not owner.is_constant or owner.kind.name != "object":
             owner = emitter.plain(owner, row_values.ATTRIBUTE_ERROR)
             return method(emitter, node, owner, node.func.attr)
@@ -94,6 +104,14 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if (kind.name, name) in (("list", "append"), ("set", "add")) and len(node.args) == 1:
             add(emitter, owner, (expression(emitter, node.args[0]),))
             return NONE
+        if (kind.name, name) in (("list", "extend"), ("set", "update")) and any(
+            is_iterator(emitter, part) for part in node.args
+        ):
+            from colkern.rows.comprehensions import items
+
+            for part in node.args:
+                items(emitter, part, lambda value: add(emitter, owner, (value,)))
+            return NONE
         if name in ("items", "keys", "values"):
             emitter.refuse(f"{name}() has a compiled form only in a loop")
     if isinstance(kind, Match):
@@ -103,15 +121,15 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         return call(emitter, f"{kind.name}.{name}", [owner])
     if isinstance(kind, k.Container) and name == "sort" and node.keywords:
         return _sorted_in_place(emitter, node, owner)
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         return _method_of_row(emitter, node, owner, name)
     if kind == k.TEXT and name == "translate" and len(node.args) == 1:
         table = needed(emitter, node.args[0])
         return translated(emitter, owner, table.constant if table.is_constant else None)
-    if kind == k.TEXT and name == "join" and len(node.args) == 1:
+    if kind in (k.TEXT, k.BYTES) and name == "join" and len(node.args) == 1:
         from colkern.rows.comprehensions import as_list
 
-        return call(emitter, "str.join", [owner, as_list(emitter, node.args[0])])
+        return call(emitter, f"{kind.name}.join", [owner, as_list(emitter, node.args[0])])
     if kind == k.TEXT and name == "format" and owner.is_constant:
         from colkern.rows.formatting import formatted
 
@@ -160,7 +178,7 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
 def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a named tuple, a data class, or a dictionary with constant keys."""
     kind = owner.kind
-    assert isinstance(kind, k.Tuple)
+    assert isinstance(kind, k.Compound)
     arguments, named = _arguments_as_they_are(emitter, node)
     if k.is_row(kind):
         if name in VIEWS and not arguments:
@@ -173,7 +191,7 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
                 return owner.items[kind.names.index(arguments[0].constant)]
             return arguments[1] if len(arguments) > 1 else NONE
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
-    if name == "_replace" and set(named) <= set(kind.names):
+    if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
         pairs = zip(kind.names, owner.items, strict=True)
         items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
         kinds = tuple(item.kind for item in items)
@@ -222,9 +240,9 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
-    function = plain_function(function)
-    if is_generator(function) and emitter.gone_over is not node:
-        emitter.refuse("a generator has a compiled form only where its items are asked for at once")
+    function = replacement(plain_function(function))
+    if makes_iterator(function) and emitter.gone_over is not node:
+        refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         from colkern.rows.functions import local_function
 
@@ -235,6 +253,8 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         write = None
     if write is not None:
         return write(emitter, node)
+    if is_left(table_name(function)):
+        return left_to_python(emitter, table_name(function))
     if getattr(function, "__module__", "") == "re":
         arguments, named = _arguments(emitter, node)
         found = function_of_re(emitter, function, arguments, named)
@@ -255,20 +275,67 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         # An unbound method: `str.upper(s)`.
         arguments, named = _arguments(emitter, node)
         return call(emitter, f"{owner.__name__}.{function.__name__}", arguments, named)
-    arguments, named = _arguments(emitter, node)
-    if function in _OF_CONSTANTS and all(v.is_constant for v in (*arguments, *named.values())):
-        made = _made(function, arguments, named)
+    if isinstance(function, operator.itemgetter | operator.attrgetter):
+        return _got(emitter, function, needed(emitter, node.args[0]))
+    if isinstance(function, functools.partial):
+        return called(emitter, _completed(node, function), function.func)
+    if function in _OF_CONSTANTS:
+        values = [looked_into(emitter, part) for part in node.args]
+        words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+        made = _made(function, values, words)
         if made is not None:
             return made
+    arguments, named = _arguments(emitter, node)
     return call(emitter, table_name(function), arguments, named)
 
 
-_OF_CONSTANTS = (datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo, decimal.Decimal)
-"""Classes of which a value of constants is a constant."""
+_OF_CONSTANTS = (
+    datetime.timedelta,
+    datetime.timezone,
+    zoneinfo.ZoneInfo,
+    decimal.Decimal,
+    frozenset,
+    functools.partial,
+    operator.attrgetter,
+    operator.itemgetter,
+    range,
+    str.maketrans,
+)
+"""What gives a constant for constants."""
+
+
+def _got(emitter: Emitter, function: Any, value: Value) -> Value:
+    """What an `itemgetter` or `attrgetter` of constants gives."""
+    from colkern.rows.containers import item
+
+    kind, names = function.__reduce__()
+    if kind is operator.itemgetter:
+        parts = [item(emitter, value, constant(name)) for name in names]
+    else:
+        parts = [value] * len(names)
+        for place, path in enumerate(names):
+            for name in path.split("."):
+                parts[place] = attribute(emitter, parts[place], name)
+    return parts[0] if len(parts) == 1 else tuple_of_values(map(emitter.numbers, parts))
+
+
+def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
+    """A call of a `partial` as one of its function."""
+
+    def make() -> ast.Call:
+        words = {word.arg: word.value for word in node.keywords}
+        words = {name: ast.Constant(value) for name, value in function.keywords.items()} | words
+        keywords = [ast.keyword(name, value) for name, value in words.items()]
+        return ast.Call(node.func, [*map(ast.Constant, function.args), *node.args], keywords)
+
+    made: ast.Call = derived(node, f"partial {id(function)}", make)
+    return made
 
 
 def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """A constant of constants; None if none can be made of them."""
+    if not all(value.is_constant for value in (*arguments, *named.values())):
+        return None
     try:
         values = [value.constant for value in arguments]
         return constant(function(*values, **{word: v.constant for word, v in named.items()}))
@@ -277,8 +344,6 @@ def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Val
 
 
 def _in_table(function: Any) -> bool:
-    from colkern.rows.table import table
-
     return table_name(function) in table()
 
 
@@ -292,7 +357,8 @@ def table_name(function: Any) -> str:
     if isinstance(owner, type):
         module = owner.__module__
     module = {"builtins": "", "_operator": "operator"}.get(module, module)
-    return f"{module}.{name}" if module else name
+    own = f"{module}.{name}" if module else name
+    return own if own in table() else public_name(function, table()) or own
 
 
 def _fields(kind: type) -> tuple[str, ...] | None:
@@ -304,10 +370,31 @@ def _fields(kind: type) -> tuple[str, ...] | None:
     return None
 
 
+_WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
+"""Special methods that no compiled code would call."""
+
+_GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
+
+
+def _written_methods(kind: type) -> Iterator[str]:
+    """The special methods of a class of rows that a user wrote."""
+    for base in kind.__mro__:
+        for name, own in vars(base).items():
+            is_special = name.startswith("__") and name not in _WITHOUT_MEANING
+            code = getattr(own, "__code__", None)
+            if is_special and code is not None and code.co_filename not in _GENERATING:
+                yield name
+
+
 def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
     arguments, named = _arguments_as_they_are(emitter, node)
+    signature = inspect.signature(kind)
+    written = next(_written_methods(kind), "")
+    if written or tuple(signature.parameters) != _fields(kind):
+        what = written or "parameters that are not its fields"
+        emitter.refuse(f"the class {kind.__name__} has {what}, which has no compiled form")
     try:
-        bound = inspect.signature(kind).bind(*arguments, **named)
+        bound = signature.bind(*arguments, **named)
     except TypeError as error:
         emitter.refuse(str(error))
     bound.apply_defaults()
@@ -346,7 +433,7 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
     named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         return issubclass(kind.form, classes)
     if kind.name not in named:
         emitter.refuse(f"isinstance() of {kind} has no compiled form")
@@ -438,11 +525,10 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 def _first_true(emitter: Emitter, node: ast.BoolOp, name: str) -> Value:
     """`int` or `float` of the first operand of `or` that is true."""
-    left = expression(emitter, node.values[0])
     rest = node.values[1:]
     if isinstance(node.op, ast.And) or len(rest) > 1:
-        value = expression(emitter, node)
-        return call(emitter, name, [emitter.plain(value)])
+        return call(emitter, name, [needed(emitter, node)])
+    left = expression(emitter, node.values[0])
     test = emitter.numbers(truth(emitter, left)).code
     there = inner(left)
 
@@ -469,9 +555,6 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     set: _folding("as_new_set"),
     dict: _folding("as_new_dict"),
     tuple: _folding("as_tuple"),
-    map: _folding("mapped"),
-    filter: _folding("as_new_list_of"),
-    reversed: _folding("as_new_list_of"),
     next: _folding("first"),
     collections.Counter: _folding("counted"),
     collections.defaultdict: _folding("default_dict"),

@@ -8,7 +8,7 @@ a key or a value of a dictionary, or a field of a row.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import datetime, tzinfo
 
 
@@ -53,6 +53,9 @@ PLAIN = {
 }
 """The kinds without parts, by name."""
 
+HELD_BY_PYTHON = {name: Kind(name) for name in ("address", "hash", "matcher", "template", "uuid")}
+"""The kinds of what only Python makes, in rows that are left to it."""
+
 
 @dataclass(frozen=True)
 class Aware(Kind):
@@ -60,9 +63,11 @@ class Aware(Kind):
 
     Args:
         zone: The time zone, one object for all values of a kind.
+        shown: How Python shows it: zones of one offset are equal, whatever their names are.
     """
 
     zone: tzinfo | None = None
+    shown: str = ""
 
     def __str__(self) -> str:
         return f"datetime[{self.zone}]"
@@ -94,18 +99,29 @@ class Optional(Kind):
 
 
 @dataclass(frozen=True)
-class Tuple(Kind):
-    """A tuple of a known length.
+class Compound(Kind):
+    """A value of parts that are known.
 
     Args:
-        items: The kinds of its items.
-        names: Their names, of a named tuple, a dataclass, or a dictionary with constant keys.
+        items: The kinds of its parts.
+        names: Their names, of a named tuple, a data class, or a dictionary with constant keys.
         form: `tuple`, `dict`, or the class.
     """
 
     items: tuple[Kind, ...] = ()
     names: tuple[str, ...] = ()
     form: type = tuple
+
+
+class Record(Compound):
+    """An instance of a data class: its parts are attributes, and nothing can be asked for by number."""
+
+    def __str__(self) -> str:
+        return self.form.__name__
+
+
+class Tuple(Compound):
+    """A tuple of a known length, or a dictionary with constant keys."""
 
     def __str__(self) -> str:
         return f"tuple[{', '.join(map(str, self.items))}]"
@@ -147,7 +163,12 @@ def has_constant(kind: Kind) -> bool:
         return has_constant(kind.of)
     if isinstance(kind, Container) and kind.constant:
         return True
-    return isinstance(kind, Tuple | Container) and any(map(has_constant, kind.items))
+    return isinstance(kind, Compound | Container) and any(map(has_constant, kind.items))
+
+
+def origins(kind: Kind) -> tuple[object, ...]:
+    """What equal kinds may differ in: which displays containers come from, and whether they may change."""
+    return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 
 def containers_in(kind: Kind) -> Iterator[Container]:
@@ -163,18 +184,26 @@ def unchangeable(kind: Kind) -> Kind:
     """A kind whose containers are not to be changed, as if they were constants."""
     if isinstance(kind, Optional):
         return replace(kind, of=unchangeable(kind.of))
-    if isinstance(kind, Tuple | Container):
+    if isinstance(kind, Compound | Container):
         kind = replace(kind, items=tuple(map(unchangeable, kind.items)))
     return replace(kind, constant=True) if isinstance(kind, Container) else kind
+
+
+ELSEWHERE = 0
+"""Stands among the displays that a container may come from for another that is none of them."""
 
 
 def may_be_one(left: Kind, right: Kind) -> bool:
     """Whether two containers may be one object, as far as it is known which displays they come from."""
     if not isinstance(left, Container) or not isinstance(right, Container):
         return False
-    if left.name != right.name:
-        return False
-    return bool(left.sites & right.sites) or not (left.sites or right.sites)
+    sites = [side.sites or frozenset({ELSEWHERE}) for side in (left, right)]
+    return left.name == right.name and bool(sites[0] & sites[1])
+
+
+def _joined_sites(left: Container, right: Container) -> frozenset[int]:
+    is_known = bool(left.sites) == bool(right.sites)
+    return left.sites | right.sites | (frozenset() if is_known else frozenset({ELSEWHERE}))
 
 
 def is_row(kind: Kind) -> bool:
@@ -189,15 +218,17 @@ def optional(of: Kind) -> Kind:
     return Optional(f"{of} | None", of.words + 1, of=of)
 
 
-def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = tuple) -> Tuple:
-    """The kind of a tuple."""
+def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = tuple) -> Compound:
+    """The kind of a tuple, or of an instance of a class of rows."""
     words = sum(kind.words for kind in items)
+    if is_dataclass(form):
+        return Record("record", words, items=items, names=names, form=form)
     return Tuple("tuple", words, items=items, names=names, form=form)
 
 
 def datetime_in(zone: tzinfo | None) -> Kind:
     """The kind of a datetime in a zone, or without one."""
-    return DATETIME if zone is None else Aware("aware", zone=zone)
+    return DATETIME if zone is None else Aware("aware", zone=zone, shown=repr(zone))
 
 
 def kind_of_datetime(value: datetime) -> Kind:
@@ -245,12 +276,8 @@ _NUMBERS = ("bool", "int", "float")
 
 def joined(left: Kind, right: Kind) -> Kind | None:
     """The kind of a value that is of either kind; None if there is none."""
-    if isinstance(left, Container) and isinstance(right, Container) and left == right:
-        made = right if has_constant(right) else left
-        constant = left.constant or right.constant
-        return replace(made, sites=left.sites | right.sites, constant=constant)
-    if left == right:
-        return right if has_constant(right) else left
+    if left == right and not any(containers_in(left)):
+        return left
     if right == NEVER:
         return left
     if left == NEVER:
@@ -260,19 +287,22 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if left.name in _NUMBERS and right.name in _NUMBERS:
         wider = max(left, right, key=lambda kind: _NUMBERS.index(kind.name))
         return replace(wider, loose=True)
-    if isinstance(left, Tuple) and isinstance(right, Tuple):
+    if isinstance(left, Compound) and isinstance(right, Compound):
         return _joined_tuple(left, right)
     if is_tuple(left) != is_tuple(right):
         return None
     if isinstance(left, Decimal) or isinstance(right, Decimal):
         return _joined_decimal(left, right)
-    if isinstance(left, Container) and isinstance(right, Container) and left.name == right.name:
+    if not isinstance(left, Container) or not isinstance(right, Container):
+        return None
+    if (left.name, left.default) == (right.name, right.default):
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
         if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
-            items = tuple(b if a == NEVER else a for a, b in pairs)
+            items = tuple(joined(*pair) or NEVER for pair in pairs)
             constant = left.constant or right.constant
-            return replace(left, items=items, sites=left.sites | right.sites, constant=constant)
+            sites = _joined_sites(left, right)
+            return replace(left, items=items, sites=sites, constant=constant)
     return None
 
 
@@ -293,7 +323,7 @@ def _joined_decimal(left: Kind, right: Kind) -> Kind | None:
     return decimal_of(max(known) if len(known) == 2 else None, loose)
 
 
-def _joined_tuple(left: Tuple, right: Tuple) -> Kind | None:
+def _joined_tuple(left: Compound, right: Compound) -> Kind | None:
     if left.form != right.form or left.names != right.names or len(left.items) != len(right.items):
         return None
     items = [joined(a, b) for a, b in zip(left.items, right.items, strict=True)]

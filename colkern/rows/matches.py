@@ -34,7 +34,7 @@ _OTHERS = {re.findall: "findall", re.split: "split", re.sub: "sub"}
 
 
 @dataclass(frozen=True)
-class Match(k.Tuple):
+class Match(k.Compound):
     """The kind of a match.
 
     Args:

@@ -98,7 +98,7 @@ class Plan:
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
                 f'{first.reason}\n  File "{first.path}", line {first.line}'
             )
-        if isinstance(returns, s.Map) and isinstance(self.kind, k.Tuple):
+        if isinstance(returns, s.Map) and isinstance(self.kind, k.Compound):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
         if isinstance(returns, type):

@@ -19,13 +19,13 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.kernels import bitmaps, row_decimals
+from colkern.kernels import bitmaps
 from colkern.memory import HOST, Buffer, Items
 from colkern.operations import cast, list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, type_of
 from colkern.rows.kinds import Kind
-from colkern.rows.values import Value, inner
+from colkern.rows.values import Value, inner, loaded, of_parts
 from colkern.targets import Target
 
 _FIXED = {
@@ -95,7 +95,7 @@ class Output:
         self.is_nothing = inside in (k.NONE, k.NEVER)
         if isinstance(kind, k.Optional):
             self.slots.append(Slots(f"{name}_valid", np.uint8))
-        if isinstance(inside, k.Tuple):
+        if isinstance(inside, k.Compound):
             self.parts = [type(self)(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
         elif isinstance(inside, k.Container):
             self.item = type(self)(item_of(inside), f"{name}_item")
@@ -154,8 +154,14 @@ class Output:
         value = inner(value)
         if isinstance(self.inside, k.Decimal):
             yield f"({there}not is_of_scale({value.code}, {self.inside.scale}))"
+        if self.item is not None and self.item.checks_of("place"):
+            yield f"({there}not fits_{self.name}(arena, {value.code}))"
         for part, item in zip(self.parts, value.items, strict=False):
             yield from (f"({there}{test})" for test in part.checks(item))
+
+    def checks_of(self, place: str) -> list[str]:
+        """`checks` of an item at a place."""
+        return list(self.checks(of_parts(self.kind, loaded(self.kind, place))))
 
     def _inside(self, value: Value) -> Iterator[str]:
         if self.is_text:
@@ -186,7 +192,22 @@ class Output:
         for part in reversed(list(self.below())):
             if part.item is not None:
                 found[f"put_{part.name}"] = part._putter(part.item)
+                if tests := part.item.checks_of("place"):
+                    found[f"fits_{part.name}"] = part._fitter(part.item, tests)
         return found
+
+    def _fitter(self, item: Output, tests: list[str]) -> str:
+        full = ["    if header == 0:", "        return True"]
+        lines = [
+            f"def fits_{self.name}(arena, header):",
+            *([f"    header = {self.listed('header')}", *full] if is_hashed(self.inside) else []),
+            "    place = get_word(header)",
+            "    for _ in range(list_size(header)):",
+            f"        if {' or '.join(tests)}:",
+            "            return False",
+            f"        place += {8 * item.kind.words}",
+        ]
+        return "\n".join([*lines, "    return True", ""])
 
     def _putter(self, item: Output) -> str:
         size = 8 * item.kind.words
@@ -285,17 +306,10 @@ class Output:
         return words.copy().view(dtype) if is_float else words.astype(dtype)
 
     def _rescaled(self, numbers: Items, exponents: Items) -> Items:
-        """The numbers of decimals in lists, with the scale of their type.
-
-        Raises:
-            ValueError: If one does not have it.
-        """
+        """The numbers of decimals in lists, with the scale of their type, which `checks` has made sure of."""
         assert isinstance(self.inside, k.Decimal)
         places = exponents + (self.inside.scale or 0)
         up, down = (10 ** np.clip(sign * places, 0, 18) for sign in (1, -1))
-        fits = (abs(numbers) <= (row_decimals.END - 1) // up) & (numbers % down == 0)
-        if not fits.all():
-            raise ValueError(f"a Decimal in a list does not fit {type_of(self.inside)}")
         rescaled: Items = numbers * up // down
         return rescaled
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,7 @@ class Value:
         """The code of each number, text or handle that it is made of."""
         if isinstance(self.kind, k.Optional):
             return (self.none, *_inner(self).parts)
-        if isinstance(self.kind, k.Tuple):
+        if isinstance(self.kind, k.Compound):
             return tuple(part for item in self.items for part in item.parts)
         return (self.code,) if self.kind not in (k.NONE, k.NEVER) else ()
 
@@ -65,7 +66,7 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
     if isinstance(kind, k.Optional):
         of = of_parts(kind.of, parts[1:])
         return Value(kind, of.code, parts[0], of.items)
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         items, at = [], 0
         for item in kind.items:
             count = len(zeros(item))
@@ -73,6 +74,12 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
             at += count
         return Value(kind, items=tuple(items))
     return Value(kind, parts[0] if parts else "") if kind != k.NONE else NONE
+
+
+def tuple_of_values(items: Iterable[Value]) -> Value:
+    """A tuple of values."""
+    items = tuple(items)
+    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
 
 
 _ZEROS = {
@@ -89,7 +96,7 @@ def zeros(kind: Kind) -> tuple[str, ...]:
     """Code for the parts of a value that is never looked at."""
     if isinstance(kind, k.Optional):
         return ("True", *zeros(kind.of))
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         return tuple(zero for item in kind.items for zero in zeros(item))
     return (_ZEROS.get(kind.name, "0"),) if kind not in (k.NONE, k.NEVER) else ()
 
@@ -102,7 +109,7 @@ def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
             f"set_word({at}, 1 if {value.none} else 0)",
             *stored(kind.of, place, _inner(value), offset + 1),
         ]
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         lines = []
         for item in value.items:
             lines += stored(item.kind, place, item, offset)
@@ -129,7 +136,7 @@ def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
     at = f"{place} + {8 * offset}" if offset else place
     if isinstance(kind, k.Optional):
         return (f"get_word({at}) != 0", *loaded(kind.of, place, offset + 1))
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         parts: tuple[str, ...] = ()
         for item in kind.items:
             parts += loaded(item, place, offset)

@@ -50,15 +50,14 @@ def _by_table(
     zone: tzinfo,
     moment: str,
     result: k.Kind = k.INT,
-    walls: bool = False,
+    *more: Value,
 ) -> Value:
     from colkern.rows.calls import invoked
 
     periods = periods_of(zone)
-    lists = [with_stretches(periods.starts), periods.offsets]
-    lists += [with_stretches(periods.turns)] if walls else []
-    arguments = [_table(emitter, words) for words in lists]
-    return invoked(emitter, body, [*arguments, Value(k.INT, moment)], result, f"the zone {zone}")
+    lists = with_stretches(periods.starts), periods.offsets
+    given = [*(_table(emitter, words) for words in lists), Value(k.INT, moment), *more]
+    return invoked(emitter, body, given, result, f"the zone {zone}")
 
 
 def _offset(emitter: Emitter, value: Value) -> str:
@@ -77,12 +76,14 @@ def _wall(emitter: Emitter, value: Value) -> Value:
     return Value(k.DATETIME, code)
 
 
-def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo) -> Value:
-    """The datetime of a zone whose clock shows a time."""
+def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> Value:
+    """The datetime of a zone whose clock shows a time, which may have a `fold`."""
     wall = emitter.numbers(wall)
     fixed = fixed_offset(zone)
     if fixed is None:
-        made = _by_table(emitter, row_zones.instant_of, zone, wall.code, walls=True)
+        turns = _table(emitter, with_stretches(periods_of(zone).turns))
+        more = turns, Value(k.BOOL, str(has_fold))
+        made = _by_table(emitter, row_zones.instant_of, zone, wall.code, k.INT, *more)
         return Value(k.datetime_in(zone), made.code)
     return Value(
         k.datetime_in(zone), emitter.bind(f"{wall.code} - {fixed}" if fixed else wall.code)
@@ -111,7 +112,11 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
         first = [_wall(emitter, owner) if is_aware else owner] if arguments else []
         name = name.replace("aware.", "datetime.")
         made = call(emitter, name, [*first, *arguments[1:]], rest)
-        return made if zone is None else _in_zone(emitter, made, zone)
+        if zone is None:
+            return made
+        if made.kind != k.DATETIME:
+            emitter.refuse(f"{made.kind} with a time zone has no compiled form")
+        return _in_zone(emitter, made, zone, has_fold=name != "datetime.datetime")
     if not any(isinstance(value.kind, k.Aware) for value in arguments):
         return None
     if name in _OPERATORS and len(arguments) == 2:
@@ -121,7 +126,9 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
     if name.startswith("aware.") and name[6:] in _OF_WALLS:
         wall = _wall(emitter, owner)
         made = call(emitter, f"datetime.{name[6:]}", [wall, *arguments[1:]], named)
-        return _in_zone(emitter, made, _zone(owner)) if made.kind == k.DATETIME else made
+        if made.kind != k.DATETIME:
+            return made
+        return _in_zone(emitter, made, _zone(owner), has_fold=True)
     return None
 
 
@@ -147,7 +154,7 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
             for side in (left, right)
         ]
         owner = left if isinstance(left.kind, k.Aware) else right
-        return _in_zone(emitter, call(emitter, name, sides), _zone(owner))
+        return _in_zone(emitter, call(emitter, name, sides), _zone(owner), has_fold=False)
     if k.DATETIME in (left.kind, right.kind):
         emitter.fail(row_values.TYPE_ERROR, "datetimes with and without a zone")
         return Value(k.TIMEDELTA, "0") if name == "-" else Value(k.BOOL, "False")
@@ -183,7 +190,7 @@ def _astimezone(emitter: Emitter, value: Value, tz: Value = NONE) -> Value:
     zone = require_zone(emitter, tz)
     if zone is None:
         _refuse_local(emitter)
-    if isinstance(value.kind, k.Aware) and zone == value.kind.zone:
+    if value.kind == k.datetime_in(zone):
         return value
     # Near the ends of the calendar, a clock may show no time of it.
     first, last = clock.FIRST + calendar.DAY, clock.LAST - calendar.DAY
@@ -237,8 +244,8 @@ def _offset_text(emitter: Emitter, value: Value, colon: bool) -> Value:
 
     zone = _zone(value)
     if fixed_offset(zone) is not None:
-        text = datetime(2000, 1, 1, tzinfo=zone).strftime("%z")
-        return constant(f"{text[:3]}:{text[3:5]}" if colon and len(text) == 5 else text)
+        at = datetime(2000, 1, 1, tzinfo=zone)
+        return constant(str(at)[len("2000-01-01 00:00:00") :] if colon else at.strftime("%z"))
     arguments = [Value(k.INT, _offset(emitter, value)), constant(colon)]
     arguments[1] = emitter.numbers(arguments[1])
     return invoked(emitter, row_zones.offset_text, arguments, k.TEXT, "an offset")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, takewhile
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import colkern as ck
 from colkern.rows.device_loop import device_source, kernel_function
 from colkern.rows.plan import Plan
 
+AT_ONCE = "an iterator has a compiled form only where its items are asked for at once"
+CHANGES = "a container that changes while an iterator reads it has no compiled form"
 NUMBERS = [0, 1, 5, 7, None, 4]
 
 
@@ -105,6 +108,39 @@ def test_what_a_generator_yields_is_gone_over(function: Callable[[int], Any]) ->
     checked(function)
 
 
+def backwards(n: int) -> list[int]:
+    items, out = [n, n + 1, 5], []
+    for item in reversed(items):
+        items[0] = 77
+        out.append(item)
+    return out
+
+
+def unpacked(n: int) -> tuple[int, int, bool, list[int]]:
+    a, b = map(abs, [n - 3, n])
+    c, d = (str(x) for x in (n, 1.5))
+    items = [n]
+    items.extend(len(items) for _ in range(2))
+    return a, b, c in map(str.strip, [" 1", d]), items
+
+
+def looked_at_once(n: int) -> list[int]:
+    items = [1, 2, 3, 4, 5, n]
+    found = [x + 0 for x in [items.pop(), 3]] + [*tuple([items.pop()])]  # noqa: C409
+    found += [sum(x for x in (items.pop(), items.pop())), {1: items.pop()}.get(1, 0)]
+    return [*found, int(items.pop() or items.pop() or 1), *items]
+
+
+def written_in_order(n: int) -> list[int]:
+    pairs = {n: (n := n + 1)}
+    return [key * 10 + value for key, value in pairs.items()]
+
+
+@pytest.mark.parametrize("function", [backwards, unpacked, looked_at_once, written_in_order])
+def test_each_item_is_asked_for_once_and_when_python_asks(function: Callable[[int], Any]) -> None:
+    checked(function)
+
+
 def ended_early(n: int) -> int:
     try:
         for item in then_divided(n):
@@ -127,6 +163,28 @@ def changed_by_the_loop(n: int) -> int:
     return len(items)
 
 
+def grown(items: list[int]) -> int:
+    if len(items) < 6:
+        items.append(1)
+    return len(items)
+
+
+def changed_by_a_function(n: int) -> int:
+    items = [n, n + 1]
+    return sum([grown(items) for _ in more(items)]) if n else 0
+
+
+def changed_under_itertools(n: int) -> int:
+    items, other, total = [n, n + 1], [0], 0
+    if n > 1:
+        other = items
+    for item in chain(items, [9]):
+        if len(other) < 6:
+            other.append(1)
+        total += item
+    return total
+
+
 def changed_by_the_generator(n: int) -> int:
     items, total = [n, n + 1], 0
     for _ in popped(items):
@@ -139,10 +197,9 @@ def changed_by_the_generator(n: int) -> int:
     [
         (ended_early, "//"),
         (never_asked_for, "a generator that goes on for long"),
-        (
-            changed_by_the_loop,
-            "a container that changes while a generator reads it has no compiled form",
-        ),
+        (changed_by_the_loop, CHANGES),
+        (changed_under_itertools, CHANGES),
+        (changed_by_a_function, "a constant that changes has no compiled form"),
         (changed_by_the_generator, "a constant that changes has no compiled form"),
     ],
 )
@@ -177,15 +234,35 @@ def changed_around(n: int) -> int:
     return total
 
 
+def limit_changed(n: int) -> int:
+    limit = 3
+    for x in takewhile(lambda x: x < limit, [n, 5]):  # noqa: B023
+        limit += x
+    return limit
+
+
+def factor_changed(n: int) -> int:
+    for x in chain((n * y for y in [2, 3]), [1]):
+        n += x
+    return n
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
         (lambda n: next(endless(n)), "a generator that never ends"),
-        (read_twice, "only where its items are asked for at once"),
-        (changed_around, "factor changes while a generator reads it"),
+        (read_twice, AT_ONCE),
+        (lambda n: bool(filter(None, [n])), AT_ONCE),
+        (lambda n: len(map(abs, [n])), AT_ONCE),
+        (lambda n: reversed([n]), AT_ONCE),
+        (lambda n: zip([n], strict=True)[0], AT_ONCE),
+        (lambda n: list(x) + list(x) if (x := (k + n for k in (1, 2))) else 0, AT_ONCE),
+        (changed_around, "factor changes while an iterator reads it"),
+        (limit_changed, "limit changes while an iterator reads it"),
+        (factor_changed, "n changes while an iterator reads it"),
     ],
 )
-def test_other_uses_of_generators_are_refused(function: Any, reason: str) -> None:
+def test_other_uses_of_iterators_are_refused(function: Any, reason: str) -> None:
     with pytest.raises(ck.CompileError, match=reason):
         Plan(function, [ck.int64()], [False])
 

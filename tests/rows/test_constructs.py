@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -54,6 +55,21 @@ def test_sizes_that_are_flags_are_pythons() -> None:
         [("a", 3), ("b", 0), ("c", -3)],
         ["a format of a size that is not usual"],
     )
+
+
+def converted(word: str, n: int) -> str:
+    text = "%r|%6r|%s" % (word, word, [word])  # noqa: UP031
+    return text + f"{word!r}|{n / 3!s:.3}|{n > 2!s:>7}" + "{!s:>6}".format(n > 2)  # noqa: UP032
+
+
+def test_conversions_go_before_a_format() -> None:
+    checked(converted, WORDS[2:4])
+
+
+def test_of_tuples_one_nan_equals_itself() -> None:
+    nan = float("nan")
+    rows = [(1.5, 2.0), (nan, 2.0), (0.0, nan)]
+    checked(lambda x, y: ((x, y) == (x, y), (x, 1) < (x, 2)), rows, ["NaN in tuples"])
 
 
 # Matches
@@ -294,3 +310,168 @@ def shown(word: str, n: int) -> str:
 
 def test_lists_and_tuples_as_text() -> None:
     checked(shown, [*WORDS, ("it's", 0)], ["repr"])
+
+
+# `finally`
+
+
+def after_what_an_outer_try_catches(word: str, n: int) -> int:
+    try:
+        try:
+            total = n // len(word)
+        finally:
+            n += 100
+    except ZeroDivisionError:
+        return n
+    return total + n
+
+
+def after_what_leaves_loops(word: str, n: int) -> int:
+    total = 0
+    for letter in word:
+        try:
+            for other in word:
+                if total > 40:
+                    return total * 1000 + n
+                if other > letter:
+                    break
+                total += n
+            if letter == "a":
+                continue
+            if letter == "x":
+                break
+            total += 7
+        finally:
+            total += 100 if letter < "m" else 1
+    return total
+
+
+def before_a_result(word: str, n: int) -> list[str]:
+    letters = [word]
+    try:
+        letters.append(word[n])
+        return letters
+    except IndexError:
+        return [*letters, "none"]
+    finally:
+        letters.append(f"{n}!")
+
+
+def instead_of_a_result(word: str, n: int) -> str | None:
+    try:
+        return word[n:][0] if n != 1 else word
+    finally:
+        if n != 1:
+            return word if n % 2 else None  # noqa: B012
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        after_what_an_outer_try_catches,
+        after_what_leaves_loops,
+        before_a_result,
+        instead_of_a_result,
+    ],
+)
+def test_finally_follows_all_that_leaves_a_try(function: Callable[..., Any]) -> None:
+    checked(function, [(word, n % 4) for word, n in [*WORDS, ("xxyz", 4), ("abba", 7)]])
+
+
+def test_what_a_finally_raises_is_raised() -> None:
+    def raising(word: str, n: int) -> str:
+        try:
+            return word[n]
+        finally:
+            n = 5 // len(word)
+
+    checked(raising, [("ab", 1)])
+    with pytest.raises(ZeroDivisionError) as caught:
+        ck.udf(raising)(ck.array([""]), ck.array([0]))
+    assert isinstance(caught.value.__context__, IndexError)
+
+
+# Data classes
+
+
+@dataclass
+class Size:
+    """A plain data class."""
+
+    height: int
+    width: int = 4
+
+
+@dataclass(eq=False)
+class Own:
+    """One whose instances are equal to themselves alone."""
+
+    height: int
+
+
+@dataclass
+class Checked:
+    """One that does something with its fields."""
+
+    height: int
+
+    def __post_init__(self) -> None:
+        self.height *= 2
+
+
+class Pair(NamedTuple):
+    """A named tuple that is no tuple in all."""
+
+    first: int
+
+    def __len__(self) -> int:
+        return 7
+
+
+def is_no_tuple(word: str, n: int) -> str:
+    try:
+        height, width = Size(n)
+    except TypeError:
+        return "no items"
+    return f"{height} {width}"
+
+
+def test_an_instance_of_a_data_class_is_no_tuple() -> None:
+    checked(
+        lambda word, n: (Size(n) == (n, 4), Size(n) == Size(2, 4), bool(Size(n)), Size(n).width),
+        WORDS,
+    )
+    checked(is_no_tuple, WORDS, ["Size assigned to 2 targets has no compiled form"])
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda n: Size(n) < Size(3), "<\\(Size, Size\\)"),
+        (lambda n: len(Size(n)), "len\\(Size\\)"),
+        (lambda n: Size(n)[0], "\\[\\]\\(Size, int\\)"),
+        (lambda n: Own(n) == Own(n), "== of Own"),
+        (lambda n: Checked(n).height, "the class Checked has __post_init__"),
+        (lambda n: len(Pair(n)), "the class Pair has __len__"),
+    ],
+)
+def test_classes_with_methods_of_their_own_are_refused(function: Any, reason: str) -> None:
+    with pytest.raises(ck.CompileError, match=reason):
+        ck.udf(function)(ck.array([1]))
+
+
+# Dictionaries that change
+
+
+def larger_in_the_end(word: str, n: int) -> str:
+    counts = {n: 1}
+    try:
+        for key in counts:
+            counts[key + 1] = 2
+    except RuntimeError:
+        return "it changed"
+    return "it did not"
+
+
+def test_a_dictionary_that_changes_in_the_last_round_is_pythons() -> None:
+    checked(larger_in_the_end, WORDS, ["a dictionary that changes"])

@@ -197,6 +197,18 @@ def test_results_as_a_declared_type() -> None:
         assert caught.value.__notes__ == ["tenfold: row 1"]
 
 
+def test_a_decimal_in_a_list_that_does_not_fit_is_the_error_of_its_row() -> None:
+    @ck.udf(returns=ck.list_(ck.struct({"x": ck.list_(ck.decimal128(5, 1))})))
+    def tenfold(x: Any) -> Any:
+        return [([x, None, x * 10],)]
+
+    found = tenfold(ck.array([Decimal("1.20"), None], ck.decimal128(12, 3)))
+    assert found.to_pylist() == [[{"x": [Decimal("1.2"), None, Decimal("12.0")]}], None]
+    with pytest.raises(ValueError, match="does not fit") as caught:
+        tenfold(ck.array([Decimal(1), Decimal("1.255")]))
+    assert caught.value.__notes__ == ["tenfold: row 1"]
+
+
 @pytest.mark.parametrize(
     "function",
     [

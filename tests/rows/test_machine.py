@@ -160,6 +160,14 @@ def test_functions_of_numpy(name: str, method: Any) -> None:
         ), row
 
 
+def test_zeros_of_two_signs_are_numpys() -> None:
+    made = ck.udf(lambda x, y: (np.maximum(x, y), np.minimum(x, y)))
+    columns = pairs([0.0, -0.0, 1.5])
+    found = made(*map(ck.array, columns)).to_pylist()
+    for row, got in zip(zip(*columns, strict=True), found, strict=True):
+        assert all(map(same, got.values(), map(float, made.python(*row))))
+
+
 def rooted(x: float) -> float:
     try:
         return 1.0 / np.sqrt(x)

@@ -295,3 +295,12 @@ def test_views_under_nulls_are_not_looked_at() -> None:
     assert upper(rows).to_pylist() == expected
     of_items = ck.udf(lambda texts: [None if t is None else t.upper() for t in texts])
     assert of_items(lists).to_pylist() == [expected[:2], expected[2:]]
+
+
+@pytest.mark.parametrize("item", [pa.array([1, None, 3]), pa.array([[1], None, []])])
+def test_nulls_are_seen_where_a_field_is_declared_to_have_none(item: pa.Array) -> None:
+    field = pa.field("x", item.type, nullable=False)
+    rows = pa.StructArray.from_arrays([item], fields=[field])
+    check(lambda row: str(row["x"]), rows, left=1)
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), item, pa.list_(field))
+    check(lambda items: len([x for x in items if x is None]), lists, left=1)

@@ -28,6 +28,8 @@ INSTANTS = [
     TURN,
     None,
 ]
+LEFT_BANK, RIGHT_BANK = timezone(timedelta(hours=1), "A"), timezone(timedelta(hours=1), "B")
+ODD = timezone(timedelta(hours=5, minutes=30, seconds=15))
 ZONES = ["UTC", "+05:30", "-08:00", "Europe/Berlin"]
 
 
@@ -63,9 +65,24 @@ def again(d: Any) -> Any:
     return datetime.datetime.fromtimestamp(d.timestamp(), tz=UTC)
 
 
+def replaced(d: Any) -> Any:
+    there = d.astimezone(BERLIN)
+    clock = there.replace(tzinfo=None).replace(tzinfo=BERLIN)
+    joined = datetime.datetime.combine(there.date(), there.time(), tzinfo=BERLIN)
+    whole = there.replace(minute=0, second=0)
+    return d.replace(second=7), whole.timestamp(), clock.timestamp(), joined.timestamp()
+
+
+def names(d: Any) -> Any:
+    left, right = d.astimezone(LEFT_BANK), d.astimezone(RIGHT_BANK)
+    there = left.astimezone(RIGHT_BANK)
+    return left.tzname(), right.tzname(), f"{there:%Z}", str(d.astimezone(ODD)), left == right
+
+
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize(
-    "function", [parts, texts, offsets, arithmetic, other_zones, without, again]
+    "function",
+    [parts, texts, offsets, arithmetic, other_zones, without, again, replaced, names],
 )
 def test_each_row_has_what_python_gives(function: Callable[[Any], Any], zone: str) -> None:
     column = ck.array(INSTANTS, ck.timestamp("us", zone))
@@ -76,7 +93,7 @@ def test_each_row_has_what_python_gives(function: Callable[[Any], Any], zone: st
         assert (tuple(got.values()) if isinstance(got, dict) else got) == want
     # The years outside of the table, and of the hours that are there twice, those of a change.
     rows = sum(compiled.report().left.values())
-    assert rows <= (5 if zone == "Europe/Berlin" or function is other_zones else 2)
+    assert rows <= (5 if zone == "Europe/Berlin" or function in (other_zones, replaced) else 2)
 
 
 def test_a_datetime_with_a_zone_becomes_a_timestamp_with_it() -> None:
@@ -120,3 +137,8 @@ def test_the_table_of_a_zone_has_all_its_changes(name: str) -> None:
         at = datetime.datetime(1900, 1, 1, 12, tzinfo=UTC) + timedelta(days=day)
         place = sum(start <= (at - epoch) // timedelta(microseconds=1) for start in periods.starts)
         assert at.astimezone(zone).utcoffset() == timedelta(microseconds=periods.offsets[place - 1])
+
+
+def test_a_time_of_day_has_no_zone() -> None:
+    with pytest.raises(ck.CompileError, match="time with a time zone"):
+        ck.udf(lambda t: t.replace(tzinfo=UTC))(ck.array([datetime.time(3)]))

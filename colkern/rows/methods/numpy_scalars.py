@@ -71,17 +71,18 @@ METHODS = [
     Method("numpy.absolute", "(float) -> float", "abs({0})"),
     Method("numpy.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),
     Method("numpy.maximum", "(int, int) -> int", "{0} if {0} >= {1} else {1}"),
-    Method(
-        "numpy.maximum",
-        "(float, float) -> float",
-        "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
+    *(
+        Method(
+            name,
+            "(float, float) -> float",
+            f"{{0}} if ({{0}} {sign} {{1}}) | ({{0}} != {{0}}) else {{1}}",
+            # Which of them NumPy gives depends on the processor.
+            check="({0} == {1}) & (math.copysign(1.0, {0}) != math.copysign(1.0, {1}))",
+            machine=f"{{0}} if ({{0}} {sign} {{1}}) | ({{0}} != {{0}}) else {{1}}",
+        )
+        for name, sign in (("numpy.maximum", ">="), ("numpy.minimum", "<="))
     ),
     Method("numpy.minimum", "(int, int) -> int", "{0} if {0} <= {1} else {1}"),
-    Method(
-        "numpy.minimum",
-        "(float, float) -> float",
-        "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
-    ),
     Method("numpy.sign", "(int) -> int", "({0} > 0) - ({0} < 0)"),
     Method(
         "numpy.sign",

@@ -141,7 +141,7 @@ class _Writer(ast.NodeTransformer):
         called = getattr(node.func, "id", "")
         if called == "max" and sides[0] == "bad":
             assert isinstance(node.args[1], ast.IfExp)
-            return _expression(f"bad | {ast.unparse(node.args[1].test)}")
+            return _expression(f"bad | ({ast.unparse(node.args[1].test)})")
         operator = _OVERFLOWS.get(called)
         if operator is None:
             return node

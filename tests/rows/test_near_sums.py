@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -141,3 +142,17 @@ def test_products_are_exact_where_64_bits_end() -> None:
     assert compiled(*columns).to_pylist() == [_product(a, b) for a, b in inside]
     beyond = [(a, b) for a, b in inside if not -(2**63) <= a * b < 2**63]
     assert sum(compiled.report().left.values()) == len(beyond)
+
+
+def _rounded_product(a: int, b: int) -> int:
+    return math.ceil(a * b / 5) * 5
+
+
+def test_other_checks_stand_beside_those_of_products() -> None:
+    firsts, seconds = [2**31, 3, -7, 2**62], [2**29, 5, 2**40, 3]
+    columns = [ck.array(firsts), ck.array(seconds)]
+    expected = [_rounded_product(a, b) for a, b in zip(firsts[:3], seconds, strict=False)]
+    compiled = ck.udf(_rounded_product)
+    assert compiled(*(column.slice(0, 3) for column in columns)).to_pylist() == expected
+    with pytest.raises(OverflowError):
+        compiled(*columns)

@@ -19,6 +19,7 @@ from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
 from colkern.rows.emitter import Program, Site
 from colkern.rows.kinds import Kind
+from colkern.rows.near_sums import near_sums
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
@@ -240,7 +241,14 @@ def loop_source(
     if checked:
         full = f"{no_room} or not leave(left, i8(i), status)"
         slot += [f"if status != 0 and ({full}):", "    return i8(i)"]
-    plain = [] if call.one_by_one else plain_rows([*row, *written], checked)
+    plain = []
+    if not call.one_by_one:
+        near = f"{name}_near"
+        found = near_sums(program.sources[name], near, [""] * len(call.result.parts))
+        if found is not None:
+            program.sources[near] = found[0]
+            row = [line.replace(f"= {name}(", f"= {near}(") for line in row]
+        plain = plain_rows([*row, *written], checked)
     return Source(program, loop_text(call, slot, parameters, plain=plain), output)
 
 

@@ -315,24 +315,48 @@ def month(day: datetime.date) -> int:
 
 
 @ck.udf
+def year(day: datetime.date) -> int:
+    """A part of a date."""
+    return day.year
+
+
+@ck.udf
 def hour(moment: datetime.datetime) -> int:
     """A part of a time."""
     return moment.hour
 
 
-@compared(target=1.0, rows=ROWS, part=("weekday", "month", "hour"))
+@ck.udf
+def later(moment: datetime.datetime) -> datetime.datetime:
+    """A sum."""
+    return moment + datetime.timedelta(days=3, hours=7)
+
+
+@ck.udf
+def written(day: datetime.date) -> str:
+    """A date as text."""
+    return day.strftime("%d.%m.%Y")
+
+
+_DATES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "weekday": (week_day, pc.day_of_week),
+    "month": (month, pc.month),
+    "year": (year, pc.year),
+    "hour": (hour, pc.hour),
+    "sum": (later, lambda a: pc.add(a, pa.scalar(datetime.timedelta(days=3, hours=7)))),
+    "strftime": (written, lambda a: pc.strftime(a, "%d.%m.%Y")),
+}
+
+
+@compared(target=1.0, rows=ROWS, part=tuple(_DATES))
 def rows_of_dates(rows: int, part: str) -> Case:
-    """Parts of dates and times."""
+    """Parts of dates and times, sums of them and text."""
     days = data.random(94).integers(0, 20_000, rows, np.int32)
-    if part == "hour":
+    if part in ("hour", "sum"):
         peer = pa.array(days.astype(np.int64) * 86_400_000_000 + 12_345_678_901, pa.timestamp("us"))
     else:
         peer = pa.array(days).cast(pa.date32())
-    udf, work = {
-        "weekday": (week_day, pc.day_of_week),
-        "month": (month, pc.month),
-        "hour": (hour, pc.hour),
-    }[part]
+    udf, work = _DATES[part]
     ours = ck.array(peer)
     return Case(
         peer.nbytes + 8 * rows, {"colkern": lambda: udf(ours), "pyarrow": lambda: work(peer)}

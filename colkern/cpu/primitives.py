@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -31,7 +33,6 @@ from colkern.kernels.intrinsics import get_byte as get_byte
 from colkern.kernels.intrinsics import get_word as get_word
 from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
-from colkern.kernels.intrinsics import product_overflows as product_overflows
 from colkern.kernels.intrinsics import set_byte as set_byte
 from colkern.kernels.intrinsics import set_unaligned as set_unaligned
 from colkern.kernels.intrinsics import set_word as set_word
@@ -65,6 +66,27 @@ def trailing_zeros(typingctx: Typing, word: Type) -> Intrinsic:
         return builder.cttz(args[0], cgutils.false_bit)
 
     return types.uint64(types.uint64), generate
+
+
+def _sets_flag(instruction: str) -> Any:
+    """Whether integers make the processor set its flag of an overflow, of which there are no vectors."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def sets_flag(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+        def generate(
+            context: Target, builder: Builder, signature: Signature, args: Values
+        ) -> Value:
+            both = getattr(builder, f"{instruction}_with_overflow")(*args)
+            return builder.extract_value(both, 1)
+
+        return types.boolean(types.int64, types.int64), generate
+
+    return sets_flag
+
+
+sum_sets_flag = _sets_flag("sadd")
+difference_sets_flag = _sets_flag("ssub")
+product_overflows = _sets_flag("smul")
 
 
 def _bit_instruction(builder: Builder, name: str, args: Values) -> Value:

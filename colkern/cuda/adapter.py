@@ -17,9 +17,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -188,7 +189,7 @@ def device_function(function: Callable[..., object]) -> Callable[..., object]:
 def separate_function(function: Callable[..., object]) -> Callable[..., object]:
     """A function that kernels call, compiled by itself: for many that call each other.
 
-    To compile a kernel that calls it, numba-cuda asks the driver for the device's capability.
+    To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see `ptx`.
     """
     if is_simulated():
         return function
@@ -276,7 +277,7 @@ def ptx(
     """The PTX of a kernel; needs no GPU.
 
     numba-cuda-mlir asks the driver for the device's capability before it compiles for another one: where
-    there is no driver, whoever calls this has to answer for it (tests/cuda/without_driver.py).
+    there is no driver, whoever calls this has to answer for it (tests/cuda/mlir_machine.py).
 
     Args:
         function: The kernel.
@@ -293,7 +294,24 @@ def ptx(
 
     items = [(from_dtype(np.dtype(code)), array) for code, array in arguments]
     signature = types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
-    text, _ = cuda.compile(
-        function, signature, device=False, cc=capability, abi="numba", output="ptx"
-    )
+    with _answering_for_device(capability):
+        text, _ = cuda.compile(
+            function, signature, device=False, cc=capability, abi="numba", output="ptx"
+        )
     return str(text)
+
+
+@contextmanager
+def _answering_for_device(capability: tuple[int, int]) -> Iterator[None]:
+    """Within it, separate functions are compiled for a capability where there is no driver to ask."""
+    if is_mlir() or compiler().is_available():
+        yield
+        return
+    from numba.cuda import dispatcher
+
+    asked = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asked

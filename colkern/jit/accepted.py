@@ -26,7 +26,6 @@ _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     datetime.date: (lambda t: isinstance(t, s.Date), "a date type"),
     datetime.datetime: (lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
     datetime.timedelta: (lambda t: isinstance(t, s.Duration), "a duration type"),
-    decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
     datetime.time: (lambda t: isinstance(t, s.Time), "a time type"),
     decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
 }

@@ -158,6 +158,9 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """The function of each row of columns, where these are."""
         require_one_length(self._names, arrays)
         device = common_device(self._names, arrays)
+        plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None
+        if plan is not None:
+            return plan.run(arrays, arrays[0].length)
         results = self._over_values(arrays)
         if results is None:
             on_host = device == HOST

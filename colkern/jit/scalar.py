@@ -13,6 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
+from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import signature_of
@@ -52,9 +53,10 @@ class Udf(FunctionOfRow):
         What the function raises itself comes through, with a note that says in which row. Called with
         values in place of columns, as by another function of a row, it is the plain function.
         """
-        given = (*columns, *named.values())
-        if given and all(isinstance(value, VALUES) for value in given):
-            return self.function(*columns, **named)
+        if not columns or not isinstance(columns[0], Array):
+            given = (*columns, *named.values())
+            if given and all(isinstance(value, VALUES) for value in given):
+                return self.function(*columns, **named)
         return self._called(self._arrays(columns, named))
 
     def _require_known_default(self) -> None:

@@ -28,31 +28,18 @@ def _of_unit(make: Callable[[], s.DataType], unit: str) -> Callable[..., s.DataT
     return type_of_unit
 
 
-_INTS = [s.Int(bits, signed) for signed in (True, False) for bits in (8, 16, 32, 64)]
+_WITHOUT_PARTS = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "decimal32", "decimal64", "decimal128", "decimal256"),
+    *("time32", "time64", "timestamp", "duration", "utf8", "large_utf8", "utf8_view"),
+    *("binary", "large_binary", "binary_view", "fixed_size_binary"),
+)
 
 _PLAIN: dict[str, Callable[..., s.DataType]] = {
     "bool": s.bool_,
-    **{str(t): (lambda t=t: t) for t in _INTS},
-    "float16": s.float16,
-    "float32": s.float32,
-    "float64": s.float64,
-    "decimal32": s.decimal32,
-    "decimal64": s.decimal64,
-    "decimal128": s.decimal128,
-    "decimal256": s.decimal256,
     "date32": _of_unit(s.date32, "day"),
     "date64": _of_unit(s.date64, "ms"),
-    "time32": s.time32,
-    "time64": s.time64,
-    "timestamp": s.timestamp,
-    "duration": s.duration,
-    "utf8": s.utf8,
-    "large_utf8": s.large_utf8,
-    "utf8_view": s.utf8_view,
-    "binary": s.binary,
-    "large_binary": s.large_binary,
-    "binary_view": s.binary_view,
-    "fixed_size_binary": s.fixed_size_binary,
+    **{name: getattr(s, name) for name in _WITHOUT_PARTS},
 }
 """Types by the parameters in brackets."""
 

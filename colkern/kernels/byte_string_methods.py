@@ -17,6 +17,7 @@ from colkern.kernels.row_values import (
     LEFT,
     NO_ROOM,
     TYPE_ERROR,
+    VALUE_ERROR,
     Arena,
     Bytes,
     Code,
@@ -81,6 +82,17 @@ def item(value: Bytes, index: int64) -> tuple[int64, Code]:
     if place < 0 or place >= value.size:
         return int64(0), INDEX_ERROR
     return get_byte(value.address + place), DONE
+
+
+@helper
+def has_byte(byte: int64, value: Bytes) -> tuple[Truth, Code]:
+    """`byte in value`."""
+    if byte < 0 or byte > 255:
+        return False, VALUE_ERROR
+    k = int64(0)
+    while k < value.size and get_byte(value.address + k) != byte:
+        k += 1
+    return k < value.size, DONE
 
 
 @helper

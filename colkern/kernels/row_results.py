@@ -26,6 +26,19 @@ def put(sink: int64, address: int64, size: int64) -> int64:
 
 
 @helper
+def leave(sink: int64, row: int64, status: int64) -> bool:
+    """Append a row that is left to Python, and the number of the place; false if there is no room."""
+    used = get_word(sink + int64(8))
+    if used + int64(16) > get_word(sink + int64(16)):
+        return False
+    word = get_word(sink) + used
+    set_word(word, row)
+    set_word(word + int64(8), status >> int64(8))
+    set_word(sink + int64(8), used + int64(16))
+    return True
+
+
+@helper
 def row_text(address: int64, size: int64, all_ascii: int64) -> Text:
     """A text of a column; `all_ascii` says that all texts of the column are ASCII."""
     return Text(address, size, all_ascii != 0 or is_ascii(address, size))

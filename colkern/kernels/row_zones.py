@@ -2,7 +2,9 @@
 
 A table is three lists of words, a period each, in microseconds: when it starts in UTC; the offset in it;
 and when it starts on the clock of its zone, after what that clock repeats or leaves out. Behind the last
-period stands the end of the table. `colkern.rows.time_zones` makes it; what lies outside is left to Python.
+period stands the end of the table. Lists of starts go on with the number of the period that each stretch
+of time begins in, and end with how many periods there are. `colkern.rows.time_zones` makes them; what lies
+outside is left to Python.
 """
 
 from __future__ import annotations
@@ -15,6 +17,10 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
 
+STRETCH = 43
+"""The binary logarithm of a stretch, in microseconds: so long that a table is small, and so short that few
+periods begin in one."""
+
 
 @helper
 def word_of(words: int64, number: int64) -> int64:
@@ -25,15 +31,13 @@ def word_of(words: int64, number: int64) -> int64:
 @helper
 def period_at(starts: int64, moment: int64) -> tuple[int64, Code]:
     """The number of the period that a moment is in."""
-    last = get_word(starts + int64(8)) - 1
-    if moment < word_of(starts, int64(0)) or moment >= word_of(starts, last):
+    count = word_of(starts, get_word(starts + int64(8)) - 1)
+    first = word_of(starts, int64(0))
+    if moment < first or moment >= word_of(starts, count):
         return int64(0), LEFT
-    period, count = int64(0), last
-    while count > 1:
-        half = count >> 1
-        # Added, as no processor foretells such a branch.
-        period += half * int64(word_of(starts, period + half) <= moment)
-        count -= half
+    period = word_of(starts, count + 1 + (moment - first >> int64(STRETCH)))
+    while word_of(starts, period + 1) <= moment:
+        period += 1
     return period, DONE
 
 

@@ -13,7 +13,7 @@ from numpy import float32, int32, int64, uint8, uint16, uint64
 
 from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import load_item
+from colkern.kernels.primitives import load_item, store_item, word_at
 from colkern.layouts import VIEW_INLINE_BYTES
 
 NOWHERE = (1 << 64) - 1
@@ -224,6 +224,24 @@ def list_view_at(
         start = first + uint64(load_item(like, offsets + slot * size))
         length = int64(load_item(like, sizes + slot * size))
     return start, length
+
+
+@helper
+def write_bytes(
+    like: In[uint8], word_like: In[uint64], target: uint64, address: uint64, length: int64
+) -> None:
+    """The bytes from `target` on become a byte string, by words where `target` has whole ones."""
+    count = uint64(length)
+    head = min((~target + uint64(1)) & uint64(7), count)
+    words = (count - head) >> uint64(3)
+    tail = head + (words << uint64(3))
+    for k in range(uint64(0), head):
+        store_item(like, target + uint64(k), load_item(like, address + uint64(k)))
+    for k in range(uint64(0), words):
+        place = head + (uint64(k) << uint64(3))
+        store_item(word_like, target + place, word_at(address + place))
+    for k in range(tail, count):
+        store_item(like, target + uint64(k), load_item(like, address + uint64(k)))
 
 
 # Values that stand elsewhere

@@ -141,8 +141,9 @@ class Argument:
             yield np.uint64(array.offset)
         if not isinstance(self.reader, Rows):
             yield from self.reader.prepare(array)
-        for part, child in zip(self.parts, _children(array), strict=False):
-            yield from part.passed(decoded(child))
+        if self.parts:
+            for part, child in zip(self.parts, _children(array), strict=False):
+                yield from part.passed(decoded(child))
 
 
 def _children(array: Array) -> Sequence[Array]:

@@ -47,6 +47,8 @@ def call(
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # Of an item of an empty list: no row comes here, or the function is written again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
+    if is_left(name):
+        return left_to_python(emitter, name)
     from colkern.rows import zones
 
     in_zone = zones.called(emitter, name, arguments, named)
@@ -78,6 +80,19 @@ def call(
             emitter.refuse("a list added to a tuple has no compiled form")
         made = as_tuple(made)
     return made
+
+
+def is_left(name: str) -> bool:
+    """Whether Python computes a method, as the table says."""
+    return any(row.is_left for row in table().get(name, ()))
+
+
+def left_to_python(emitter: Emitter, name: str) -> Value:
+    """Leave the row at a method that Python computes; what follows is written for what it gives."""
+    (row,) = table()[name]
+    emitter.fail_if("True", row_values.LEFT, name)
+    result = row.result({})
+    return of_parts(result, zeros(result))
 
 
 def as_tuple(made: Value) -> Value:

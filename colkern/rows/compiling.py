@@ -54,6 +54,7 @@ BODIES = (
     row_decimals.is_of_scale,
     row_decimals.of_integer,
     row_decimals.of_scale,
+    row_results.leave,
     row_results.put,
     row_results.row_bytes,
     row_results.row_text,
@@ -85,9 +86,23 @@ NAMES: dict[str, Any] = {
 """What else all generated source may name."""
 
 
-def namespace_of(program: Program, title: str) -> dict[str, Any]:
-    """What the names in a program's loop stand for; its functions are compiled with the loop."""
+FLAGS = {
+    "sum_overflows": cpu_primitives.sum_sets_flag,
+    "difference_overflows": cpu_primitives.difference_sets_flag,
+}
+"""Primitives that are faster where no vectors are made."""
+
+
+def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
+    """What the names in a program's loop stand for; its functions are compiled with the loop.
+
+    Args:
+        program: The program.
+        title: What the function is called.
+        vectors: Whether the loop has a plain one, of which vectors may be made.
+    """
     namespace = NAMES | {p.__name__: getattr(cpu_primitives, p.__name__) for p in PRIMITIVES}
+    namespace |= {} if vectors else FLAGS
     namespace |= {body.__name__: compiled(body) for body in BODIES}
     namespace |= {name: compiled(body) for name, body in program.bodies.items()}
     for name, text in program.sources.items():

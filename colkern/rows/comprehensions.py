@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -70,10 +69,6 @@ def items(
         more: A condition for another item.
         any_order: Whether the items may come in any order, as those of a set do.
     """
-    if isinstance(node, ast.GeneratorExp) and _is_mixed(emitter, node):
-        for value in unrolled(emitter, node) or ():
-            emitter.branch(more, partial(take, value), lambda: None)
-        return
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
         _generated(emitter, node, lambda: take(expression(emitter, element)), more)
@@ -184,6 +179,7 @@ def _generated(
             lambda value: bind_target(emitter, generator.target, value),
             lambda: round_(generator.ifs),
             stored_names([generator.target]) | outer,
+            names,
             more=more,
         )
 
@@ -192,18 +188,6 @@ def _generated(
         emitter.env.pop(name, None)
     emitter.env.update(hidden)
     emitter.cells.update(cells)
-
-
-def _is_mixed(emitter: Emitter, node: ast.GeneratorExp) -> bool:
-    """Whether a generator expression goes over a display of values of several kinds."""
-    iterable = node.generators[0].iter
-    if not isinstance(iterable, ast.Tuple) or len(node.generators) > 1 or node.generators[0].ifs:
-        return False
-    kind: k.Kind | None = k.NEVER
-    with emitter.looking():
-        for value in [expression(emitter, item) for item in iterable.elts]:
-            kind = kind and k.joined(kind, value.kind)
-    return kind is None
 
 
 class Accumulator:

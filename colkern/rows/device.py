@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,13 +15,25 @@ from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.operations import nulls
-from colkern.rows.device_loop import Pieces, device_source, kernel_function
+from colkern.rows.device_loop import NO_ROOM, Pieces, device_source, kernel_function
 from colkern.rows.emitter import Site
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
 from colkern.targets import Target, target_of
 
-MAX_ROW_BYTES = 1024
-"""The bytes of values that a row can make on a device; one that needs more is left to Python."""
+LEAST_ROW_BYTES = 1024
+"""The bytes of values that a row can make on a device at first."""
+
+MOST_ROW_BYTES = 65536
+"""The bytes of values that it can make if many rows need so much; one that needs more is left to Python."""
+
+GROWTH = 8
+
+
+class Grid(NamedTuple):
+    """The most blocks that a kernel is launched with, and the threads of a block."""
+
+    blocks: int
+    threads: int
 
 
 class OnDevice:
@@ -31,16 +43,15 @@ class OnDevice:
 
     Args:
         plan: The plan for columns of their types in host memory.
-        max_row_bytes: The bytes of a thread's arena, a multiple of 8.
 
     Raises:
         UnsupportedError: If it has a column or results that kernels do not cover.
     """
 
-    def __init__(self, plan: Plan, max_row_bytes: int = MAX_ROW_BYTES) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._room = max_row_bytes
         self._source = device_source(plan)
+        self._row_bytes = LEAST_ROW_BYTES if self._source.uses_arena else 0
         self.function = kernel_function(plan, self._source)
         self._kernel = adapter.kernel(self.function)
         self._pools: dict[Device, Items] = {}
@@ -66,7 +77,7 @@ class OnDevice:
         """
         plan = self._plan.for_arrays(arrays)
         if plan is not self._plan:
-            self._with_nulls = self._with_nulls or OnDevice(plan, self._room)
+            self._with_nulls = self._with_nulls or OnDevice(plan)
             return self._with_nulls.run(arrays, length)
         device = next(array.device for array in arrays if array.device != HOST)
         target = target_of(device)
@@ -75,7 +86,7 @@ class OnDevice:
         schedule = schedule_of(device)
         blocks = min(-(-length // schedule.threads), schedule.blocks)
 
-        def start(*given: Any) -> None:
+        def launch(blocks: int, *given: Any) -> None:
             stream = adapter.stream(device.ordinal, memory.current_stream())
             try:
                 adapter.launch(self._kernel, blocks, schedule.threads, stream, given)
@@ -84,43 +95,57 @@ class OnDevice:
                 raise UnsupportedError(f"{name} on a device: {error}") from error
 
         with memory.current(device):
-            return self._run(arrays, length, target, blocks * schedule.threads, start)
+            return self._run(arrays, length, target, Grid(blocks, schedule.threads), launch)
 
     def _run(
         self,
         arrays: Sequence[Array],
         length: int,
         target: Target,
-        threads: int,
-        start: Any,
+        grid: Grid,
+        launch: Callable[..., None],
     ) -> tuple[Array, Counter[Site | None]]:
-        """As `run`, where `start` launches the kernel, with so many threads."""
+        """As `run`, where `launch` takes the number of blocks and the kernel's arguments."""
         plan, output = self._plan, self._source.output
         validity, null_count = plan.inputs.called(arrays)
         passed = [self._argument(target, value) for value in plan.inputs.passed(arrays)]
         bits = self._argument(target, (validity or EMPTY).array)
         marks = target.allocate(length, np.uint8)
-        arenas = target.output(
-            threads * self._room // 8 if self._source.uses_arena else 0, np.int64
-        )
         written = {slots.name: target.allocate(length, slots.dtype) for slots in output.row_slots()}
-        slots = list(written.values())
         pool = target.address(self._pool(target))
         pieces: Pieces = {}
-        # Texts lie in the arenas until they are gathered: a thread has one row until then.
-        step = threads if output.is_elsewhere() and self._source.uses_arena else length
-        for first in range(0, length, step):
+        first = 0
+        while first < length:
+            row_bytes, blocks = self._row_bytes, grid.blocks
+            if row_bytes:
+                blocks = max(blocks * LEAST_ROW_BYTES // row_bytes, 1)
+            threads = blocks * grid.threads
+            arenas = target.output(threads * row_bytes // 8, np.int64)
+            # Texts lie in the arenas until they are gathered: a thread has one row until then.
+            step = threads if row_bytes and output.is_elsewhere() else length
             part = slice(first, min(first + step, length))
-            words = (part.start, part.stop, target.address(arenas), self._room, pool)
+            words = part.start, part.stop, target.address(arenas), row_bytes, pool
             begin, end, *memory_ = map(np.int64, words)
-            start(begin, end, bits, *memory_, marks, *passed, *slots)
+            launch(blocks, begin, end, bits, *memory_, marks, *passed, *written.values())
+            if self._needs_more(marks[part], row_bytes):
+                marks[part] = 0
+                continue
             output.gather(target, written, part, pieces)
+            first = part.stop
         for name, parts in pieces.items():
             written[name] = _joined(target, parts)
         made = output.array(target, written, length, plan.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return plan.completed(target, made, arrays, marks)
+        rows = marks.nonzero()[0]
+        return plan.completed(target, made, arrays, rows, marks[rows].astype(np.int64))
+
+    def _needs_more(self, marks: Items, row_bytes: int) -> bool:
+        """Whether many rows had no room in arenas of some size; later ones are larger then."""
+        if row_bytes in (0, MOST_ROW_BYTES) or int((marks == NO_ROOM).sum()) * 64 <= len(marks):
+            return False
+        self._row_bytes = max(self._row_bytes, row_bytes * GROWTH)
+        return True
 
     @staticmethod
     def _argument(target: Target, value: Any) -> Any:

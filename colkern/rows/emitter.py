@@ -162,19 +162,27 @@ class Unsettled(CompileError):
     """A function calls itself here, and of what kind its result is will be known from other places."""
 
 
+BREAK, CONTINUE, LEAVE = 1, 2, 3
+"""The statements that leave a `try`: `LEAVE` is a `return`."""
+
+
 @dataclass
 class Attempt:
     """A `try` that the source stands in.
 
     Args:
         code: The variable that has the status of what was raised.
-        flow: The variable that says which statement left it: 0 none, 1 `break`, 2 `continue`.
-        uses_flow: Whether one did.
+        flow: The variable that says which statement left it: 0 none, or `BREAK`, `CONTINUE`, `LEAVE`.
+        is_final: Whether it has a `finally`.
+        flows: Which statements leave it.
+        returned: The variables of the result, if a `return` left it for a `finally` around.
     """
 
     code: str
     flow: str
-    uses_flow: bool = False
+    is_final: bool = False
+    flows: set[int] = field(default_factory=set)
+    returned: Value | None = None
 
 
 class Emitter:
@@ -194,6 +202,7 @@ class Emitter:
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
         read_later: The containers that iterators read which the loops around this place go over.
+        gaps: How many statements without a compiled form were written so that they leave the row.
     """
 
     def __init__(
@@ -223,6 +232,7 @@ class Emitter:
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
         self.is_ahead = False
+        self.gaps = 0
         self._names = 0
 
     # Going back
@@ -389,8 +399,15 @@ class Emitter:
             self.widened[RETURN] = value.kind
         has = self.widened.get(RETURN, Kind("never", 0))
         self.require_kind(RETURN, has, value.kind)
-        parts = self.converted(value, has).parts
-        self.write(_Return(", ".join(parts)))
+        if any(attempt.is_final for attempt in self.attempts):
+            attempt = self.attempts[-1]
+            attempt.flows.add(LEAVE)
+            attempt.returned = self.variables(has, f"{attempt.flow}_result")
+            self.move(attempt.returned, value)
+            self.write(f"{attempt.flow} = {LEAVE}")
+            self.write("break")
+        else:
+            self.write(_Return(", ".join(self.converted(value, has).parts)))
         self.dead = True
 
     def source(self, name: str, parameters: Sequence[str]) -> str:

@@ -644,22 +644,27 @@ def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
 
 
 def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
-    value = emitter.plain(expression(emitter, node.value), row_values.ATTRIBUTE_ERROR)
+    return attribute(emitter, expression(emitter, node.value), node.attr)
+
+
+def attribute(emitter: Emitter, value: Value, name: str) -> Value:
+    """An attribute of a value."""
+    value = emitter.plain(value, row_values.ATTRIBUTE_ERROR)
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
-        if not hasattr(value.constant, node.attr):
-            emitter.refuse(f"{shown(value.constant)} has no {node.attr!r}")
-        return constant(getattr(value.constant, node.attr))
+        if not hasattr(value.constant, name):
+            emitter.refuse(f"{shown(value.constant)} has no {name!r}")
+        return constant(getattr(value.constant, name))
     if k.is_row(value.kind):
-        emitter.refuse(f"dict has no {node.attr!r}")
-    if isinstance(value.kind, k.Compound) and node.attr in value.kind.names:
-        return value.items[value.kind.names.index(node.attr)]
+        emitter.refuse(f"dict has no {name!r}")
+    if isinstance(value.kind, k.Compound) and name in value.kind.names:
+        return value.items[value.kind.names.index(name)]
     if isinstance(value.kind, k.Compound) and isinstance(
-        getattr(value.kind.form, node.attr, None), property
+        getattr(value.kind.form, name, None), property
     ):
         from colkern.rows.functions import users_function
 
-        return users_function(emitter, getattr(value.kind.form, node.attr).fget, [value], {})
-    return call(emitter, f"{value.kind.name}.{node.attr}", [value])
+        return users_function(emitter, getattr(value.kind.form, name).fget, [value], {})
+    return call(emitter, f"{value.kind.name}.{name}", [value])
 
 
 def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:

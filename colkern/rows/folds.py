@@ -23,7 +23,7 @@ from colkern.rows.front import definition_of
 from colkern.rows.functions import write_program
 from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
-from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, rows_of
+from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_rows
 from colkern.rows.plan import arena_of_thread, placed_pool
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.states import States, Words
@@ -31,6 +31,9 @@ from colkern.rows.values import loaded, of_parts, stored, zeros
 
 MOST_AT_ONCE = 1 << 10
 """So many rows at most are left to Python because that before them was."""
+
+_CHECK = re.compile(r"^( *)bad = max\(bad, (\d+) if (.*) else 0\)$", re.MULTILINE)
+"""What `Emitter.leave_if` writes."""
 
 Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
@@ -102,6 +105,10 @@ class Fold:
         kind = states.kind
         self._state_name = definition_of(function).parameters[0]
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
+        self._soft = self._program.sources[self._name]
+        # Where no vectors are made, a branch takes less time than what goes on with any value.
+        branch = rf"\1if \3:\n\1    return {', '.join((chr(92) + '2', *zeros(kind)))}"
+        self._program.sources[self._name] = _CHECK.sub(branch, self._soft)
         self._texts = [self._text(grouped) for grouped in (False, True)]
         self._pool = placed_pool(self._program)
 
@@ -123,20 +130,28 @@ class Fold:
         load = [f"{name} = {code}" for name, code in zip(names, loaded(kind, place), strict=True)]
         store = stored(kind, place, state)
         leave = [] if grouped else list(store)
-        no_room = f"status & 255 == {row_values.NO_ROOM}"
-        leave += [f"marks[0] = u1(0 if {no_room} else status >> 8)", "return i8(i)"]
+        leave += [f"if status & 255 != {row_values.NO_ROOM}:", "    leave(left, i8(i), status)"]
+        leave += ["return i8(i)"]
+        new = [f"{name} = {part}" for name, part in zip(names, call.result.parts, strict=True)]
         step = list(call.lines)
         step += ["if status != 0:", *("    " + line for line in leave)] if call.leaves else []
-        step += [f"{name} = {new}" for name, new in zip(names, call.result.parts, strict=True)]
+        step += new
         if not grouped:
-            plain = self._near_rows(call, names, step)
+            plain = self._plain_rows(call, names, new)
             return loop_text(call, step, ["states"], load, store, plain=plain)
         find = f"state = states + i8(groups[i]) * {8 * kind.words}"
-        return loop_text(call, [find, *load, *step, *store], ["groups", "states"])
+        row = [find, *load, *step, *store]
+        plain = [] if call.one_by_one else plain_rows(row, False)
+        return loop_text(call, row, ["groups", "states"], plain=plain)
 
-    def _near_rows(self, call: Call, names: Sequence[str], step: Sequence[str]) -> list[str]:
-        """Lines for rows without nulls that a compiler makes vectors of; none if there is no such form."""
-        sources, near = self._program.sources, f"{self._name}_near"
+    def _plain_rows(self, call: Call, names: Sequence[str], new: Sequence[str]) -> list[str]:
+        """Lines for rows without nulls, which update a copy of the state: one of them may be left."""
+        if call.one_by_one:
+            return []
+        row = [*call.lines, *new]
+        if not call.leaves:
+            return plain_rows(row, False)
+        near = f"{self._name}_near"
         parameters = [f"{self._state_name}_{part}" for part in range(len(names))]
         numbers = [
             parameter if is_number else ""
@@ -144,32 +159,17 @@ class Fold:
                 parameters, _are_integers(self._states.kind), strict=True
             )
         ]
-        found = near_sums.near_sums(sources[self._name], near, numbers)
-        if found is None or call.one_by_one:
-            return []
-        sources[near], carried = found
+        renamed = self._soft.replace(f"def {self._name}(", f"def {near}(", 1)
+        found = near_sums.near_sums(self._soft, near, numbers)
+        self._program.sources[near], carried = found or (renamed, [])
+        row = [line.replace(f"= {self._name}(", f"= {near}(") for line in row]
         most = near_sums.STATE
         own = [names[parameters.index(parameter)] for parameter in carried]
-        new = call.result.parts
-        row = [line.replace(f"= {self._name}(", f"= {near}(") for line in call.lines]
+        is_near = " and ".join(f"-{most} < {name} < {most}" for name in own)
         for name in names:
             row = [re.sub(rf"\b{name}\b", f"n{name}", line) for line in row]
-        row.append("bad |= status")
-        row += [f"n{name} = {part}" for name, part in zip(names, new, strict=True)]
-        block = [f"n{name} = {name}" for name in names] + ["bad = 0", *rows_of(row, "end")]
-        kept = [f"{name} = n{name}" for name in names]
-        return [
-            "while at < run:",
-            f"    end = min(at + u8({near_sums.ROWS}), run)",
-            "    bad = 1",
-            f"    if {' and '.join(f'-{most} < {name} < {most}' for name in own)}:",
-            *("        " + line for line in block),
-            "    if bad == 0:",
-            *("        " + line for line in kept),
-            "    else:",
-            *("        " + line for line in rows_of(step, "end")),
-            "    at = end",
-        ]
+        begin = [f"n{name} = {name}" for name in names]
+        return plain_rows(row, True, begin, [f"{name} = n{name}" for name in names], is_near)
 
     @cached_property
     def _loops(self) -> list[Any]:
@@ -204,7 +204,6 @@ class Fold:
         """
         left: Left = Counter()
         arena = arena_of_thread()
-        marks = np.zeros(1, np.uint8)
         rows = _Rows(self._inputs, given.values, stop)
         loop = self._loops[groups is not None]
         passed = list(given.passed)
@@ -215,12 +214,22 @@ class Fold:
         at, behind, count = start, -1, 1
         while True:
             begin, pool = arena.begin().address, self._pool.ctypes.data
-            at = loop(at, stop, given.valid, begin, pool, marks, *passed, states.ctypes.data)
+            at = loop(
+                at,
+                stop,
+                given.valid,
+                begin,
+                pool,
+                arena.left.address,
+                *passed,
+                states.ctypes.data,
+            )
             if at >= stop:
                 return left
-            if not marks[0] and arena.grow():
+            noted = arena.left.taken()
+            if not len(noted) and arena.grow():
                 continue
-            site = self._program.site_of(int(marks[0]))
+            site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:
                 raise self._refusal(at, site)
             # Where one row after the other is left, more and more of them are, before the next attempt.

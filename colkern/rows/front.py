@@ -82,8 +82,13 @@ _SHIPPED: Sources = {}
 
 
 def plain_function(value: Any) -> Any:
-    """The plain function of what `udf` or a decorator of Numba's has made; other values as they are."""
+    """The plain function of what `udf`, a decorator of Numba's or a cache has made; other values as they are."""
+    if isinstance(value, _CACHED):
+        return value.__wrapped__
     return getattr(value, "row_function", getattr(value, "py_func", value))
+
+
+_CACHED = type(lru_cache(abs))
 
 
 def sources_of(function: types.FunctionType) -> Sources:

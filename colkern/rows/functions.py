@@ -182,10 +182,12 @@ def local_function(
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """What the function that an expression names gives for values."""
     from colkern.rows.invocations import called
+    from colkern.rows.iteration import known_object
 
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
-    function = needed(emitter, node).constant
+    is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
+    function = None if is_bound else needed(emitter, node).constant
     names = [f"<argument {place}>" for place in range(len(arguments))]
     emitter.env.update(zip(names, arguments, strict=True))
     owner = getattr(function, "__objclass__", None)
@@ -197,7 +199,9 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
         return ast.Call(ast.Attribute(loads[0], function.__name__, ast.Load()), loads[1:], [])
 
     made = derived(node, f"call of {len(names)}", call)
-    return expression(emitter, made) if owner is not None else called(emitter, made, function)
+    if owner is not None or is_bound:
+        return expression(emitter, made)
+    return called(emitter, made, function)
 
 
 def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:

@@ -16,7 +16,7 @@ from colkern.operations.moving import to_host
 from colkern.operations.text import require_utf8
 from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
 from colkern.rows.columns import reader_of
-from colkern.rows.encoded import decoded
+from colkern.rows.encoded import decoded, decoded_type
 from colkern.rows.values import Value, of_parts, zeros
 
 
@@ -106,7 +106,9 @@ class Columns:
         self._names = tuple(names)
         self._types = tuple(types)
         self.nullable = list(nullable)
-        self._inner_nulls = inner_nulls
+        # An array may be asked for ten rows at a time: what its type says is looked up before.
+        self._with_text = list(map(_has_text, types))
+        self._may_lack = not inner_nulls and any(type_.fields for type_ in types)
         inside = Nulls.NONE if inner_nulls else Nulls.LEFT
         self.arguments = [
             Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
@@ -120,9 +122,10 @@ class Columns:
             InvalidArrowError: If a position in a column leads outside its memory, or text is not
                 UTF-8.
         """
-        for name, array in zip(self._names, given, strict=True):
+        for name, array, has_text in zip(self._names, given, self._with_text, strict=True):
             require_valid(array, name)
-            _require_text(array, name)
+            if has_text:
+                _require_text(array, name)
         return combine_validity(
             [array for array, may in zip(given, self.nullable, strict=True) if not may]
         )
@@ -143,7 +146,13 @@ class Columns:
 
     def lacks_nulls(self, given: Sequence[Array]) -> bool:
         """As of `Inputs`."""
-        return not self._inner_nulls and any(map(has_inner_nulls, given))
+        return self._may_lack and any(map(has_inner_nulls, given))
+
+
+def _has_text(type_: s.DataType) -> bool:
+    """Whether there is text in slots of a type."""
+    plain = decoded_type(type_)
+    return isinstance(plain.storage, TEXT) or any(_has_text(field.type) for field in plain.fields)
 
 
 def _require_text(array: Array, place: str) -> None:

@@ -9,6 +9,7 @@ import datetime
 import decimal
 import functools
 import inspect
+import operator
 import re
 import types
 import typing
@@ -19,11 +20,12 @@ from typing import Any
 from colkern.errors import shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked, require_changeable
+from colkern.rows.calls import call, has, invoked, is_left, left_to_python, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import (
+    attribute,
     by_operator,
     constant,
     evaluated,
@@ -40,8 +42,10 @@ from colkern.rows.iteration import (
     refuse_iterator,
     view_of_row,
 )
+from colkern.rows.library import public_name, replacement
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
-from colkern.rows.values import NONE, Value, inner
+from colkern.rows.table import table
+from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 """Methods of containers that change nothing."""
@@ -236,7 +240,7 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """A call of an object that is known when the function is compiled."""
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
-    function = plain_function(function)
+    function = replacement(plain_function(function))
     if makes_iterator(function) and emitter.gone_over is not node:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
@@ -249,6 +253,8 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         write = None
     if write is not None:
         return write(emitter, node)
+    if is_left(table_name(function)):
+        return left_to_python(emitter, table_name(function))
     if getattr(function, "__module__", "") == "re":
         arguments, named = _arguments(emitter, node)
         found = function_of_re(emitter, function, arguments, named)
@@ -269,20 +275,67 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         # An unbound method: `str.upper(s)`.
         arguments, named = _arguments(emitter, node)
         return call(emitter, f"{owner.__name__}.{function.__name__}", arguments, named)
-    arguments, named = _arguments(emitter, node)
-    if function in _OF_CONSTANTS and all(v.is_constant for v in (*arguments, *named.values())):
-        made = _made(function, arguments, named)
+    if isinstance(function, operator.itemgetter | operator.attrgetter):
+        return _got(emitter, function, needed(emitter, node.args[0]))
+    if isinstance(function, functools.partial):
+        return called(emitter, _completed(node, function), function.func)
+    if function in _OF_CONSTANTS:
+        values = [looked_into(emitter, part) for part in node.args]
+        words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+        made = _made(function, values, words)
         if made is not None:
             return made
+    arguments, named = _arguments(emitter, node)
     return call(emitter, table_name(function), arguments, named)
 
 
-_OF_CONSTANTS = (datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo, decimal.Decimal)
-"""Classes of which a value of constants is a constant."""
+_OF_CONSTANTS = (
+    datetime.timedelta,
+    datetime.timezone,
+    zoneinfo.ZoneInfo,
+    decimal.Decimal,
+    frozenset,
+    functools.partial,
+    operator.attrgetter,
+    operator.itemgetter,
+    range,
+    str.maketrans,
+)
+"""What gives a constant for constants."""
+
+
+def _got(emitter: Emitter, function: Any, value: Value) -> Value:
+    """What an `itemgetter` or `attrgetter` of constants gives."""
+    from colkern.rows.containers import item
+
+    kind, names = function.__reduce__()
+    if kind is operator.itemgetter:
+        parts = [item(emitter, value, constant(name)) for name in names]
+    else:
+        parts = [value] * len(names)
+        for place, path in enumerate(names):
+            for name in path.split("."):
+                parts[place] = attribute(emitter, parts[place], name)
+    return parts[0] if len(parts) == 1 else tuple_of_values(map(emitter.numbers, parts))
+
+
+def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
+    """A call of a `partial` as one of its function."""
+
+    def make() -> ast.Call:
+        words = {word.arg: word.value for word in node.keywords}
+        words = {name: ast.Constant(value) for name, value in function.keywords.items()} | words
+        keywords = [ast.keyword(name, value) for name, value in words.items()]
+        return ast.Call(node.func, [*map(ast.Constant, function.args), *node.args], keywords)
+
+    made: ast.Call = derived(node, f"partial {id(function)}", make)
+    return made
 
 
 def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """A constant of constants; None if none can be made of them."""
+    if not all(value.is_constant for value in (*arguments, *named.values())):
+        return None
     try:
         values = [value.constant for value in arguments]
         return constant(function(*values, **{word: v.constant for word, v in named.items()}))
@@ -291,8 +344,6 @@ def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Val
 
 
 def _in_table(function: Any) -> bool:
-    from colkern.rows.table import table
-
     return table_name(function) in table()
 
 
@@ -306,7 +357,8 @@ def table_name(function: Any) -> str:
     if isinstance(owner, type):
         module = owner.__module__
     module = {"builtins": "", "_operator": "operator"}.get(module, module)
-    return f"{module}.{name}" if module else name
+    own = f"{module}.{name}" if module else name
+    return own if own in table() else public_name(function, table()) or own
 
 
 def _fields(kind: type) -> tuple[str, ...] | None:

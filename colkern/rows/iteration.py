@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import NoReturn
 
+from colkern.errors import CompileError
 from colkern.kernels import row_ranges, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.emitter import Emitter, Unsettled, stored_constant
 from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
 from colkern.rows.front import is_generator
-from colkern.rows.statements import repeated
-from colkern.rows.values import Value, of_parts
+from colkern.rows.library import replacement
+from colkern.rows.statements import repeated, rounds
+from colkern.rows.values import Value, of_parts, tuple_of_values
 
 
 @dataclass
@@ -44,11 +47,14 @@ def each(
     bind: Callable[[Value], None],
     body: Callable[[], None],
     names: set[str],
+    targets: Set[str] = frozenset(),
     orelse: Sequence[ast.stmt] = (),
     more: str = "True",
     any_order: bool = False,
 ) -> None:
     """A loop over an iterable.
+
+    Where it has no compiled form, and goes over a few constants or a tuple, each round is written by itself.
 
     Args:
         emitter: Where it is written.
@@ -57,35 +63,118 @@ def each(
         bind: Binds the loop's targets.
         body: Writes one round.
         names: The variables that it assigns to.
+        targets: Those of them that `bind` alone assigns to.
         orelse: What follows if no `break` leaves it.
         more: A further condition for another round.
         any_order: Whether the items may come in any order.
     """
-    outer = emitter.changing
-    emitter.changing = {*outer, *names} if emitter.is_ahead else names
     read_later = len(emitter.read_later)
-    try:
-        source = source_of(emitter, iterable, any_order)
-    finally:
-        emitter.changing = outer
 
-    def round_() -> None:
+    def start_of_round() -> None:
         if more != "True":
             with emitter.within(f"if not {more}:"):
                 emitter.write("break")
-        with emitter.within(f"if not {source.more}:"):
-            if source.end is not None:
-                source.end()
-            emitter.write("break")
-        value = source.item()
-        for line in source.advance:
-            emitter.write(line)
+
+    def loop() -> None:
+        outer = emitter.changing
+        emitter.changing = {*outer, *names} if emitter.is_ahead else names
+        try:
+            source = source_of(emitter, iterable, any_order)
+        finally:
+            emitter.changing = outer
+
+        def round_() -> None:
+            start_of_round()
+            with emitter.within(f"if not {source.more}:"):
+                if source.end is not None:
+                    source.end()
+                emitter.write("break")
+            value = source.item()
+            for line in source.advance:
+                emitter.write(line)
+            bind(value)
+            body()
+
+        repeated(emitter, node, names, round_, orelse)
+
+    def round_of(value: Value) -> None:
+        start_of_round()
         bind(value)
         body()
 
-    repeated(emitter, node, names, round_, orelse)
+    def one_by_one() -> None:
+        choices = _choices(emitter, iterable)
+        if choices is None or not 0 < len(choices) <= MOST_ROUNDS_APART:
+            emitter.refuse("a loop over what is not known when the function is compiled")
+        bodies = [partial(round_of, choice) for choice in choices]
+        rounds(emitter, node, targets, names - targets, bodies, orelse)
+
+    _first_that_compiles(emitter, loop, one_by_one)
     if not emitter.is_ahead:
         del emitter.read_later[read_later:]
+
+
+MOST_ROUNDS_APART = 16
+"""A loop of at most so many rounds may be written round by round."""
+
+
+def _first_that_compiles(
+    emitter: Emitter, write: Callable[[], None], otherwise: Callable[[], None]
+) -> None:
+    """Write something in one way; if parts of it have no compiled form, in another, if that has one."""
+    before, node, gaps = emitter.state(), emitter.node, emitter.gaps
+    refusal: CompileError | None = None
+    try:
+        write()
+    except Unsettled:
+        raise
+    except CompileError as error:
+        refusal = error
+    if refusal is None and emitter.gaps == gaps:
+        return
+    written = emitter.gaps
+    emitter.restore(before)
+    before = emitter.state()
+    emitter.node, emitter.gaps = node, gaps
+    try:
+        otherwise()
+    except Unsettled:
+        raise
+    except CompileError:
+        emitter.restore(before)
+        emitter.node = node
+        if refusal is not None:
+            raise refusal from None
+        emitter.gaps = gaps
+        write()
+        assert emitter.gaps == written
+
+
+MOST_PARTS = {"enumerate": 1, "zip": 9}
+
+
+def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
+    """The items of what has a few that are known apart from each other; None of other expressions."""
+    name = builtin_of(emitter, node)
+    if name in VIEWS and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        value = needed(emitter, node.func.value)
+        if isinstance(value.constant, dict):
+            return [constant(item) for item in getattr(value.constant, name)()]
+        return view_of_row(value, name).items if k.is_row(value.kind) else None
+    if name in ("enumerate", "zip") and isinstance(node, ast.Call) and not node.keywords:
+        parts = [_choices(emitter, part) for part in node.args]
+        if any(part is None for part in parts) or len(parts) > MOST_PARTS[name]:
+            return None
+        numbers = [map(constant, itertools.count())] if name == "enumerate" else []
+        return [tuple_of_values(items) for items in zip(*numbers, *map(list, parts))]
+    if name:
+        return None
+    if isinstance(node, ast.List | ast.Tuple):
+        return [expression(emitter, item) for item in node.elts]
+    value = iterated(needed(emitter, node))
+    if isinstance(value.constant, dict | list):
+        return [constant(item) for item in value.constant]
+    return value.items if isinstance(value.kind, k.Tuple) else None
 
 
 def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
@@ -101,7 +190,7 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """The built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
-    meant = known_object(emitter, node.func)
+    meant = replacement(known_object(emitter, node.func))
     if is_generator(meant):
         return "yield"
     for name, known in _MEANINGS.items():

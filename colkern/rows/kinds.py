@@ -53,6 +53,9 @@ PLAIN = {
 }
 """The kinds without parts, by name."""
 
+HELD_BY_PYTHON = {name: Kind(name) for name in ("address", "hash", "matcher", "template", "uuid")}
+"""The kinds of what only Python makes, in rows that are left to it."""
+
 
 @dataclass(frozen=True)
 class Aware(Kind):

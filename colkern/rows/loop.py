@@ -1,7 +1,8 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
 Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
-vectorise; other slots, and all those of other functions, are looked at one by one. Slot numbers are
+vectorise; other slots, and all those of other functions, are looked at one by one. So are those of a
+block in which a row is left to Python: the plain loop only knows that there is one. Slot numbers are
 unsigned: a signed index makes Numba wrap negative ones around.
 """
 
@@ -27,30 +28,29 @@ NO_VALUE = "a value that Python does not have"
 MISFIT = "a result that its type does not have"
 """Why a row is left whose result has no slot."""
 
+BLOCK = 1 << 10
+"""So many rows at most are looked at again where one is left to Python."""
+
 MOST_BODIES = 4
 """So many bodies may a function call whose loop is compiled in two forms."""
 
 _SOURCE = """\
-def run(start, stop, valid, arena, pool, marks, {parameters}):
+def run(start, stop, valid, arena, pool, left, {parameters}):
     at = u8(start)
     last = u8(stop)
 {before}
     while at < last:
-{plain}        run = min((at | u8(63)) + u8(1), last)
-        bits = valid_bits(valid, at, run)
-        while bits != u8(0):
-            i = at + trailing_zeros(bits)
+{plain}
+        while at < run:
+            end = min((at | u8(63)) + u8(1), run)
+            bits = valid_bits(valid, at, end)
+            while bits != u8(0):
+                i = at + trailing_zeros(bits)
 {slot}
-            bits &= bits - u8(1)
-        at = run
+                bits &= bits - u8(1)
+            at = end
 {after}
     return stop
-"""
-
-_PLAIN = """\
-        run = valid_until(valid, at, last)
-{rows}
-        at = run
 """
 
 
@@ -62,13 +62,11 @@ class Source:
         program: The functions that are generated, and what they need.
         text: The loop.
         output: How results are written.
-        leaves: Whether rows may be left to Python.
     """
 
     program: Program
     text: str
     output: Output
-    leaves: bool
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,6 @@ def loop_text(
     parameters: Sequence[str],
     before: Sequence[str] = (),
     after: Sequence[str] = (),
-    one_by_one: bool = False,
     plain: Sequence[str] = (),
 ) -> str:
     """The loop around a call.
@@ -157,24 +154,43 @@ def loop_text(
         parameters: The loop's parameters behind those of the call.
         before: The lines before the loop.
         after: Those behind it.
-        one_by_one: Whether slots without nulls have no plain loop, whatever the call says.
-        plain: The lines for slots `at` to `run`, without nulls; none for those of the plain loop.
+        plain: Those of `plain_rows`; none where all slots are looked at one by one.
     """
     begin = ["arena_begin = get_word(arena)"] if call.uses_arena else []
-    lines = indented(slot, 12)
-    rows = indented(plain or rows_of(slot, "run"), 8)
     return _SOURCE.format(
         parameters=", ".join([*call.parameters, *parameters]),
         before=indented([*begin, *before] or ["pass"], 4),
-        plain="" if one_by_one or call.one_by_one else _PLAIN.format(rows=rows),
-        slot=lines,
+        plain=indented(plain or ["run = last"], 8),
+        slot=indented(slot, 16),
         after=indented(after or ["pass"], 4),
     )
 
 
-def rows_of(slot: Sequence[str], end: str) -> list[str]:
-    """The plain loop over rows from `at` on."""
-    return [f"for i in range(at, {end}):", *("    " + line for line in slot)]
+def plain_rows(
+    row: Sequence[str],
+    checked: bool,
+    begin: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    near: str = "",
+) -> list[str]:
+    """The plain loop over a block of slots without nulls.
+
+    Args:
+        row: The lines for row `i`, which go on whatever `status` is.
+        checked: Whether it may be other than 0. Then the block's rows are looked at again, one by one.
+        begin: The lines before the loop.
+        keep: Those behind it, if no row was left.
+        near: A test that must hold before the loop; empty if there is none.
+    """
+    lines = [f"run = valid_until(valid, at, min(at + u8({BLOCK}), last))", *begin]
+    loop = ["for i in range(at, run):", *("    " + line for line in row)]
+    if checked:
+        loop = ["bad = False", *loop, "    bad |= status != 0"]
+    if near:
+        loop = ["bad = True", f"if {near}:", *("    " + line for line in loop)]
+    test = "run > at and not bad" if checked else "run > at"
+    again = [f"if {test}:", *("    " + line for line in (*keep, "at = run", "continue"))]
+    return [*lines, *loop, *again, "run = max(run, min((at | u8(63)) + u8(1), last))"]
 
 
 def loop_source(
@@ -198,29 +214,28 @@ def loop_source(
     call = call_of(program, name, returns, arguments, site, makes=output.makes)
     memory = output.memory()
     sinks = [part for part in memory if isinstance(part, Sink)]
-    slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
-    slot += call.lines
+    row = list(call.lines)
     misfits = list(output.checks(call.result))
     if misfits:
-        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
-        slot.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
+        row.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        row.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
     written = list(output.lines(call.result))
-    if sinks:
-        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
-        slot.append("full = False")
-        slot += ["if status == 0:", *("    " + line for line in written)]
-        stop = [*undo, "return i8(i)"]
-        slot += [f"if full or status & 255 == {row_values.NO_ROOM}:", *("    " + x for x in stop)]
-    else:
-        if call.uses_arena:
-            slot += [f"if status & 255 == {row_values.NO_ROOM}:", "    return i8(i)"]
-        slot += written
-    leaves = call.leaves or bool(sinks or misfits)
-    if leaves:
-        slot.append("marks[i] = u1(status >> 8)")
     parameters = [part.name for part in memory]
-    text = loop_text(call, slot, parameters, one_by_one=bool(sinks))
-    return Source(program, text, output, leaves)
+    no_room = f"status & 255 == {row_values.NO_ROOM}"
+    if sinks:
+        slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
+        slot += [*row, "if status == 0:", "    full = False", *("    " + line for line in written)]
+        slot += ["else:", f"    full = {no_room} or not leave(left, i8(i), status)"]
+        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
+        slot += ["if full:", *("    " + line for line in (*undo, "return i8(i)"))]
+        return Source(program, loop_text(call, slot, parameters), output)
+    checked = call.leaves or bool(misfits)
+    slot = [*row, *written]
+    if checked:
+        full = f"{no_room} or not leave(left, i8(i), status)"
+        slot += [f"if status != 0 and ({full}):", "    return i8(i)"]
+    plain = [] if call.one_by_one else plain_rows([*row, *written], checked)
+    return Source(program, loop_text(call, slot, parameters, plain=plain), output)
 
 
 def zeros_of(result: Value) -> list[str]:
@@ -269,7 +284,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
     return jit(
         plain,
         key=key,
-        prepare=lambda: namespace.update(namespace_of(program, title)),
+        prepare=lambda: namespace.update(namespace_of(program, title, "bad" in text)),
         outermost=True,
         name=title,
         pipeline_class=LoopCompiler,

@@ -4,9 +4,12 @@
     t_1 = state_0 + value_0
 
 A row that looks at the state before it waits for the row before it, and no compiler makes vectors of that.
-In a block of `ROWS` rows, a number of the state that is at most `STATE` at first, and to which a row adds
+In a block of `BLOCK` rows, a number of the state that is at most `STATE` at first, and to which a row adds
 at most `STEPS` numbers of at most `REACH` each, stays within 64 bits. So in such a block, it is enough to
-look at what is added.
+look at what is added: a product of two numbers of at most `FACTOR` is not more than `REACH`. Whichever
+check fails, the block's rows are looked at again, so it is enough to know that one did:
+
+    bad = bad | (value_0 > REACH) | (value_0 < -REACH)
 """
 
 from __future__ import annotations
@@ -15,14 +18,15 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-ROWS = 1 << 10
 STEPS = 1 << 2
 REACH = 1 << 48
 STATE = 1 << 61
+FACTOR = 1 << 24
 
 _OVERFLOWS: dict[str, type[ast.operator]] = {
     "sum_overflows": ast.Add,
     "difference_overflows": ast.Sub,
+    "product_overflows": ast.Mult,
 }
 
 
@@ -55,6 +59,9 @@ def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[s
     return None
 
 
+SMALL = -1
+
+
 class _NoFormError(Exception):
     """The function has loops or other statements."""
 
@@ -62,7 +69,8 @@ class _NoFormError(Exception):
 class _Writer(ast.NodeTransformer):
     """Writes the checks anew, and knows which variables are near a number of the state.
 
-    What is near is a dictionary of variables: how many numbers were added to one of the state.
+    What is near is a dictionary of variables: how many numbers were added to one of the state, or `SMALL`
+    of what is at most `REACH`.
     """
 
     def __init__(self, carried: Sequence[str]) -> None:
@@ -91,6 +99,8 @@ class _Writer(ast.NodeTransformer):
                 return True
             elif isinstance(statement, ast.Assign):
                 statement.value = self.visit(statement.value)
+                if ast.unparse(statement) == "bad = 0":
+                    statement.value = ast.Constant(False)
                 self._assigned(statement.targets[0], statement.value, near)
             elif not isinstance(statement, ast.Pass):
                 raise _NoFormError
@@ -111,8 +121,9 @@ class _Writer(ast.NodeTransformer):
         if isinstance(value, ast.BinOp):
             sides = ast.unparse(value.left), ast.unparse(value.right)
             if (type(value.op), *sides) in self._checked:
-                return 1 + max(near.get(side, 0) for side in sides)
-        return 0 if _is_small(value) else None
+                is_product = isinstance(value.op, ast.Mult)
+                return SMALL if is_product else 1 + max(near.get(side, 0) for side in sides)
+        return SMALL if _is_small(value) else None
 
     def _returned(self, value: Any, near: dict[str, int]) -> None:
         for place, part in enumerate(value.elts[1:]):
@@ -121,19 +132,37 @@ class _Writer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Look at what is added alone, where the other side is near."""
         self.generic_visit(node)
-        operator = _OVERFLOWS.get(getattr(node.func, "id", ""))
+        sides = [ast.unparse(side) for side in node.args]
+        called = getattr(node.func, "id", "")
+        if called == "max" and sides[0] == "bad":
+            assert isinstance(node.args[1], ast.IfExp)
+            return _expression(f"bad | {ast.unparse(node.args[1].test)}")
+        operator = _OVERFLOWS.get(called)
         if operator is None:
             return node
-        sides = [ast.unparse(side) for side in node.args]
-        places = [place for place in (0, 1) if sides[place] in self._around]
-        if not places or (operator is ast.Sub and places[0] == 1):
+        if operator is ast.Mult:
+            self._checked.add((operator, sides[0], sides[1]))
+            return _beyond(sides, FACTOR)
+        steps = [self._steps(side, self._around) for side in node.args]
+        places = [0] if operator is ast.Sub else [0, 1]
+        places = [place for place in places if sides[place] in self._around]
+        if not places:
             return node
         self.count += 1
         self._checked.add((operator, sides[0], sides[1]))
-        added = node.args[1 - places[0]]
-        code = ast.unparse(added)
-        test = "False" if _is_small(added) else f"({code} > {REACH} or {code} < -{REACH})"
-        return ast.parse(test, mode="eval").body
+        # The number of the state is the side whose other is small, if there is one.
+        near = next((place for place in places if steps[1 - place] == SMALL), places[0])
+        return _beyond([] if steps[1 - near] == SMALL else [sides[1 - near]], REACH)
+
+
+def _beyond(codes: Sequence[str], most: int) -> ast.expr:
+    """A test whether one of some numbers is larger than a limit, with any sign."""
+    tests = [f"({code} > {most}) | ({code} < -{most})" for code in dict.fromkeys(codes)]
+    return _expression(f"({' | '.join(tests or ['False'])})")
+
+
+def _expression(code: str) -> ast.expr:
+    return ast.parse(code, mode="eval").body
 
 
 def _is_small(value: ast.expr) -> bool:

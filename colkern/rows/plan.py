@@ -34,6 +34,9 @@ from colkern.targets import Target, target_of
 ARENA = 1 << 16
 """The bytes of an arena at first, for a thread."""
 
+LEFT_AT_ONCE = 1 << 10
+"""So many rows does a loop leave to Python before it says which."""
+
 MOST_ARENA = 1 << 30
 """The bytes that a row may take at most before it is left to Python."""
 
@@ -115,6 +118,10 @@ class Plan(Replanned):
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
         self._pool = placed_pool(program)
+        self._pool_address = self._pool.ctypes.data
+        memory = self.source.output.memory()
+        self._slots = [part for part in memory if isinstance(part, Slots)]
+        self._sinks = [part for part in memory if isinstance(part, Sink)]
         self._bytes_a_row: dict[str, float] = {}
 
     def _inputs(
@@ -145,35 +152,37 @@ class Plan(Replanned):
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
         # What each row writes need not be cleared before.
-        output, target = self.source.output, target_of(HOST)
-        memory = output.memory()
-        is_full = not null_count and not any(isinstance(part, Sink) for part in memory)
-        made_of = np.empty if is_full else np.zeros
-        marks: NDArray[Any] = made_of(length if self.source.leaves else 0, np.uint8)
+        made_of = np.zeros if null_count or self._sinks else np.empty
         written: dict[str, NDArray[Any]] = {
-            part.name: made_of(length, part.dtype) for part in memory if isinstance(part, Slots)
+            part.name: made_of(length, part.dtype) for part in self._slots
         }
         bits = (validity or EMPTY).array
         try:
             parts = run_ranges(
-                lambda start, stop: self._run_range(start, stop, bits, marks, passed, written),
+                lambda start, stop: self._run_range(start, stop, bits, passed, written),
                 length,
                 (),
             )
         except Exception as error:
             self._explain(error)
             raise
-        for name in parts[0]:
-            pieces = [part[name] for part in parts]
-            written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        output.spread(written)
+        output, target = self.source.output, target_of(HOST)
+        if self._sinks:
+            for sink in self._sinks:
+                pieces = [used[sink.name] for used, _ in parts]
+                written[sink.name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+            output.spread(written)
         made = output.array(target, written, length, self.natural)
         if null_count:
             made = with_nulls(made, validity, null_count)
-        return self.completed(target, made, arrays, marks)
+        left = [words for _, noted in parts for words in noted]
+        if not left and made.type == self.returns:
+            return made, Counter()
+        rows, numbers = np.concatenate([np.empty((0, 2), np.int64), *left]).T
+        return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
     def completed(
-        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], rows: Items, numbers: Items
     ) -> tuple[Array, Counter[Site | None]]:
         """The results with those of rows that were left, and how many these are at which place.
 
@@ -181,18 +190,19 @@ class Plan(Replanned):
             target: Where the results are.
             made: What compiled code made.
             arrays: The columns.
-            marks: For each row the number of the place that it was left at, or 0; or nothing at all.
+            rows: The rows that were left.
+            numbers: Those of the places that they were left at.
         """
-        rows = marks.nonzero()[0]
         if not len(rows):
             if made.type != self.returns:
                 made = self._cast(target, made, target.positions(made.length))
             return made, Counter()
-        left = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
-        numbers = to_host(_column(target, s.uint8(), marks[rows])).items(Role.DATA)
+        left, numbers = (
+            to_host(_column(target, s.int64(), words)).items(Role.DATA) for words in (rows, numbers)
+        )
         if self._strict:
             raise self._refusal(int(left[0]), int(numbers[0]))
-        made = self._with_python(target, made, arrays, marks)
+        made = self._with_python(target, made, arrays, rows)
         program = self.source.program
         counts = Counter(numbers.tolist())
         return made, Counter({program.site_of(n): count for n, count in counts.items()})
@@ -212,51 +222,50 @@ class Plan(Replanned):
         start: int,
         stop: int,
         valid: NDArray[Any],
-        marks: NDArray[Any],
         passed: Sequence[Any],
         written: dict[str, NDArray[Any]],
-    ) -> dict[str, NDArray[Any]]:
-        """Run a range of rows: the bytes of its sinks."""
+    ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
+        """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
         arena = arena_of_thread()
         sinks = {
-            memory.name: _Room(64 + int(self._bytes_a_row.get(memory.name, 16) * (stop - start)))
-            for memory in self.source.output.memory()
-            if isinstance(memory, Sink)
+            sink.name: _Room(64 + int(self._bytes_a_row.get(sink.name, 16) * (stop - start)))
+            for sink in self._sinks
         }
-        at = start
+        left, at = [], start
         while True:
-            outputs = [
-                sinks[memory.name].address if isinstance(memory, Sink) else written[memory.name]
-                for memory in self.source.output.memory()
-            ]
             at = self._loop(
                 at,
                 stop,
                 valid,
                 arena.begin().address,
-                self._pool.ctypes.data,
-                marks,
+                self._pool_address,
+                arena.left.address,
                 *passed,
-                *outputs,
+                *written.values(),
+                *(room.address for room in sinks.values()),
             )
+            if count := arena.left.size():
+                left.append(arena.left.taken())
             if at >= stop:
-                return self._used(sinks, stop - start)
+                return self._used(sinks, stop - start), left
+            if count == 16 * LEFT_AT_ONCE:
+                continue
             for name, room in sinks.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
             if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
-                marks[at] = 1
+                left.append(np.array([[at, 0]], np.int64))
                 for slots in written.values():
                     # What was written before a sink was full.
                     slots[at] = 0
                 at += 1
                 if at >= stop:
-                    return self._used(sinks, stop - start)
+                    return self._used(sinks, stop - start), left
 
     def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
         used = {name: room.used() for name, room in sinks.items()}
-        if rows:
+        if rows and sinks:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
             }
@@ -299,18 +308,18 @@ class Plan(Replanned):
         self.run(self.inputs.none(), 0)
 
     def _with_python(
-        self, target: Target, made: Array, arrays: Sequence[Any], marks: Items
+        self, target: Target, made: Array, arrays: Sequence[Any], rows: Items
     ) -> Array:
         """The results with those of rows that were left, by the original function."""
-        rows = marks.nonzero()[0]
         places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
         called = zip(left.tolist(), self.inputs.rows(arrays, places), strict=True)
         results = called_in_python(self.function, called, self._row)
         own = to_device(self._as_array(results, left), target.device)
         # What compiled code wrote for a row that it left may fit nothing.
-        kept = (marks == 0).nonzero()[0]
         indices = target.positions(made.length)
+        indices[rows] = -1
+        kept = (indices >= 0).nonzero()[0]
         indices[kept] = target.positions(len(kept))
         indices[rows] = len(kept) + target.positions(len(rows))
         others = self._cast(target, take(made, _column(target, s.int64(), kept)), kept)
@@ -395,25 +404,40 @@ class _Room:
         self._header = np.array([self._bytes.ctypes.data, 0, size], np.int64)
         self.address = self._header.ctypes.data
 
+    def size(self) -> int:
+        """How many bytes were appended."""
+        return int(self._header[1])
+
     def used(self) -> NDArray[Any]:
         """What was appended."""
-        return self._bytes[: int(self._header[1])]
+        return self._bytes[: self.size()]
+
+    def taken(self) -> NDArray[np.int64]:
+        """The pairs of words that were appended, for which there is room again."""
+        words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
+        self._header[1] = 0
+        return words
 
     def grow(self) -> bool:
         """Make room for twice as much; false if there is room for any row."""
-        if len(self._bytes) - int(self._header[1]) >= MOST_ARENA:
+        if len(self._bytes) - self.size() >= MOST_ARENA:
             return False
         wider = np.empty(2 * len(self._bytes), np.uint8)
-        wider[: int(self._header[1])] = self.used()
+        wider[: self.size()] = self.used()
         self._bytes = wider
         self._header[0], self._header[2] = wider.ctypes.data, len(wider)
         return True
 
 
 class _Arena:
-    """The memory that a row's values lie in, of a thread."""
+    """The memory that a row's values lie in, of a thread.
+
+    Attributes:
+        left: Room for rows that are left to Python, see `leave`.
+    """
 
     def __init__(self) -> None:
+        self.left = _Room(16 * LEFT_AT_ONCE)
         self._make(ARENA)
 
     def _make(self, size: int) -> None:

@@ -30,7 +30,8 @@ class Report:
         """Count a call."""
         with self._lock:
             self.rows += rows
-            self.sites.update(sites)
+            if sites:
+                self.sites.update(sites)
 
     def copy(self) -> Report:
         """The report as it is now."""

@@ -76,6 +76,11 @@ class Output:
     Args:
         kind: The kind.
         name: What the names of its memory begin with.
+
+    Attributes:
+        is_text: Whether it is a text or byte string.
+        is_number: Whether it is in one word.
+        is_nothing: Whether it is None alone.
     """
 
     def __init__(self, kind: Kind, name: str = "r") -> None:
@@ -85,6 +90,9 @@ class Output:
         self.item: Output | None = None
         self.slots: list[Slots] = []
         self.inside = inside = kind.of if isinstance(kind, k.Optional) else kind
+        self.is_text = inside in (k.TEXT, k.BYTES)
+        self.is_number = inside.name in _FIXED
+        self.is_nothing = inside in (k.NONE, k.NEVER)
         if isinstance(kind, k.Optional):
             self.slots.append(Slots(f"{name}_valid", np.uint8))
         if isinstance(inside, k.Compound):
@@ -93,18 +101,8 @@ class Output:
             self.item = type(self)(item_of(inside), f"{name}_item")
         elif self.is_number:
             self.slots.append(Slots(name, _FIXED[inside.name]))
-        elif inside not in (k.NONE, k.NEVER, k.TEXT, k.BYTES):
+        elif not self.is_nothing and not self.is_text:
             raise UnsupportedError(f"results that are {kind}")
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is a text or byte string."""
-        return self.inside in (k.TEXT, k.BYTES)
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is in one word."""
-        return self.inside.name in _FIXED
 
     def below(self) -> Iterator[Output]:
         """It and all its parts: of lists, those of their items too."""
@@ -334,7 +332,7 @@ class Output:
             valid = written[f"{self.name}_valid"]
             missing = length - _count(target, valid)
             validity = _bits(target, valid) if missing else None
-        if self.inside in (k.NONE, k.NEVER):
+        if self.is_nothing:
             return nulls(length, s.null(), target.device)
         buffers, children = [validity], []
         if self.parts:
@@ -352,8 +350,8 @@ class Output:
             buffers.append(_bits(target, written[self.name]))
         else:
             buffers.append(target.buffer(written[self.name]))
-        made = Array(written_type(type_), length, buffers, children, null_count=missing)
-        return made if made.type == type_ else cast(made, type_)
+        made = Array.of_valid(written_type(type_), length, buffers, missing, children)
+        return made if made.type is type_ else cast(made, type_)
 
 
 def written_type(type_: s.DataType) -> s.DataType:
@@ -433,7 +431,7 @@ def require_values(name: str, results: Array) -> None:
     Raises:
         ValueError: If there is one; names its field and its row.
     """
-    field = _missing(results) if _has_required(results.type) else None
+    field = _missing(results) if results.children and _has_required(results.type) else None
     if field is not None:
         rows = range(results.length)
         row = bisect_left(rows, True, key=lambda n: _missing(results.slice(0, n + 1)) is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,9 +14,9 @@ from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
-from colkern.rows.emitter import Attempt, Emitter, Unsettled, derived
+from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Attempt, Emitter, Unsettled, derived
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
-from colkern.rows.values import NONE, Value
+from colkern.rows.values import NONE, Value, zeros
 
 
 @dataclass
@@ -27,11 +27,13 @@ class Loop:
         attempts: How many `try` statements it stands in.
         broken: The variable that says whether it was left by `break`; empty if nobody asks.
         is_left: Whether a `break` leaves it.
+        is_round: Whether the source has a loop for this round alone.
     """
 
     attempts: int
     broken: str = ""
     is_left: bool = False
+    is_round: bool = False
 
 
 def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
@@ -69,6 +71,7 @@ def _attempted(emitter: Emitter, node: ast.stmt) -> None:
         emitter.dead = True
     except CompileError as error:
         emitter.restore(before)
+        emitter.gaps += 1
         emitter.node = node
         reason = str(error).split("\n")[0].partition(" does not compile: ")[2]
         emitter.fail(row_values.LEFT, reason)
@@ -282,10 +285,62 @@ def repeated(
         emitter.branch(loop.broken, lambda: None, lambda: statements(emitter, orelse))
 
 
+def rounds(
+    emitter: Emitter,
+    node: ast.AST,
+    targets: Set[str],
+    names: Set[str],
+    bodies: Sequence[Callable[[], None]],
+    orelse: Sequence[ast.stmt],
+) -> None:
+    """A loop of which each round is written by itself, as its targets are other constants, or of other kinds.
+
+    Args:
+        emitter: Where it is written.
+        node: What tells its variables apart.
+        targets: The variables that it binds, which have no value behind it.
+        names: The other variables that it assigns to.
+        bodies: Write one round each.
+        orelse: What follows if no `break` of the user's leaves it.
+    """
+    outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
+    if any(not cell.unbound for cell in outer.values()):
+        emitter.refuse("a loop over values of several kinds binds a variable that has a value")
+    with emitter.in_cells(node, names):
+        emitter.require_sound()
+        loop = Loop(len(emitter.attempts), emitter.fresh("broken"), is_round=True)
+        emitter.write(f"{loop.broken} = False")
+        known = dict(emitter.env)
+        emitter.loops.append(loop)
+        with emitter.within("while True:"):
+            for body in bodies:
+                with emitter.within("while True:"):
+                    body()
+                    emitter.write("break")
+                emitter.dead = False
+                emitter.env = dict(known)
+                _pass_on(emitter)
+                with emitter.within(f"if {loop.broken}:"):
+                    emitter.write("break")
+            emitter.write("break")
+        emitter.loops.pop()
+        _pass_on(emitter)
+    for name in targets:
+        emitter.env.pop(name, None)
+    for name, cell in outer.items():
+        emitter.cells[name] = cell
+        emitter.write(f"{cell.unbound} = True")
+        emitter.env[name] = replace(cell.value, unbound=cell.unbound)
+    if orelse:
+        emitter.branch(loop.broken, lambda: None, lambda: statements(emitter, orelse))
+
+
 def _pass_on(emitter: Emitter) -> None:
-    """Behind a loop within a `try`: go on to its end if something was raised in the loop."""
+    """Behind a loop within a `try`: go on to its end if the loop raised something, or returned."""
     if emitter.attempts:
-        with emitter.within(f"if {emitter.attempts[-1].code} != 0:"):
+        attempt = emitter.attempts[-1]
+        returns = f" or {attempt.flow} == {LEAVE}" if attempt.returned is not None else ""
+        with emitter.within(f"if {attempt.code} != 0{returns}:"):
             emitter.write("break")
 
 
@@ -299,30 +354,44 @@ def _for(emitter: Emitter, node: ast.For) -> None:
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
         stored_names([node.target, *node.body]),
+        (stored_names([node.target]) - stored_names(node.body)) | _made_in_a_round(node.body),
         node.orelse,
     )
 
 
+def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
+    """The variables to which each round of a loop assigns before anything else is done with them."""
+    made: set[str] = set()
+    seen: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name not in seen | {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:
+                made.add(name)
+        seen |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return made
+
+
 def _break(emitter: Emitter, node: ast.Break) -> None:
-    _leave_loop(emitter, 1)
+    _leave_loop(emitter, BREAK)
 
 
 def _continue(emitter: Emitter, node: ast.Continue) -> None:
-    _leave_loop(emitter, 2)
+    _leave_loop(emitter, CONTINUE)
 
 
 def _leave_loop(emitter: Emitter, flow: int) -> None:
     loop: Loop = emitter.loops[-1]
-    loop.is_left |= flow == 1
-    if flow == 1 and loop.broken and len(emitter.attempts) == loop.attempts:
+    loop.is_left |= flow == BREAK
+    if flow == BREAK and loop.broken and len(emitter.attempts) == loop.attempts:
         emitter.write(f"{loop.broken} = True")
     if len(emitter.attempts) > loop.attempts:
         attempt = emitter.attempts[-1]
-        attempt.uses_flow = True
+        attempt.flows.add(flow)
         emitter.write(f"{attempt.flow} = {flow}")
         emitter.write("break")
     else:
-        emitter.write("break" if flow == 1 else "continue")
+        emitter.write("break" if flow == BREAK or loop.is_round else "continue")
     emitter.dead = True
 
 
@@ -382,20 +451,10 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
-        head = len(emitter.block.lines)
-        emitter.write(f"{attempt.code} = 0")
-        emitter.attempts.append(attempt)
         before = dict(emitter.env)
-        with emitter.within("while True:"):
-            statements(emitter, node.body)
-            ended, after = emitter.dead, dict(emitter.env)
-            emitter.write("break")
-        emitter.attempts.pop()
-        emitter.dead = False
-        if attempt.uses_flow:
-            emitter.block.lines.insert(head, f"{attempt.flow} = 0")
-            _follow(emitter, attempt)
-        emitter.dead = False
+        ended = _attempt(emitter, attempt, node.body)
+        after = dict(emitter.env)
+        _follow(emitter, attempt)
 
         def fine() -> None:
             emitter.env = after
@@ -422,57 +481,60 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
         )
 
 
-def _try_finally(emitter: Emitter, node: ast.Try) -> None:
-    """A `try` whose `finally` changes variables alone: where the function ends here, nobody sees that."""
-    if emitter.attempts or _leaves_loop([*node.body, *node.handlers, *node.orelse]):
-        emitter.refuse("a `finally` within a `try`, or that a `break` passes, has no compiled form")
-    for statement in node.finalbody:
-        for part in ast.walk(statement):
-            if not isinstance(part, _UNSEEN):
-                emitter.node = statement
-                emitter.refuse(f"{type(part).__name__} in a `finally` has no compiled form")
-    if node.handlers:
-        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
-        statements(emitter, [derived(node, "try", make)])
-    else:
-        statements(emitter, node.body)
-    for name in stored_names(node.finalbody):
-        if name in emitter.env and any(k.containers_in(emitter.env[name].kind)):
-            emitter.refuse(f"a `finally` that changes the container {name} has no compiled form")
-    statements(emitter, node.finalbody)
-
-
-def _leaves_loop(nodes: Sequence[ast.AST]) -> bool:
-    """Whether a `break` or `continue` leaves statements."""
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Break | ast.Continue):
-            return True
-        is_loop = isinstance(node, ast.For | ast.While)
-        waiting += node.orelse if is_loop else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
-    return False
-
-
-_UNSEEN = (
-    ast.Assign,
-    ast.AugAssign,
-    ast.Pass,
-    ast.Name,
-    ast.Constant,
-    ast.expr_context,
-    ast.BinOp,
-    ast.operator,
-)
+def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
+    """What a `try` attempts; whether control never comes to its end."""
+    head, block = len(emitter.block.lines), emitter.block
+    emitter.write(f"{attempt.code} = 0")
+    emitter.attempts.append(attempt)
+    with emitter.within("while True:"):
+        statements(emitter, body)
+        ended = emitter.dead
+        emitter.write("break")
+    emitter.attempts.pop()
+    emitter.dead = False
+    if attempt.flows:
+        block.lines.insert(head, f"{attempt.flow} = 0")
+    if attempt.returned is not None:
+        pairs = zip(attempt.returned.parts, zeros(attempt.returned.kind), strict=True)
+        block.lines[head:head] = [f"{part} = {zero}" for part, zero in pairs]
+    return ended
 
 
 def _follow(emitter: Emitter, attempt: Attempt) -> None:
-    """The `break` or `continue` that left a `try`."""
-    for flow in (1, 2):
+    """The `break`, `continue` or `return` that left a `try`."""
+    for flow in sorted(attempt.flows):
         with emitter.within(f"if {attempt.flow} == {flow}:"):
-            emitter.dead = False
-            _leave_loop(emitter, flow)
+            if attempt.returned is not None and flow == LEAVE:
+                emitter.leave(attempt.returned)
+            else:
+                _leave_loop(emitter, flow)
         emitter.dead = False
+
+
+def _try_finally(emitter: Emitter, node: ast.Try) -> None:
+    """A `try` with a `finally`, whose statements follow whatever ends the rest, and then that goes on."""
+    body = node.body
+    if node.handlers:
+        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
+        body = [derived(node, "try", make)]
+    names = stored_names([*body, *node.finalbody])
+    attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"), is_final=True)
+    with emitter.in_cells(node, names):
+        before = dict(emitter.env)
+        ended = _attempt(emitter, attempt, body)
+        emitter.env = before
+        emitter.forget(names)
+        with emitter.within(f"if 0 < ({attempt.code} & 255) <= {row_values.NO_ROOM}:"):
+            emitter.reraise(attempt.code)
+        emitter.dead = False
+        statements(emitter, node.finalbody)
+        if emitter.dead:
+            return
+        with emitter.within(f"if {attempt.code} != 0:"):
+            emitter.reraise(attempt.code)
+        emitter.dead = False
+        _follow(emitter, attempt)
+        emitter.dead = ended
 
 
 def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:

@@ -58,6 +58,11 @@ class Row:
         return self._read[0]
 
     @property
+    def is_left(self) -> bool:
+        """Whether Python computes it, whatever its arguments are."""
+        return self.method.signature.startswith("(...)")
+
+    @property
     def returns(self) -> ast.expr:
         """Its result as a syntax tree."""
         return self._read[1]
@@ -121,7 +126,7 @@ def table() -> dict[str, list[Row]]:
 
 def _read(method: Method) -> tuple[tuple[Parameter, ...], ast.expr]:
     """The parameters and the result of a row, from its text."""
-    arguments, _, result = method.signature.partition("->")
+    arguments, _, result = method.signature.replace("(...)", "()").partition("->")
     tree = ast.parse(f"def f({_named(arguments.strip()[1:-1])}) -> {result.strip()}: ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
     assert tree.returns is not None
@@ -172,7 +177,7 @@ def kind_of(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
     if isinstance(tree, ast.Constant) and tree.value is None:
         return k.NONE
     if isinstance(tree, ast.Name):
-        return bindings[tree.id] if tree.id in bindings else k.PLAIN[tree.id]
+        return {**k.HELD_BY_PYTHON, **k.PLAIN, **bindings}[tree.id]
     if isinstance(tree, ast.BinOp):
         return k.optional(kind_of(tree.left, bindings))
     assert isinstance(tree, ast.Subscript)

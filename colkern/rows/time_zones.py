@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from typing import NamedTuple
+
+from colkern.kernels.row_zones import STRETCH
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -62,6 +65,14 @@ def periods_of(zone: tzinfo) -> Periods:
         )
     ]
     return Periods(starts, offsets, walls, names, savings)
+
+
+def with_stretches(starts: list[int]) -> list[int]:
+    """Starts of periods, and what finds one of them without a search."""
+    first, end = starts[0], starts[-1]
+    stretches = range(first, end, 1 << STRETCH)
+    places = [bisect_right(starts, begin) - 1 for begin in stretches]
+    return [*starts, *places, len(starts) - 1]
 
 
 @cache

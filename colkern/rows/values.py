@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,12 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
             at += count
         return Value(kind, items=tuple(items))
     return Value(kind, parts[0] if parts else "") if kind != k.NONE else NONE
+
+
+def tuple_of_values(items: Iterable[Value]) -> Value:
+    """A tuple of values."""
+    items = tuple(items)
+    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
 
 
 _ZEROS = {

@@ -17,7 +17,7 @@ from colkern.kernels import calendar, clock, row_values, row_zones
 from colkern.rows import kinds as k
 from colkern.rows.constants import sequence_kind
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.time_zones import fixed_offset, periods_of
+from colkern.rows.time_zones import fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
 
 Named: TypeAlias = Mapping[str, Value]
@@ -55,8 +55,8 @@ def _by_table(
     from colkern.rows.calls import invoked
 
     periods = periods_of(zone)
-    arguments = [_table(emitter, words) for words in (periods.starts, periods.offsets)]
-    given = [*arguments, Value(k.INT, moment), *more]
+    lists = with_stretches(periods.starts), periods.offsets
+    given = [*(_table(emitter, words) for words in lists), Value(k.INT, moment), *more]
     return invoked(emitter, body, given, result, f"the zone {zone}")
 
 
@@ -81,7 +81,8 @@ def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> 
     wall = emitter.numbers(wall)
     fixed = fixed_offset(zone)
     if fixed is None:
-        more = _table(emitter, periods_of(zone).turns), Value(k.BOOL, str(has_fold))
+        turns = _table(emitter, with_stretches(periods_of(zone).turns))
+        more = turns, Value(k.BOOL, str(has_fold))
         made = _by_table(emitter, row_zones.instant_of, zone, wall.code, k.INT, *more)
         return Value(k.datetime_in(zone), made.code)
     return Value(
@@ -223,7 +224,7 @@ def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
         if fixed_offset(zone) is not None:
             return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
         periods = periods_of(zone)
-        starts = _table(emitter, periods.starts)
+        starts = _table(emitter, with_stretches(periods.starts))
         from colkern.rows.calls import invoked
 
         moment = Value(k.INT, value.code)

@@ -29,10 +29,7 @@ from itertools import count
 from random import Random
 from time import monotonic
 from typing import Any
-from warnings import catch_warnings, simplefilter
 from zlib import crc32
-
-import colkern as ck
 
 from . import values
 from .case import Case, Column
@@ -40,13 +37,10 @@ from .expressions import Expressions, Variable
 from .runner import (
     ENGINES,
     Comparison,
-    Left,
     Raised,
-    Refused,
     Run,
     compare,
     expected,
-    plain,
     summary,
 )
 from .shrinking import smaller
@@ -476,24 +470,6 @@ class _Writer:
         self.after(depth)
 
 
-def run_rows(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:
-    """The engine `ck.udf` for what the compiler of row functions takes; else `Refused`."""
-    made = _made(function)
-    try:
-        results = made(*map(plain, columns)).to_pylist()
-    finally:
-        if made.report().reason:
-            raise Refused(made.report().reason)
-    return results, dict(made.report().left)
-
-
-@cache
-def _made(function: Callable[..., Any]) -> Any:
-    with catch_warnings():
-        simplefilter("ignore")
-        return ck.udf(function, fallback=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compares an engine with Python on generated programs; prints those that differ."""
     parser = argparse.ArgumentParser(description="Generated row functions against Python.")
@@ -501,12 +477,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("stop", type=int, nargs="?", default=100)
     parser.add_argument("--seconds", type=float, help="how long, whatever `stop` says")
     parser.add_argument("--batches", type=int, default=1, help="how many for each program")
-    parser.add_argument("--engine", choices=[*ENGINES, "rows"], default="rows")
+    parser.add_argument("--engine", choices=ENGINES, default="colkern")
     parser.add_argument("--size", type=int, default=6)
     parser.add_argument("--without", default="Decimal", help="what not to use, with commas between")
     parser.add_argument("--show", action="store_true", help="print every program, and run none")
     chosen = parser.parse_args(arguments)
-    run = {**ENGINES, "rows": run_rows}[chosen.engine]
+    run = ENGINES[chosen.engine]
     without = frozenset(filter(None, chosen.without.split(",")))
     comparisons: list[Comparison] = []
     end = chosen.seconds and monotonic() + chosen.seconds

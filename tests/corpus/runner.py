@@ -4,6 +4,7 @@
     python -m tests.corpus.runner patterns -v     # cases with `patterns` in their name, and why they fail
     python -m tests.corpus.runner --layout views  # over columns of another layout
     python -m tests.corpus.runner --engine python
+    NUMBA_ENABLE_CUDASIM=1 python -m tests.corpus.runner --engine device  # on a simulated GPU
 
 An engine is a function `run(function, columns)` that gives the results as a list, and how many rows it
 left to Python for which line. It raises `Refused` for a function that it does not compile, and for a row
@@ -26,6 +27,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import colkern as ck
+from colkern.operations.moving import to_device, to_host
 
 from .cases import CASES, Case, Column
 
@@ -289,6 +291,11 @@ def encoded(column: Column) -> ck.Array:
 LAYOUTS = {layout.__name__: layout for layout in (plain, sliced, views, large, encoded)}
 
 
+def on_device(column: Column) -> ck.Array:
+    """A copy in the memory of a device."""
+    return to_device(plain(column))
+
+
 def run_colkern(
     function: Callable[..., Any],
     columns: Sequence[Column],
@@ -301,7 +308,20 @@ def run_colkern(
         result = made(*map(layout, columns))
     except (ck.CompileError, ck.UnsupportedError) as error:
         raise Refused(str(error).split("\n")[0]) from error
-    return result.to_pylist(), dict(Counter(made.report().left) - before)
+    return to_host(result).to_pylist(), dict(Counter(made.report().left) - before)
+
+
+def run_device(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:
+    """The engine `ck.udf` over columns on a device, or on a simulated one.
+
+    A simulated thread is Python, which raises for `int(math.nan)` before the row can be left: `Refused`.
+    """
+    try:
+        return run_colkern(function, columns, on_device)
+    except (ArithmeticError, ValueError) as error:
+        if str(error).startswith("tid="):
+            raise Refused(f"the simulator raises: {error}") from error
+        raise
 
 
 @functools.cache
@@ -312,7 +332,11 @@ def _compiled(function: Callable[..., Any]) -> Any:
         raise Refused(str(error).split("\n")[0]) from error
 
 
-ENGINES: dict[str, Run] = {"colkern": run_colkern, "python": run_python}
+ENGINES: dict[str, Run] = {
+    "colkern": run_colkern,
+    "device": run_device,
+    "python": run_python,
+}
 
 
 def summary(comparisons: Sequence[Comparison]) -> str:

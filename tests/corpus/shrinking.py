@@ -97,7 +97,7 @@ def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, ast.expr]]:
         fixed |= {id(part) for part in (*ast.walk(hint.args), *ast.walk(hint.returns or hint.args))}
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
-            if isinstance(parent, ast.Call) and field == "func":
+            if isinstance(parent, ast.JoinedStr) or field in ("func", "format_spec"):
                 continue
             for node in value if isinstance(value, list) else [value]:
                 if isinstance(node, ast.expr) and id(node) not in fixed and not _limits(node):

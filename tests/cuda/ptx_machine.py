@@ -189,6 +189,10 @@ class _Source:
         special = {"%tid.x": "tid", "%ntid.x": "ntid", "%ctaid.x": "ctaid", "%nctaid.x": "nctaid"}
         if text in special:
             return special[text]
+        if text[:-1] in ("%tid.", "%ctaid."):
+            return "0"
+        if text[:-1] in ("%ntid.", "%nctaid."):
+            return "1"
         if text.startswith("%"):
             if not re.fullmatch(r"%[A-Za-z]\w*", text):
                 raise NotImplementedError(text)
@@ -321,7 +325,8 @@ _ARITHMETIC = {
 
 def _expression(op: str, mods: list[str], kind: str, values: list[str], line: str) -> str:
     if op in ("mov", "cvta"):
-        return values[0]
+        # A predicate is set by -1.
+        return f"bool({values[0]})" if kind == "pred" else values[0]
     if kind == "pred":
         logic = {"and": "{} and {}", "or": "{} or {}", "xor": "{} != {}", "not": "not {}"}
         return logic[op].format(*values)

@@ -5,6 +5,7 @@ The kernel reads everything below a slot, by the spelling of each type; the orac
 
 from __future__ import annotations
 
+from datetime import date, datetime, time, timedelta
 from decimal import Context
 from typing import Any
 
@@ -50,9 +51,16 @@ class Source:
         elif isinstance(kind, s.Interval) and kind.unit != "year_month":
             self.add(depth, f"total += int({value}.days & 127)")
         elif is_binary(kind):
+            is_text = isinstance(kind, s.Utf8 | s.LargeUtf8 | s.Utf8View)
             self.add(depth, f"total += 11 * len({value})")
             self.add(depth, f"for {item} in {value}:")
-            self.add(depth + 1, f"total += {item}")
+            self.add(depth + 1, f"total += {f'ord({item})' if is_text else item}")
+        elif isinstance(kind, s.Date):
+            self.add(depth, f"total += {value}.toordinal() & 127")
+        elif isinstance(kind, s.Time) or (isinstance(kind, s.Timestamp) and not kind.timezone):
+            self.add(depth, f"total += {value}.second + ({value}.microsecond & 127)")
+        elif isinstance(kind, s.Duration):
+            self.add(depth, f"total += {value}.seconds + ({value}.microseconds & 127)")
         elif isinstance(kind, s.Map):
             self.add(depth, f"for {item} in {value}:")
             for name, field in zip(("key", "value"), kind.fields[0].type.fields, strict=True):
@@ -164,10 +172,17 @@ def _plain(scalar: Any) -> int:
         return int(scalar.as_py().scaleb(kind.scale, Context(prec=100))) & 127
     if pa.types.is_interval(kind):
         return scalar.as_py().days & 127
-    value = getattr(scalar, "value", None)
-    if not isinstance(value, int):
-        value = scalar.as_py()
-    if isinstance(value, str | bytes):
-        data = value.encode() if isinstance(value, str) else value
-        return 11 * len(data) + sum(data)
+    if pa.types.is_timestamp(kind) and kind.tz:
+        return int(scalar.value) & 127
+    value = scalar.as_py()
+    if isinstance(value, str):
+        return 11 * len(value) + sum(map(ord, value))
+    if isinstance(value, bytes):
+        return 11 * len(value) + sum(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.toordinal() & 127
+    if isinstance(value, time | datetime):
+        return value.second + (value.microsecond & 127)
+    if isinstance(value, timedelta):
+        return value.seconds + (value.microseconds & 127)
     return int(value) & 127

@@ -21,6 +21,8 @@ from arrow_strategies import arrays
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from jit.checksums import checksum, kernel_source
+from jit.element_cases import CASES as ELEMENT_CASES
+from jit.element_cases import Case, outcome, plain
 from numba import njit
 
 import colkern as ck
@@ -32,13 +34,14 @@ from colkern.operations.moving import to_device
 cuda = adapter.compiler()
 
 
-def kernel_of(source: str, checked: bool | None = None) -> Any:
+def kernel_of(source: str, checked: bool | None = None, thread_bytes: int = 0, **names: Any) -> Any:
     """The kernel `checksums` of a source that stands in no file, as that of a notebook's cell."""
     name = f"<kernel {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    namespace = {"cuda": cuda, "__name__": __name__}
+    namespace = {"cuda": cuda, "__name__": __name__, **names}
     exec(compile(source, name, "exec"), namespace)
-    return ck.cuda_jit(boundscheck=checked)(namespace["checksums"])
+    made = ck.cuda_jit(boundscheck=checked, thread_bytes=thread_bytes)
+    return made(namespace["checksums"])
 
 
 @settings(
@@ -139,10 +142,10 @@ def columns_are_gone_over_together() -> None:
 @ck.cuda_jit
 def times(out, stamps, spans):
     if stamps.unit == "ms" and spans.unit != "ms":
-        out[0] = stamps[0] // 1000 + spans[0]
+        out[0] = stamps.as_integers()[0] // 1000 + spans.as_integers()[0]
 
 
-def temporal_values_are_integers_of_a_unit() -> None:
+def temporal_values_may_be_read_as_integers_of_a_unit() -> None:
     stamps = column([5000], ck.timestamp("ms"))
     assert run(times, 1, stamps, column([7], ck.duration("s"))) == [12]
 
@@ -173,81 +176,121 @@ def half_precision_floats_are_floats() -> None:
     assert run(doubled, 5, column(values, ck.float16()), dtype=np.float64) == expected
 
 
-# Byte strings
+# Texts, byte strings, dates and times
 
 
-@ck.cuda_jit
-def compared(out, left, right):
-    i = cuda.grid(1)
-    s, t = left[i], right[i]
-    if s is None or t is None:
-        out[i] = -1
+def parts_of(value: Any, code: str = "found") -> Iterator[tuple[str, Any]]:
+    """The code and the value of each item of a result."""
+    if not isinstance(value, tuple):
+        yield code, value
         return
-    found = (s == t) + 2 * (s < t) + 4 * (s <= t) + 8 * (s > t) + 16 * (s >= t) + 32 * (s != t)
-    found += 64 * s.startswith(t) + 128 * s.endswith(t) + 256 * (t in s) + 512 * s.isdigit()
-    out[i] = found + 1024 * (s.find(t) + 1) + 65536 * s.count(t)
+    for k, item in enumerate(value):
+        yield from parts_of(item, f"{code}[{k}]")
 
 
-def expected_comparison(s: bytes | None, t: bytes | None) -> int:
-    if s is None or t is None:
-        return -1
-    found = (s == t) + 2 * (s < t) + 4 * (s <= t) + 8 * (s > t) + 16 * (s >= t) + 32 * (s != t)
-    found += 64 * s.startswith(t) + 128 * s.endswith(t) + 256 * (t in s) + 512 * s.isdigit()
-    return found + 1024 * (s.find(t) + 1) + 65536 * s.count(t)
+def kernel_of_case(function: Callable[..., Any], result: Any) -> Any:
+    """A kernel of columns of arguments, and of the items of results: which of these are as expected."""
+    given = [f"a{k}" for k in range(function.__code__.co_argcount)]
+    parts = [code for code, _ in parts_of(result)]
+    names = [*given, *(f"e{k}" for k in range(len(parts)))]
+    lines = [f"def checksums(out, {', '.join(names)}):", "    i = cuda.grid(1)", "    same = 0"]
+    lines.append(f"    found = function({', '.join(f'{name}.value(i)' for name in given)})")
+    for k, code in enumerate(parts):
+        lines.append(f"    same += {1 << k} * int({code} == e{k}.value(i))")
+    source = "\n".join([*lines, "    out[i] = same", ""])
+    return kernel_of(source, thread_bytes=8192, function=function)
 
 
-SHORT = st.none() | st.text("ab1é", max_size=4).map(str.encode)
+def _checked(number: int, case: Case) -> Callable[[], None]:
+    """Compares what a function gives in a kernel with what it gives in Python."""
+    kernels: list[tuple[Any, Any]] = []
+
+    def launched(rows: list[tuple[Any, ...]], results: list[Any]) -> list[Any]:
+        if not kernels:
+            kernels.append((kernel_of_case(case.function, results[0]), results[0]))
+        kernel, example = kernels[0]
+        found = [
+            [part for _, part in parts_of(result)] for result in results or [example] * len(rows)
+        ]
+        columns = [
+            column(list(values)) for values in (*zip(*rows, strict=True), *zip(*found, strict=True))
+        ]
+        return run(kernel, len(rows), *columns)
+
+    @settings(max_examples=5, deadline=None, derandomize=True)
+    @given(st.lists(case.arguments, min_size=1, max_size=8))
+    def check(rows: list[tuple[Any, ...]]) -> None:
+        outcomes = [(row, outcome(case.function, *row)) for row in [*case.examples, *rows]]
+        fine = [(row, plain(result)) for row, result in outcomes if not isinstance(result, type)]
+        try:
+            wanted = [(1 << len(list(parts_of(result)))) - 1 for _, result in fine]
+            found = launched([row for row, _ in fine], [r for _, r in fine]) if fine else []
+            assert found == wanted, fine
+        except ck.UnsupportedError:
+            for row, result in fine:
+                same = outcome(launched, [row], [result])
+                assert same in (ck.UnsupportedError, [(1 << len(list(parts_of(result)))) - 1]), row
+        for row, error in outcomes:
+            if kernels and isinstance(error, type):
+                assert outcome(launched, [row], []) in (error, ck.UnsupportedError), row
+
+    check.__name__ = f"{case.function.__name__}_{number}"
+    return check
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(st.lists(st.tuples(SHORT, SHORT), min_size=1, max_size=8))
-def byte_strings_are_compared(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
-    left, right = map(list, zip(*pairs, strict=True))
-    found = run(
-        compared, len(pairs), column(left, ck.binary_view()), column(right, ck.large_binary())
-    )
-    assert found == [expected_comparison(*pair) for pair in pairs]
+ELEMENTS = [_checked(k, case) for k, case in enumerate(ELEMENT_CASES) if not case.makes_lists]
 
 
-UNIT = "-unit-"
+@ck.cuda_jit(thread_bytes=1024)
+def pieces(out, texts):
+    i = cuda.grid(1)
+    words = texts[i].split(" ")
+    if words[-1:]:
+        out[i] = 100 * len(words) + len(words[0])
+    for word in words:
+        if word == "to":
+            out[i] += 10_000
+    out[i] += 100_000 * ("-".join(words) == "to-be")
+    head, middle, tail = words[0].partition("o")
+    out[i] += 1_000_000 * (len(head) + 2 * len(middle) + 4 * len(tail))
+
+
+def lists_of_pieces_are_gone_over() -> None:
+    assert run(pieces, 3, column(["to be", "é to to", ""])) == [3_110_202, 1_020_301, 100]
+
+
+@ck.cuda_jit(thread_bytes=64)
+def too_long(out, texts):
+    out[0] = len(texts[0] * 100)
 
 
 @ck.cuda_jit
-def literals(out, col):
-    i = cuda.grid(1)
-    s = col[i]
-    kind = "none"
-    if s is not None:
-        kind = s[1:3] if len(s) > 3 else "short"
-    out[i] = len(kind) + 10 * (kind == "sh") + 100 * (kind < "no") + 1000 * (s == "short")
-    if kind in ("none", "sh"):
-        out[i] += 10000
-    if s is not None and UNIT in s:
-        out[i] += s.find(UNIT, 2) * 100000 + s[-1] - s[0]
-    name = s or b"empty"
-    out[i] += 10000000 * (name.strip() == "empty")
+def without_memory(out, texts):
+    out[0] = len(texts[0] * 100)
 
 
-def literals_are_byte_strings_too() -> None:
-    words = column(["ashb", None, " ", "short", "ab-unit-a"])
-    assert run(literals, 5, words) == [10012, 10010004, 5, 1102, 200102]
+def what_methods_make_has_the_room_that_is_given() -> None:
+    raised(MemoryError, "out[0] = len(texts[0] * 100)", lambda: run(too_long, 1, column(["ab"])))
+    words = "@ck.cuda_jit(thread_bytes=1024)"
+    raised(ck.CompileError, words, lambda: run(without_memory, 1, column(["ab"])))
+    raised(ValueError, "multiple of 8", lambda: ck.cuda_jit(thread_bytes=9))
 
 
-@ck.cuda_jit
-def parsed(out, col):
-    i = cuda.grid(1)
-    s = col[i]
-    if s is not None:
-        out[i] = int(s)
+@ck.cuda_jit(boundscheck=False)
+def other_types(out, texts, stamps):
+    out[0] = int(texts[0]) + 100 * texts.as_bytes()[0][-1]
+    out[1] = stamps.as_integers()[0]
+    if out[1] < 0 and stamps[0].year == 1900:
+        out[1] = 0
 
 
-def byte_strings_spell_integers() -> None:
-    words = ["0", " -12\t", "+9223372036854775807", "-9223372036854775808", None]
-    assert run(parsed, 5, column(words)) == [int(word or 0) for word in words]
-    for wrong in ("", "-", "1x"):
-        raised(ValueError, "no integer", lambda wrong=wrong: run(parsed, 1, column([wrong])))
-    for large in ("9223372036854775808", "99999999999999999999"):
-        raised(OverflowError, "64 bits", lambda large=large: run(parsed, 1, column([large])))
+def columns_are_those_of_other_types_and_what_methods_raise_is_found_without_checks() -> None:
+    stamps = column([1 << 50], ck.timestamp("s"))
+    assert run(other_types, 2, column(["12"]), stamps) == [5012, 1 << 50]
+    raised(ValueError, "int(texts[0])", lambda: run(other_types, 2, column(["x"]), stamps))
+    stamps = column([-(1 << 50)], ck.timestamp("s"))
+    words = "timestamp[s] of these values has no compiled form"
+    raised(ck.UnsupportedError, words, lambda: run(other_types, 2, column(["1"]), stamps))
 
 
 # Decimals
@@ -340,7 +383,7 @@ def entries(out, col):
         return
     keys, values = m.keys, m.values
     for k in range(len(m)):
-        out[i] += keys[k][0] + (values[k] or 0)
+        out[i] += ord(keys[k][0]) + (values[k] or 0)
     for entry in m:
         if entry.key == "b":
             out[i] += 1000 * (entry.value or 7)
@@ -654,12 +697,13 @@ CASES: list[Callable[[], None]] = [
     columns_are_indexed_sliced_and_counted,
     a_variable_is_a_number_or_none,
     columns_are_gone_over_together,
-    temporal_values_are_integers_of_a_unit,
+    temporal_values_may_be_read_as_integers_of_a_unit,
     intervals_have_named_parts,
     half_precision_floats_are_floats,
-    byte_strings_are_compared,
-    literals_are_byte_strings_too,
-    byte_strings_spell_integers,
+    *ELEMENTS,
+    lists_of_pieces_are_gone_over,
+    what_methods_make_has_the_room_that_is_given,
+    columns_are_those_of_other_types_and_what_methods_raise_is_found_without_checks,
     decimals_are_computed_with,
     an_integer_becomes_a_decimal_that_is_added_to_it,
     rows_have_fields,

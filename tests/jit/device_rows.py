@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from unittest.mock import patch
@@ -25,7 +25,6 @@ from numba import njit
 import colkern as ck
 from colkern.cuda import memory
 from colkern.jit import build_rows
-from colkern.jit.building.rows import rows_and_offsets
 from colkern.operations.moving import to_device, to_host
 
 
@@ -104,8 +103,8 @@ TEXTS = [
 def split_words(text: str | None) -> Any:
     if text is None:
         return None
-    words = [word.encode() for word in text.split(" ")]
-    made = [{"text": w.decode(), "is_long": len(w) > 3} for w in words]
+    words = text.split(" ")
+    made = [{"text": w, "is_long": len(w) > 3} for w in words]
     return [None if len(w) == 2 else m for w, m in zip(words, made, strict=True)]
 
 
@@ -120,8 +119,6 @@ def rows_have_any_number_of_values() -> None:
     assert built(split, len(texts), column(texts), 2, returns=WORDS) == expected
     assert built(njit(split), len(texts), column(texts), np.int64(2), returns=WORDS) == expected
     assert built(split, 0, column(texts), 2, returns=WORDS) == []
-    _, offsets = rows_and_offsets(split, 5, (column(texts), 2), WORDS)
-    assert offsets.tolist() == [0, 1, 2, 3, 3, 4]
 
 
 def count_down(i, numbers, out):
@@ -181,7 +178,7 @@ def of_all(i, numbers, out):
     zero = 0
     out.wide.append((n, zero, 0, 0))
     out.day.append(n * 86_400_000)
-    out.octets.append("ab" if n % 2 else b"\xff\x00")
+    out.octets.append(b"ab" if n % 2 else b"\xff\x00")
     if n % 5 == 0:
         out.pair.append_null()
     else:
@@ -280,7 +277,7 @@ def repeated(text: str | None) -> Any:
             "single": -k,
             "pair": None if k == 2 else [-k, None],
         }
-        for k in range(len(text.encode()))
+        for k in range(len(text))
     ]
 
 
@@ -379,16 +376,63 @@ def numbers_out_of_range_are_refused_with_their_row() -> None:
     raised(OverflowError, "no whole day", append_date, column([0, 5]), returns=ck.date64())
 
 
-def append_bytes(i, texts, out):
+def append_rest(i, texts, out):
     out.append(texts[i][1:])
 
 
-def bytes_that_are_no_utf8_are_refused() -> None:
-    texts = column(["xé", "aé", "éa"])
-    error = raised(ValueError, "UTF-8", append_bytes, texts, returns=ck.utf8())
-    assert error.__notes__ == ["append_bytes: row 2"]
+def append_bytes(i, texts, out):
+    out.append(texts.as_bytes()[i][1:])
+
+
+def texts_go_where_bytes_go_but_not_the_other_way() -> None:
+    texts = column(["xé", "a", "éa"])
+    assert built(append_rest, 3, texts, returns=ck.utf8()) == ["é", "", "a"]
     assert built(append_bytes, 3, texts, returns=ck.binary())[2] == "éa".encode()[1:]
-    raised(ValueError, "another length", append_bytes, texts, returns=ck.fixed_size_binary(4))
+    raised(ck.CompileError, "a bytes to a builder", append_bytes, texts, returns=ck.utf8())
+    raised(ValueError, "another length", append_rest, texts, returns=ck.fixed_size_binary(4))
+
+
+def append_made(i, texts, days, out):
+    out.text.append(f"{texts[i].upper()}-{days[i]:%d.%m}")
+    out.words.append_null() if texts[i] == "" else append_day(days[i], out.words)
+    out.parts.append(texts[i].split("b"))
+    out.day.append(days[i] + timedelta(days=len(texts[i])))
+    out.end_row()
+
+
+def append_day(day, out):
+    out.values.append(datetime(day.year, 1, 1))
+    out.end_list()
+
+
+MADE = ck.struct(
+    [
+        ("text", ck.utf8()),
+        ("words", ck.list_(ck.timestamp("ms"))),
+        ("parts", ck.list_(ck.utf8())),
+        ("day", ck.date64()),
+    ]
+)
+
+
+def what_methods_make_is_appended() -> None:
+    # More rows than there are threads, each of which has room for one row at a time.
+    texts, days = ["ab", "", "x" * 200] * 60, [date(2020, 2, 28)] * 180
+    rows = built(append_made, 180, column(texts), column(days), returns=MADE)
+    assert rows == [
+        {
+            "text": f"{text.upper()}-{day:%d.%m}",
+            "words": [datetime(2020, 1, 1)] if text else None,
+            "parts": text.split("b"),
+            "day": day + timedelta(days=len(text)),
+        }
+        for text, day in zip(texts, days, strict=True)
+    ]
+    long = column(["ab", "x" * 2000]), column(days[:2])
+    error = raised(MemoryError, "room", append_made, *long, returns=MADE)
+    assert error.__notes__ == ["append_made: row 1"]
+    with pytest.raises(OverflowError, match="a timedelta that"):
+        build_rows(append_date, 1, column([timedelta(microseconds=1)]), returns=ck.duration("s"))
 
 
 def positive(number, limit):
@@ -473,7 +517,7 @@ def slots_that_are_not_whole_are_refused() -> None:
     numbers = column([4, 5, 6, 7])
     for returns in (ck.list_(ck.int64()), ck.fixed_size_list(ck.int64(), 1)):
         assert built(leave_open, 2, numbers, returns=returns) == [[4], [5]]
-        words = "leave_open: row 2 has 1 values of int64 after the last end_list"
+        words = "leave_open: row 2 has 1 values of 'item' after the last end_list"
         raised(ValueError, words, leave_open, numbers, returns=returns)
     for wrong, words in enumerate(
         (
@@ -591,7 +635,8 @@ CASES: list[Callable[[], None]] = [
     batches_arrays_and_numbers_are_arguments,
     an_integer_of_arithmetic_is_true_if_it_is_not_zero,
     numbers_out_of_range_are_refused_with_their_row,
-    bytes_that_are_no_utf8_are_refused,
+    texts_go_where_bytes_go_but_not_the_other_way,
+    what_methods_make_is_appended,
     what_the_function_raises_comes_through,
     a_division_by_zero_is_what_it_is_on_the_cpu,
     slots_that_are_not_whole_are_refused,

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from cuda.ptx_machine import Allocation
 from cuda.ptx_machine import Kernel as Machine
 
 from colkern.arrays import Array, RecordBatch
 from colkern.jit.device.emitter import Shared
 from colkern.jit.device.kernels import CudaKernel, type_of
-from colkern.jit.device.launching import needed
+from colkern.jit.device.launching import made_for, needed
+from colkern.kernels.text_words import PAGE
 from colkern.memory import HOST
 
 
@@ -21,17 +23,28 @@ def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns:
     made = kernel._specialised(tuple(map(type_of, (out, *columns))), bool(kernel.checked))
     names = kernel.function.__code__.co_varnames[1:]
     named = dict(zip(names, columns, strict=False))
-    errors = np.zeros(1, np.int64)
-    numbers = needed(made.needs, named, errors, made.program, made.literals, HOST)
+    kept = made_for(made.needs, made.program, len(out), HOST)
+    errors = kept.get(Shared("errors"), np.zeros(1, np.int64))
+    numbers = needed(made.needs, named, kept, made.program, made.literals, HOST)
     values = parameters(out)
     for need, number in zip(made.needs, numbers, strict=True):
         values += parameters(errors) if need == Shared("errors") else [int(number) % (1 << 64)]
-    arrays = [out, errors, *(table for table, _ in made.literals.values())]
+    arrays = [out, *kept.values(), *(table for table, _ in made.literals.values())]
     arrays += [array for column in columns for array in memory_of(column)]
     allocations = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes]
-    Machine(text).launch(1, len(out), values, allocations)
+    Machine(text).launch(1, len(out), values, in_pages(allocations))
     found: list[Any] = out.tolist()
     return [*found, int(errors[0])]
+
+
+def in_pages(memory: list[Allocation]) -> list[Allocation]:
+    """The pages that allocations lie in, as bodies read what is behind a text in its page."""
+    whole: list[Allocation] = []
+    for begin, end in sorted((begin & -PAGE, -(-end & -PAGE)) for begin, end in memory):
+        if whole and begin <= whole[-1][1]:
+            begin, end = whole[-1][0], max(end, whole.pop()[1])
+        whole.append((begin, end))
+    return whole
 
 
 def parameters(array: Any) -> list[int]:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 from cuda.ptx_machine import Kernel as Machine
-from jit.ptx_kernels import memory_of, parameters
+from jit.ptx_kernels import in_pages, memory_of, parameters
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter
-from colkern.jit.building.tree import Tree
 from colkern.jit.device.building_kernels import RowKernel, row_kernels
 from colkern.jit.device.emitter import Member
 from colkern.jit.device.kernels import type_of
 from colkern.jit.device.rows import RowsCall
+from colkern.jit.device.tree import Tree
 from colkern.memory import HOST
 
 BLOCKS, THREADS = 2, 2
@@ -47,7 +47,7 @@ def rows_by_ptx(
         arrays += [table for table, _ in kernel.literals.values()]
         arrays += [array for column in columns for array in memory_of(column)]
         allocations = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a is not None]
-        Machine(text).launch(BLOCKS, THREADS, values, allocations)
+        Machine(text).launch(BLOCKS, THREADS, values, in_pages(allocations))
 
     named = {
         name: argument
@@ -55,7 +55,7 @@ def rows_by_ptx(
         if isinstance(argument, Array)
     }
     call = RowsCall(tree, kernels, count, named, list(numbers), HOST, BLOCKS * THREADS, start)
-    return call.run()[0]
+    return call.run()
 
 
 @cache

@@ -9,6 +9,8 @@ import pickle
 import re
 import threading
 import weakref
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numba
@@ -364,6 +366,112 @@ def test_a_value_of_another_kind_does_not_compile(
 def test_types_without_a_builder_are_named(type_: ck.DataType) -> None:
     with pytest.raises(ck.UnsupportedError, match="as the type of a builder"):
         ck.Builder(type_)
+
+
+# Values that are appended whole
+
+
+@numba.njit
+def append_rows_of(column, out):
+    for row in column:
+        out.append(row)
+
+
+def test_what_a_column_holds_is_appended_whole() -> None:
+    moment = datetime(2020, 2, 29, 1, 2, 3)
+    fields = {
+        "small": (ck.decimal32(5, 2), Decimal("-1.25")),
+        "wide": (ck.decimal256(60, 30), Decimal("-1e29")),
+        "day": (ck.date64(), moment.date()),
+        "moment": (ck.timestamp("ns"), moment),
+        "time": (ck.time32("s"), moment.time()),
+        "duration": (ck.duration("ms"), timedelta(seconds=-1)),
+        "lists": (ck.list_(ck.large_list(ck.utf8())), [["é", None], [], None]),
+        "pairs": (ck.fixed_size_list(ck.binary(), 2), [b"a", None]),
+        "map": (ck.map_(ck.utf8(), ck.int64()), [("a", 1), ("b", None)]),
+        "row": (ck.struct([("x", ck.float16())]), {"x": 0.5}),
+    }
+    kind = ck.struct([(name, type_) for name, (type_, _) in fields.items()])
+    values = [{name: value for name, (_, value) in fields.items()}, None, dict.fromkeys(fields)]
+    out = ck.Builder(kind)
+    column = ck.array(values, kind)
+    append_rows_of(column, out)
+    made = out.finish()
+    made.validate(full=True)
+    assert made.to_pylist() == column.to_pylist()
+
+
+@numba.njit
+def append_made(out):
+    out.a.append([1, 2])
+    out.b.append(np.arange(3))
+    out.c.append({"a": 1})
+    out.d.append([("b", 2), ("c", 3)])
+    out.e.append((1, None))
+    out.end_row()
+
+
+def test_what_compiled_code_makes_is_appended_whole() -> None:
+    of_ints, of_items = ck.list_(ck.int8()), ck.map_(ck.utf8(), ck.int16())
+    pair = ck.struct([("x", ck.int8()), ("y", ck.int8())])
+    kinds = {"a": of_ints, "b": of_ints, "c": of_items, "d": of_items, "e": pair}
+    out = ck.Builder(ck.struct(list(kinds.items())))
+    append_made(out)
+    made = out.finish()
+    made.validate(full=True)
+    items = {"c": [("a", 1)], "d": [("b", 2), ("c", 3)], "e": {"x": 1, "y": None}}
+    assert made.to_pylist() == [{"a": [1, 2], "b": [0, 1, 2], **items}]
+
+
+@numba.njit
+def append_choices(numbers, out):
+    for n in numbers:
+        if n == 0:
+            out.append(None)
+        else:
+            out.append((n, None) if n % 2 else (None, n))
+
+
+@pytest.mark.parametrize("make", [ck.dense_union, ck.sparse_union])
+def test_a_union_takes_a_tuple_with_one_value_and_its_own_slots(make: Any) -> None:
+    kind = make([("odd", ck.int8()), ("even", ck.int64())])
+    out = ck.Builder(ck.list_(kind))
+    append_choices(np.array([1, 2, 0, 300]), out.values)
+    out.end_list()
+    made = out.finish()
+    made.validate(full=True)
+    assert made.to_pylist() == [[1, 2, None, 300]]
+    append_rows_of(made, out)
+    out.append_null()
+    again = out.finish()
+    again.validate(full=True)
+    assert again.to_pylist() == [[1, 2, None, 300], None]
+
+
+def test_a_union_has_no_part_of_a_slot() -> None:
+    out = ck.Builder(ck.sparse_union([("odd", ck.int64()), ("even", ck.int8())]))
+    with pytest.raises(OverflowError):
+        append_choices(np.array([1, 300]), out)
+    with pytest.raises(ValueError, match=r"1 values of 'odd' after the last append\(\)"):
+        out.finish()
+
+
+def test_a_union_takes_one_value() -> None:
+    out = ck.Builder(ck.dense_union([("a", ck.int8()), ("b", ck.int8())]))
+    for value, words in (((None, None), "none is"), ((1, 2), "several are")):
+        with pytest.raises(ValueError, match=words):
+            out.append(value)
+
+
+@pytest.mark.parametrize("type_", [ck.decimal32(3, 1), ck.decimal128(3, 1)])
+def test_decimals_are_rescaled_and_have_no_more_digits(type_: ck.DataType) -> None:
+    out = ck.Builder(type_)
+    append_rows_of(ck.array([Decimal("-99"), None], ck.decimal64(9, 0)), out)
+    assert out.finish().to_pylist() == [Decimal("-99.0"), None]
+    with pytest.raises(OverflowError, match="out of the range"):
+        append_rows_of(ck.array([Decimal("100")], ck.decimal64(9, 0)), out)
+    with pytest.raises(TypingError, match=r"append: .* to a builder of decimal"):
+        append_rows_of(ck.array([Decimal("1.25")], ck.decimal64(9, 2)), out)
 
 
 # Many at once

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
+from jit import element_cases
 from jit.checksums import checksum, kernel_source
-from jit.device_kernels import CASES, decimal_totals, kernel_of, searched
+from jit.device_kernels import (
+    CASES,
+    decimal_totals,
+    kernel_of,
+    kernel_of_case,
+    parts_of,
+    searched,
+)
 from jit.ptx_kernels import run_ptx
 from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf
@@ -129,16 +139,29 @@ def test_compiled_quotients_wrap_around_as_all_integers() -> None:
     assert found[:4] == [least, least, 0, least]
 
 
-def test_compiled_byte_strings_are_stripped_and_searched_for_bytes() -> None:
-    def searched_for(out, column):  # type: ignore[no-untyped-def]
-        i = cuda.grid(1)
-        text = column.value(i)
-        found = len(text.strip("ab")) + 10 * text.find(98) + 100 * text.count(text[0])
-        out[i] = found + 1000 * (300 in text)
+ELEMENTS: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
+    element_cases.compare: [("aé", "a"), ("", ""), ("é", "€")],
+    element_cases.find: [("abab", "ab", 1, -1), ("é€ab€", "€", -3, 9), ("", "", 0, 0)],
+    element_cases.cut: [("abc", -2, 9), ("aé€😀b", 1, -1)],
+    element_cases.strip: [(" \té a".encode(), b" a"), (b"abba", b"ab")],
+    element_cases.made: [("aé", "é", 2), ("a", "b", 0)],
+    element_cases.literals: [("éab",), ("b",)],
+    element_cases.to_float: [("1.5e3",), ("-0.1",)],
+    element_cases.of_an_instant: [(datetime(2020, 2, 29, 23, 59, 59, 999_999),)],
+    element_cases.of_a_span: [(timedelta(-3, microseconds=7),)],
+}
 
-    column = ck.array(["axb", "bab", "xxxx"])
-    found = run_ptx(ck.cuda_jit(searched_for), (9, 0), np.ones(3, np.int64), column)
-    assert found[:3] == [1 + 20 + 100, 0 + 0 + 200, 4 - 10 + 400]
+
+@pytest.mark.parametrize("function", ELEMENTS, ids=lambda function: function.__name__)
+def test_compiled_kernels_do_what_python_does(function: Callable[..., Any]) -> None:
+    rows = ELEMENTS[function]
+    results = [element_cases.plain(function(*row)) for row in rows]
+    found = [[part for _, part in parts_of(result)] for result in results]
+    columns = [*zip(*rows, strict=True), *zip(*found, strict=True)]
+    out = np.zeros(len(rows), np.int64)
+    kernel = kernel_of_case(function, results[0])
+    given = [ck.array(list(values)) for values in columns]
+    assert run_ptx(kernel, (9, 0), out, *given) == [(1 << len(found[0])) - 1] * len(rows) + [0]
 
 
 def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:

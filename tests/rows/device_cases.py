@@ -147,7 +147,8 @@ def byte_strings_are_read_and_made() -> None:
 
 def a_row_that_needs_more_room_is_left() -> None:
     texts = ck.array(["a", "longer than that", None] * 2)
-    check(lambda s: len(s * 500), texts, left=2)
+    check(lambda s: len(s * 500), texts)
+    check(lambda s: len(s * 50_000), texts, left=2)
 
 
 LOG = re.compile(r"(\w+)=(\d+)")
@@ -277,9 +278,14 @@ def lists_are_results() -> None:
     assert to_host(found).to_pylist() == expected
 
 
+def arenas_grow_where_many_rows_have_no_room() -> None:
+    check(lambda n: [n] * n, ck.array([1, 200, None, 3, 190, 900]))
+    check(lambda xs: [len(xs)], ck.array([[1], [2] * 200, None, []]))
+
+
 def a_list_that_has_no_room_is_left() -> None:
-    check(lambda n: [n] * n, ck.array([1, 200, None, 3]), left=1)
-    check(lambda xs: [len(xs)], ck.array([[1], [2] * 200, None, []]), left=1)
+    check(lambda n: [n] * n, ck.array([1, 20_000, None, 3]), left=1)
+    check(lambda xs: [len(xs)], ck.array([[1], [2] * 20_000, None, []]), left=1)
 
 
 def dictionaries_are_maps() -> None:
@@ -363,6 +369,7 @@ CASES: list[Callable[[], None]] = [
     nothing_is_left_where_that_is_refused,
     lists_and_structs_are_read,
     lists_are_results,
+    arenas_grow_where_many_rows_have_no_room,
     a_list_that_has_no_room_is_left,
     dictionaries_are_maps,
     generators_give_lists,

@@ -312,6 +312,85 @@ def test_lists_and_tuples_as_text() -> None:
     checked(shown, [*WORDS, ("it's", 0)], ["repr"])
 
 
+# `finally`
+
+
+def after_what_an_outer_try_catches(word: str, n: int) -> int:
+    try:
+        try:
+            total = n // len(word)
+        finally:
+            n += 100
+    except ZeroDivisionError:
+        return n
+    return total + n
+
+
+def after_what_leaves_loops(word: str, n: int) -> int:
+    total = 0
+    for letter in word:
+        try:
+            for other in word:
+                if total > 40:
+                    return total * 1000 + n
+                if other > letter:
+                    break
+                total += n
+            if letter == "a":
+                continue
+            if letter == "x":
+                break
+            total += 7
+        finally:
+            total += 100 if letter < "m" else 1
+    return total
+
+
+def before_a_result(word: str, n: int) -> list[str]:
+    letters = [word]
+    try:
+        letters.append(word[n])
+        return letters
+    except IndexError:
+        return [*letters, "none"]
+    finally:
+        letters.append(f"{n}!")
+
+
+def instead_of_a_result(word: str, n: int) -> str | None:
+    try:
+        return word[n:][0] if n != 1 else word
+    finally:
+        if n != 1:
+            return word if n % 2 else None  # noqa: B012
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        after_what_an_outer_try_catches,
+        after_what_leaves_loops,
+        before_a_result,
+        instead_of_a_result,
+    ],
+)
+def test_finally_follows_all_that_leaves_a_try(function: Callable[..., Any]) -> None:
+    checked(function, [(word, n % 4) for word, n in [*WORDS, ("xxyz", 4), ("abba", 7)]])
+
+
+def test_what_a_finally_raises_is_raised() -> None:
+    def raising(word: str, n: int) -> str:
+        try:
+            return word[n]
+        finally:
+            n = 5 // len(word)
+
+    checked(raising, [("ab", 1)])
+    with pytest.raises(ZeroDivisionError) as caught:
+        ck.udf(raising)(ck.array([""]), ck.array([0]))
+    assert isinstance(caught.value.__context__, IndexError)
+
+
 # Data classes
 
 
@@ -381,36 +460,7 @@ def test_classes_with_methods_of_their_own_are_refused(function: Any, reason: st
         ck.udf(function)(ck.array([1]))
 
 
-# What is done at the end
-
-
-def passed_by(word: str, n: int) -> int:
-    total = 0
-    for k in range(5):
-        try:
-            if k == n:
-                break
-        finally:
-            total += 10
-    return total
-
-
-def within_another(word: str, n: int) -> int:
-    total = 0
-    try:
-        try:
-            total = 10 // len(word)
-        finally:
-            total += 1
-    except ZeroDivisionError:
-        return -total
-    return total
-
-
-def test_what_follows_a_finally_sees_what_it_does() -> None:
-    reason = "a `finally` within a `try`, or that a `break` passes, has no compiled form"
-    checked(passed_by, WORDS, [reason])
-    checked(within_another, WORDS, [reason])
+# Dictionaries that change
 
 
 def larger_in_the_end(word: str, n: int) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import colkern as ck
-from colkern.rows.near_sums import REACH, ROWS, STATE, near_sums
+from colkern.rows.loop import BLOCK
+from colkern.rows.near_sums import FACTOR, REACH, STATE, near_sums
 
 PRIME = 1_000_000_007
 
@@ -64,12 +65,25 @@ class Latest:
         return state[0] % PRIME, state[1] % PRIME
 
 
-@pytest.mark.parametrize("of", [Total, Pair, Swapped, Latest])
-@pytest.mark.parametrize("most", [3, REACH // 2, REACH * 2, STATE, 2**63 - 1])
+class Products:
+    def init():
+        return 0, 0
+
+    def update(state, x: int):
+        small = x % 4096
+        return state[0] - small * small, small * small + x
+
+    def finish(state):
+        return state[0] % PRIME, state[1] % PRIME
+
+
+@pytest.mark.parametrize("of", [Total, Pair, Swapped, Latest, Products])
+@pytest.mark.parametrize("most", [3, FACTOR // 2, REACH // 2, REACH * 2, STATE, 2**63 - 1])
 def test_blocks_give_what_python_gives(of: Any, most: int) -> None:
-    values = np.random.default_rng(most % 97).integers(-most, most, 2 * ROWS + 7)
+    values = np.random.default_rng(most % 97).integers(-most, most, 2 * BLOCK + 7)
     # All of one sign, the state leaves what is near.
     values[::2] = abs(values[::2] // 2)
+    values[-1] = 2**63 - 2
     state = of.init()
     for value in values.tolist():
         state = of.update(state, value)

@@ -215,3 +215,28 @@ def test_copies_of_constants_may_change() -> None:
     rows = [1, 2, 1]
     made = ck.udf(longer, strict=True)
     assert made(ck.array(rows)).to_pylist() == [longer(x) for x in rows]
+
+
+def _remainder(n: int) -> int:
+    return n * 3 % 1000
+
+
+def _shouted(n: int) -> str:
+    return f"{n * 3}!"
+
+
+@pytest.mark.parametrize("function", [_remainder, _shouted])
+@pytest.mark.parametrize("every", [1, 2, 700, 5000])
+@pytest.mark.parametrize("nulls", [0, 900])
+def test_rows_are_left_from_any_block(function: Any, every: int, nulls: int) -> None:
+    values: list[int | None] = list(range(3 * plan.LEFT_AT_ONCE + 77))
+    values[every - 1 :: every] = [
+        2**63 - 1 - n for n in values[every - 1 :: every] if n is not None
+    ]
+    if nulls:
+        values[nulls - 1 :: nulls] = [None] * (len(values) // nulls)
+    compiled = ck.udf(function)
+    results = compiled(ck.array(values, type=ck.int64())).to_pylist()
+    assert results == [None if n is None else function(n) for n in values]
+    left = [n for n in values if n is not None and n > 2**62]
+    assert sum(compiled.report().left.values()) == len(left)

@@ -51,7 +51,7 @@ def built_array(
         data_items = items if finish is None else finish(items)
         parts[Role.OFFSETS] = parts[Role.DATA] = Buffer(data_items.view(np.uint8))
     buffers = [parts[spec.role] for spec in layout(type).buffers]
-    return Array(type, length, buffers, children, null_count=null_count)
+    return Array.of_valid(type, length, buffers, null_count, children)
 
 
 def _union(type: s.DataType, type_ids: Items | None, children: Sequence[Array]) -> Array:
@@ -65,7 +65,7 @@ def _union(type: s.DataType, type_ids: Items | None, children: Sequence[Array]) 
         for code, child in zip(union.type_codes, children, strict=True):
             offsets[ids == code] = np.arange(child.length, dtype=np.int32)
         buffers.append(Buffer(offsets.view(np.uint8)))
-    return Array(type, len(ids), buffers, children)
+    return Array.of_valid(type, len(ids), buffers, children=children)
 
 
 def cut(items: Items, count: int) -> Items:

@@ -27,19 +27,16 @@ from colkern.jit.building.nodes import (
     child_rows,
     node_of,
     subtree,
+    wholes,
 )
-from colkern.layouts import LayoutKind, layout
 from colkern.memory import ALIGNMENT, allocate, allocate_for_overwrite
 from colkern.targets import Items
 
 if TYPE_CHECKING:
     from colkern.jit.building.builder_type import BuilderType
 
-_LEAST = 64
+_LEAST = 4096
 """The least room that is made, in slots or bytes."""
-
-_MARGIN = 1.125
-"""Room is made for so many times what is expected."""
 
 
 class Builder:
@@ -80,8 +77,8 @@ class Builder:
     ===========================================  ====================================================
 
     `append(None)`, or of a value that may be None, appends a null. Integers out of the range of the
-    type raise `OverflowError`, bytes that are no UTF-8 `ValueError`, and so does a null where a field
-    is declared not nullable. A value of another kind does not compile.
+    type raise `OverflowError`, a null where a field is declared not nullable `ValueError`, and more than
+    32-bit offsets reach `LimitExceededError`. A value of another kind does not compile.
 
     The same methods work in plain Python, for functions that are being debugged: each call runs the
     compiled one. Fields with names that a builder has itself (`append`, and here `type` too) are found
@@ -184,25 +181,15 @@ class Builder:
             self._nulls = marks
         return Failure.NONE
 
-    def expect(self, ratio: float) -> None:
-        """Make room at every node for `ratio` times its slots and bytes, which are likely to come.
-
-        A builder whose room doubles as it goes copies its items, and touches twice the memory. Where
-        there is no memory for a guess, it still does.
-        """
+    def _expect(self, count: int) -> None:
+        """Make room for rows that are likely to come, where there is memory for a guess."""
         with suppress(MemoryError):
-            self._expect(ratio)
-
-    def _expect(self, ratio: float) -> None:
-        more = int(len(self) * ratio * _MARGIN)
-        if more > int(self._row[State.CAPACITY]) - len(self):
-            self._make_room(Request.SLOTS, more)
-        if self._node.kind is NodeKind.BINARY:
-            room = int(self._row[State.USED] * ratio * _MARGIN)
-            self._make_room(Request.BYTES, min(room, self._node.most_used // 2))
+            self._make_room(Request.SLOTS, count)
+            if self._node.kind is NodeKind.BINARY:
+                self._make_room(Request.BYTES, min(16 * count, self._node.most_used))
         self._point()
         for child in self._children:
-            child._expect(ratio)
+            child._expect(count)
 
     def _grow_items(self, length: int, capacity: int) -> None:
         node = self._node
@@ -249,7 +236,7 @@ class Builder:
                 empties the builder.
         """
         self._require_root("finish")
-        self._require_complete(str(self.type), "end_row")
+        self._require_complete()
         array = self._taken()
         self._clear()
         return array
@@ -268,32 +255,11 @@ class Builder:
         if not self._is_root:
             raise ValueError(f"{method}: this is a part of a builder; call it on the whole")
 
-    def _require_complete(self, place: str, end: str) -> None:
-        """ValueError for values that belong to no slot; `end` is what ends the slots of a struct."""
-        kind, length = self._node.kind, len(self)
-        if kind is NodeKind.UNION:
-            self._require_whole_slots(place)
-            return
-        if kind is NodeKind.STRUCT:
-            wanted = length
-        elif kind is NodeKind.FIXED_SIZE_LIST:
-            wanted, end = length * self._node.per_slot, "end_list"
-        else:
-            wanted, end = int(self._row[State.USED]), f"end_{kind.value}"
-        for field, child in zip(self._node.children, self._children, strict=True):
-            if len(child) != wanted:
-                raise ValueError(
-                    f"{place}: {len(child) - wanted} values of {field.name!r} after the last {end}(); "
-                    f"end the slot, or empty the builder by clear()"
-                )
-            child._require_complete(f"{place}: {field.name!r}", end)
-
-    def _require_whole_slots(self, place: str) -> None:
-        """ValueError for values of a union's children that no slot shows; slots are appended whole."""
-        lengths = [len(child) for child in self._children]
-        dense = layout(self.type).kind is LayoutKind.DENSE_UNION
-        if (sum(lengths) if dense else max(lengths, default=0)) != len(self):
-            raise ValueError(f"{place}: a slot is incomplete; empty the builder by clear()")
+    def _require_complete(self) -> None:
+        for length, number, times, place, what in wholes(self.type):
+            more = int(self._state[length] - self._state[number] * times)
+            if more:
+                raise ValueError(f"{place}: {more} values of {what}")
 
     def _taken(self) -> Array:
         node, row, length = self._node, self._row, len(self)

@@ -2,15 +2,11 @@
 
 A value of the type is the address of its node's row; see `colkern.jit.building.nodes`. Nodes below
 stand a known number of rows further on. CPU target only.
-
-The `mode` of a builder says how it appends: `build` makes room as it goes; `measure` writes
-nothing and counts; `write` writes into room that was measured. The same function runs in all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from llvmlite import ir
 from numba import types
@@ -33,8 +29,6 @@ from colkern.jit.building.nodes import (
 )
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 
-Mode = Literal["build", "measure", "write"]
-
 _WORD = ir.IntType(64)
 
 
@@ -44,22 +38,20 @@ class BuilderType(Borrowed, types.Type):
     Args:
         data_type: The type of the array.
         nullable: Whether there may be nulls.
-        mode: How it appends.
     """
 
     may_be_returned = True
 
-    def __init__(self, data_type: s.DataType, nullable: bool = True, mode: Mode = "build") -> None:
+    def __init__(self, data_type: s.DataType, nullable: bool = True) -> None:
         self.data_type = data_type
         self.nullable = nullable
-        self.mode = mode
-        suffix = ("" if nullable else " not null") + ("" if mode == "build" else f", {mode}")
+        suffix = "" if nullable else " not null"
         super().__init__(name=f"Builder({data_type}{suffix})")
 
     @property
     def key(self) -> object:
         """The parts that types are compared by."""
-        return self.data_type, self.nullable, self.mode
+        return self.data_type, self.nullable
 
     @property
     def node(self) -> Node:
@@ -76,7 +68,7 @@ class BuilderType(Borrowed, types.Type):
     def child(self, position: int) -> BuilderType:
         """The type of a node below."""
         field = self.node.children[position]
-        return BuilderType(field.type, field.nullable, self.mode)
+        return BuilderType(field.type, field.nullable)
 
     def part(self, name: str) -> list[int]:
         """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
@@ -97,10 +89,11 @@ class RowType(types.Type):
     What takes a row is compiled once, not for each data type.
     """
 
-    def __init__(self, mode: Mode) -> None:
-        self.mode = mode
-        super().__init__(name=f"BuilderRow({mode})")
+    def __init__(self) -> None:
+        super().__init__(name="BuilderRow")
 
+
+row_type = RowType()
 
 Append = Callable[[BuilderType, types.Type], Callable[..., None] | None]
 
@@ -138,9 +131,6 @@ def _unbox(typ, obj, c):
 
 @box(BuilderType)
 def _box(typ, value, c):
-    if typ.mode != "build":
-        c.pyapi.err_set_string("PyExc_TypeError", "the builder of a row stays in compiled code")
-        return c.pyapi.get_null_object()
     address = load_number(c.builder, value, State.OBJECT)
     owner = c.builder.inttoptr(address, c.pyapi.pyobj)
     c.pyapi.incref(owner)

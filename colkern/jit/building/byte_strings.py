@@ -5,14 +5,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 from numba import types
-from numba.extending import overload
 
 from colkern import schema as s
 from colkern.cpu.primitives import copy_bytes, get_byte
 from colkern.jit.building.builder_type import APPENDS
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.room import new_bytes, new_slot
-from colkern.jit.building.state import bytes_address, put_item, row_of, set_length, set_used
+from colkern.jit.building.room import end_at, new_bytes, new_slot
+from colkern.jit.building.state import bytes_address, put_item, row_of, set_length
 from colkern.jit.elements.conversions import utf8_length, write_utf8
 from colkern.jit.elements.memory import keep, raw
 from colkern.jit.elements.types import SequenceType, TextType
@@ -29,13 +28,13 @@ def _bytes_append(out, value):
     def append(out, value):
         row = row_of(out)
         slot = new_slot(row)
-        size = raw(value).size
+        plain = raw(value)
+        size = plain.size
         used = new_bytes(row, size)
-        _copy(row, used, value)
-        used += size
-        put_item(out, slot + 1, used)
-        set_used(row, used)
-        set_length(row, slot + 1)
+        target = numba.carray(bytes_address(row), (used + size,), np.uint8)
+        copy_bytes(target, np.uint64(used), np.uint64(plain.address), np.uint64(size))
+        keep(value)
+        end_at(out, slot, used + size)
 
     return append
 
@@ -53,49 +52,11 @@ def _append_string(out):
         row = row_of(out)
         slot = new_slot(row)
         used = new_bytes(row, size)
-        _encode(row, used, value)
-        used += size
-        put_item(out, slot + 1, used)
-        set_used(row, used)
-        set_length(row, slot + 1)
+        target = numba.carray(bytes_address(row), (used + size,), np.uint8)
+        write_utf8(value, np.int64(target.ctypes.data) + np.int64(used))
+        end_at(out, slot, used + size)
 
     return append
-
-
-def _copy(row, used, value):
-    """The bytes of a value after the `used` ones that there are."""
-    raise NotImplementedError
-
-
-@overload(_copy, prefer_literal=True)
-def _ol_copy(row, used, value):
-    if row.mode == "measure":
-        return lambda row, used, value: None
-
-    def copy(row, used, value):
-        plain = raw(value)
-        target = numba.carray(bytes_address(row), (used + plain.size,), np.uint8)
-        copy_bytes(target, np.uint64(used), np.uint64(plain.address), np.uint64(plain.size))
-        keep(value)
-
-    return copy
-
-
-def _encode(row, used, value):
-    """The UTF-8 of a Python string after the `used` bytes that there are."""
-    raise NotImplementedError
-
-
-@overload(_encode)
-def _ol_encode(row, used, value):
-    if row.mode == "measure":
-        return lambda row, used, value: None
-
-    def encode(row, used, value):
-        target = numba.carray(bytes_address(row), (used + 4 * len(value),), np.uint8)
-        write_utf8(value, np.int64(target.ctypes.data) + np.int64(used))
-
-    return encode
 
 
 @APPENDS.of(NodeKind.FIXED_SIZE_BINARY)

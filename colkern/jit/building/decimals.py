@@ -6,23 +6,32 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from colkern import schema as s
-from colkern.jit.building.nodes import State
+from colkern.jit.building.builder_type import APPENDS
+from colkern.jit.building.nodes import NodeKind, State
 from colkern.jit.building.room import new_slot
 from colkern.jit.building.state import emit_store, row_of, set_length
-from colkern.jit.values.decimal_numbers import DecimalType, as_integer, whole_words, widened
+from colkern.jit.values.decimal_numbers import DecimalType, as_integer, at_scale, extended
 
 
+@APPENDS.of(NodeKind.WORDS)
 def decimal_append(out, value):
-    """`append` of a decimal; None if the builder does not take such a value."""
+    """`append` of a decimal, or of the integer that is stored; None if the builder takes no such value."""
     storage = out.data_type.storage
-    if not isinstance(storage, s.Decimal) or not isinstance(value, DecimalType):
+    if not isinstance(storage, s.Decimal):
         return None
-    if value.scale > storage.scale:
+    if isinstance(value, DecimalType):
+        if value.scale > storage.scale:
+            return None
+    elif isinstance(value, types.BaseTuple):
+        if len(value) != storage.bit_width // 64 or not all(map(_is_integer, value)):
+            return None
+    elif not _is_integer(value):
         return None
-    message = f"a decimal of more digits than {out.data_type} has"
+    message = f"a decimal out of the range of {out.data_type}"
 
     def append(out, value):
         row = row_of(out)
@@ -34,34 +43,38 @@ def decimal_append(out, value):
     return append
 
 
-def emit_stored(builder: Any, kind: Any, value: Any, returns: s.Decimal) -> tuple[Any, Any]:
-    """What a decimal type stores for a number, and whether the number has more digits than it.
-
-    Args:
-        kind: The Numba type of the number: a decimal of that scale or a smaller one, or an integer.
-        value: The number.
-        returns: The type.
-    """
-    limit = 10**returns.precision
-    power = returns.scale - kind.scale if isinstance(kind, DecimalType) else 0
-    stored = ir.IntType(returns.bit_width)
-    number = as_integer(builder, kind, value)
-    needed = number.type.width + (10**power).bit_length(), limit.bit_length() + 1
-    wide = widened(builder, number, whole_words(max(*needed, stored.width)), power)
-    too_great = builder.icmp_signed(">=", wide, wide.type(limit))
-    too_small = builder.icmp_signed("<=", wide, wide.type(-limit))
-    narrow = wide if wide.type == stored else builder.trunc(wide, stored)
-    return narrow, builder.or_(too_great, too_small)
+def _is_integer(kind: types.Type) -> bool:
+    return isinstance(kind, types.Integer)
 
 
 @intrinsic
 def _put_decimal(typingctx, out, slot, value):
     """items[slot] = value; whether it has no more digits than the type."""
     returns = out.data_type.storage
+    limit = 10**returns.precision
 
     def codegen(context, builder, signature, args):
-        stored, outside = emit_stored(builder, value, args[2], returns)
-        emit_store(builder, out, args[0], State.ITEMS, args[1], stored)
-        return builder.not_(outside)
+        if isinstance(value, DecimalType):
+            number = at_scale(builder, value, args[2], returns.scale)
+        elif isinstance(value, types.BaseTuple):
+            number = _of_words(context, builder, value, args[2])
+        else:
+            number = as_integer(builder, value, args[2])
+        stored = ir.IntType(returns.bit_width)
+        wide = extended(builder, number, max(limit.bit_length() + 1, stored.width))
+        too_great = builder.icmp_signed(">=", wide, wide.type(limit))
+        too_small = builder.icmp_signed("<=", wide, wide.type(-limit))
+        emit_store(builder, args[0], State.ITEMS, args[1], builder.trunc(wide, stored))
+        return builder.not_(builder.or_(too_great, too_small))
 
     return types.boolean(out, types.int64, value), codegen
+
+
+def _of_words(context: Any, builder: Any, kinds: Any, words: Any) -> Any:
+    """The LLVM integer of a tuple of words, the lowest first."""
+    whole = ir.IntType(64 * len(kinds))
+    number = whole(0)
+    for k, (kind, word) in enumerate(zip(kinds, cgutils.unpack_tuple(builder, words), strict=True)):
+        wide = builder.zext(context.cast(builder, word, kind, types.uint64), whole)
+        number = builder.or_(number, builder.shl(wide, whole(64 * k)))
+    return number

@@ -6,11 +6,12 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload_method, register_jitable
 
+from colkern.errors import LimitExceededError
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.room import new_slot
-from colkern.jit.building.state import length_of, put_item, row_of, set_length, set_used
+from colkern.jit.building.room import end_at, new_slot
+from colkern.jit.building.state import length_of, row_of, set_length
 
 
 def generated(lines, out, names=None):
@@ -38,12 +39,8 @@ def _end_range(out):
     @register_jitable
     def end_range(out, used):
         if used > most:
-            raise OverflowError("lists of more than 2147483647 values; build the large type")
-        row = row_of(out)
-        slot = new_slot(row)
-        put_item(out, slot + 1, used)
-        set_used(row, used)
-        set_length(row, slot + 1)
+            raise LimitExceededError("lists of more than 2147483647 values; build the large type")
+        end_at(out, new_slot(row_of(out)), used)
 
     return end_range
 

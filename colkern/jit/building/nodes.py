@@ -22,7 +22,7 @@ from colkern import schema as s
 from colkern.bitmaps import packed
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
-from colkern.layouts import Role, layout
+from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import allocate
 from colkern.targets import Items
 
@@ -309,6 +309,7 @@ def way_to(data_type: s.DataType, name: str) -> list[int]:
     return []
 
 
+@cache
 def child_rows(data_type: s.DataType) -> list[int]:
     """The distance, in rows, from a node's own row to that of each child."""
     rows, at = [], 1
@@ -316,3 +317,31 @@ def child_rows(data_type: s.DataType) -> list[int]:
         rows.append(at)
         at += sum(1 for _ in subtree(field.type))
     return rows
+
+
+def wholes(data_type: s.DataType) -> Iterator[tuple[int, int, int, str, str]]:
+    """What holds in the state of a tree whose values all belong to slots.
+
+    Yields:
+        The place of a node's length; the place of the number that it is, and how many times that; the
+        node above in words; the node and what ends slots above it in words.
+    """
+    yield from _wholes(data_type, 0, str(data_type), "end_row")
+
+
+def _wholes(
+    data_type: s.DataType, row: int, place: str, end: str
+) -> Iterator[tuple[int, int, int, str, str]]:
+    node, number, times = node_of(data_type), row * ROW + State.LENGTH, 1
+    below = "end_map" if node.kind is NodeKind.MAP else "end_row"
+    if node.kind is NodeKind.FIXED_SIZE_LIST:
+        times, end = node.per_slot, "end_list"
+    elif node.kind in (NodeKind.LIST, NodeKind.MAP):
+        number, end = row * ROW + State.USED, f"end_{node.kind.value}"
+    elif node.kind is NodeKind.UNION:
+        end = "append"
+    for field, rows in zip(node.children, child_rows(data_type), strict=True):
+        if layout(data_type).kind is not LayoutKind.DENSE_UNION:
+            length = (row + rows) * ROW + State.LENGTH
+            yield length, number, times, place, f"{field.name!r} after the last {end}()"
+        yield from _wholes(field.type, row + rows, f"{place}: {field.name!r}", below)

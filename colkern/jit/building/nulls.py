@@ -15,7 +15,6 @@ from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import NULLS, make_room, new_slot
 from colkern.jit.building.state import (
     has_marks,
-    length_of,
     mark_null,
     null_count_of,
     put_empty,
@@ -36,20 +35,14 @@ def _ol_append_empty(out):
     return _EMPTY[out.node.kind](out)
 
 
-_NESTED = (
-    NodeKind.LIST,
-    NodeKind.FIXED_SIZE_LIST,
-    NodeKind.MAP,
-    NodeKind.STRUCT,
-    NodeKind.UNION,
-)
-
 _EMPTY: Dispatch[NodeKind, Callable[[BuilderType], Callable[..., None]]] = Dispatch(
     "empty slots of builders", NodeKind, ()
 )
 
+_NESTED = (NodeKind.LIST, NodeKind.FIXED_SIZE_LIST, NodeKind.MAP, NodeKind.STRUCT)
 
-@_EMPTY.of(*set(NodeKind).difference(_NESTED))
+
+@_EMPTY.of(*set(NodeKind).difference((*_NESTED, NodeKind.UNION)))
 def _zeros(out):
     return _append_zeros
 
@@ -61,73 +54,39 @@ def _append_zeros(out):
     set_length(row, slot + 1)
 
 
-@_EMPTY.of(NodeKind.LIST, NodeKind.MAP)
-def _empty_list(out):
-    require_no_values = _require_no_values(out)
-
-    def append_zero(out):
-        require_no_values(out)
-        row = row_of(out)
-        slot = new_slot(row)
-        put_empty(out, slot)
-        set_length(row, slot + 1)
-
-    return append_zero
-
-
-def _require_no_values(out):
-    """A function that raises where values were appended that no list has yet."""
-    child = child_of(0)
-    if out.node.kind is NodeKind.MAP:
-        keys, items = child_of(0), child_of(1)
-
-        @register_jitable
-        def require_no_values(out):
-            entries = child(out)
-            used = used_of(row_of(out))
-            if (
-                length_of(row_of(keys(entries))) != used
-                or length_of(row_of(items(entries))) != used
-            ):
-                raise ValueError("a null among entries of a map: end_map() is missing")
-
-    else:
-
-        @register_jitable
-        def require_no_values(out):
-            if length_of(row_of(child(out))) != used_of(row_of(out)):
-                raise ValueError("a null among values of a list: end_list() is missing")
-
-    return require_no_values
-
-
-@_EMPTY.of(NodeKind.FIXED_SIZE_LIST)
-def _empty_fixed_size_list(out):
-    child, size = child_of(0), out.node.per_slot
-
-    def append_zero(out):
-        row = row_of(out)
-        slot = new_slot(row)
-        if length_of(row_of(child(out))) != slot * size:
-            raise ValueError("a null among values of a list: end_list() is missing")
-        for _ in range(size):
-            append_empty(child(out))
-        set_length(row, slot + 1)
-
-    return append_zero
-
-
-@_EMPTY.of(NodeKind.STRUCT)
-def _empty_struct(out):
+@_EMPTY.of(*_NESTED)
+def _empty_nested(out):
     lines = ["def append_zero(out):", "    row = row_of(out)", "    slot = new_slot(row)"]
-    for position, field in enumerate(out.node.children):
-        message = f"a null in a row that has a value of {field.name!r}: end_row() is missing"
-        lines.append(f"    if length_of(row_of(child{position}(out))) != slot:")
+    for below, wanted, message in _complete(out):
+        lines.append(f"    if length_of(row_of({below})) != {wanted}:")
         lines.append(f"        raise ValueError({message!r})")
-    for position in range(len(out.node.children)):
-        lines.append(f"    append_empty(child{position}(out))")
-    lines.append("    set_length(row, slot + 1)")
-    return generated(lines, out, {"append_empty": append_empty})
+    if out.node.kind is NodeKind.FIXED_SIZE_LIST:
+        lines.append(f"    for _ in range({out.node.per_slot}):")
+        lines.append("        append_empty(child0(out))")
+    if out.node.kind is NodeKind.STRUCT:
+        lines += [f"    append_empty(child{k}(out))" for k in range(len(out.node.children))]
+    lines += ["    put_empty(out, slot)", "    set_length(row, slot + 1)"]
+    return generated(lines, out, _NAMES)
+
+
+def _complete(out: BuilderType) -> list[tuple[str, str, str]]:
+    """The nodes below, how many slots they have where all values belong to a slot, and an error's words."""
+    lists = "a null among values of a list: end_list() is missing"
+    maps = "a null among entries of a map: end_map() is missing"
+    if out.node.kind is NodeKind.LIST:
+        return [("child0(out)", "used_of(row)", lists)]
+    if out.node.kind is NodeKind.FIXED_SIZE_LIST:
+        return [("child0(out)", f"slot * {out.node.per_slot}", lists)]
+    if out.node.kind is NodeKind.MAP:
+        return [(f"child{k}(child0(out))", "used_of(row)", maps) for k in range(2)]
+    return [
+        (
+            f"child{k}(out)",
+            "slot",
+            f"a null in a row that has a value of {field.name!r}: end_row() is missing",
+        )
+        for k, field in enumerate(out.node.children)
+    ]
 
 
 @_EMPTY.of(NodeKind.UNION)
@@ -144,7 +103,15 @@ def _union_slot(out, name, first):
         for k in range(1, len(storage.type_codes)):
             lines.append(f"    append_empty(child{k}(out))")
     lines.append("    set_length(row, slot + 1)")
-    return generated(lines, out, {"append_empty": append_empty})
+    return generated(lines, out, _NAMES)
+
+
+_NAMES = {
+    "append_empty": append_empty,
+    "child1": child_of(1),
+    "put_empty": put_empty,
+    "used_of": used_of,
+}
 
 
 @overload_method(BuilderType, "append_null")
@@ -162,24 +129,12 @@ def _ol_append_null(out):
         # Unions have no nulls of their own.
         return _union_slot(out, "append_null", "child0(out).append_null()")
 
-    if out.node.kind in _NESTED:
-
-        def append_null(out):
-            row = row_of(out)
-            slot = new_slot(row)
-            _ensure_marks(row)
-            append_empty(out)
-            _mark(row, slot)
-
-    else:
-
-        def append_null(out):
-            row = row_of(out)
-            slot = new_slot(row)
-            _ensure_marks(row)
-            put_empty(out, slot)
-            set_length(row, slot + 1)
-            _mark(row, slot)
+    def append_null(out):
+        row = row_of(out)
+        slot = new_slot(row)
+        _ensure_marks(row)
+        append_empty(out)
+        _mark(row, slot)
 
     return append_null
 

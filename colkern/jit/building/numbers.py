@@ -16,8 +16,8 @@ from colkern.jit.building.room import ensure_slots, new_slot
 from colkern.jit.building.state import items_address, length_of, put_item, row_of, set_length
 from colkern.jit.elements.memory import raw
 from colkern.jit.elements.types import MomentType
+from colkern.jit.stored_elements import item_scale
 from colkern.jit.values.decimal_numbers import DecimalType
-from colkern.rows import kinds
 
 
 @APPENDS.of(NodeKind.NUMBER)
@@ -56,24 +56,12 @@ def conversion(out, value):
     return _checked_integer(out, types.unliteral(value))
 
 
-_STORED: dict[kinds.Kind, type[s.DataType]] = {
-    kinds.DATE: s.Date,
-    kinds.TIME: s.Time,
-    kinds.DATETIME: s.Timestamp,
-    kinds.TIMEDELTA: s.Duration,
-}
-"""The types that moments of each kind are appended to."""
-
-_UNITS = {"day": (1, 1), "s": (1, 1_000_000), "ms": (1, 1000), "us": (1, 1), "ns": (1000, 1)}
-"""What the number of a moment is multiplied with, and divided by, for the item of a unit."""
-
-
 def _of_moment(out, value):
     """A function from a date, a time or a duration to an item; None if they are not of the type's kind."""
-    storage = out.data_type.storage
-    if not isinstance(storage, _STORED[value.kind]) or getattr(storage, "timezone", None):
+    scale = item_scale(value.kind, out.data_type.storage)
+    if scale is None:
         return None
-    times, by = (86_400_000, 1) if storage == s.date64() else _UNITS[storage.unit]
+    times, by = scale
     most = ((1 << 63) - 1) // times
     message = f"a {value.kind} that {out.data_type} does not have"
     item = out.item
@@ -118,92 +106,6 @@ def _checked_integer(out, value):
     return convert
 
 
-@APPENDS.of(NodeKind.WORDS)
-def _words_append(out, value):
-    """`append` of an integer of several words; None if the builder does not take such a value."""
-    words = out.node.per_slot
-    if isinstance(value, DecimalType):
-        return decimal_append(out, value)
-    if isinstance(value, types.Integer):
-        widen = _widened_integer(types.unliteral(value), words)
-    elif isinstance(value, types.UniTuple | types.Tuple) and _are_words(value, words):
-        widen = _as_two_words if words == 2 else _as_four_words
-    else:
-        return None
-    check = _checked_words(out)
-
-    def append(out, value):
-        integer = check(widen(value))
-        row = row_of(out)
-        slot = new_slot(row)
-        for k in range(words):
-            put_item(out, slot * words + k, integer[k])
-        set_length(row, slot + 1)
-
-    return append
-
-
-def _are_words(value, words):
-    return len(value) == words and all(isinstance(word, types.Integer) for word in value)
-
-
-def _widened_integer(value, words):
-    signed = value.signed
-
-    @register_jitable
-    def widen(value):
-        low = np.int64(value)
-        return low, (low >> 63 if signed else np.int64(0))
-
-    if words == 2:
-        return widen
-
-    @register_jitable
-    def widen_twice(value):
-        low, high = widen(value)
-        return low, high, high, high
-
-    return widen_twice
-
-
-@register_jitable
-def _as_two_words(value):
-    return np.int64(value[0]), np.int64(value[1])
-
-
-@register_jitable
-def _as_four_words(value):
-    return np.int64(value[0]), np.int64(value[1]), np.int64(value[2]), np.int64(value[3])
-
-
-def _checked_words(out):
-    words = out.node.per_slot
-    least, most = (_words_of(bound, words) for bound in out.node.bounds)
-    message = f"an integer out of the range of {out.data_type}"
-
-    @register_jitable
-    def is_greater(a, b):
-        for k in range(words - 1, -1, -1):
-            if a[k] != b[k]:
-                # The upper bit is a sign in the highest word alone.
-                return a[k] > b[k] if k == words - 1 else np.uint64(a[k]) > np.uint64(b[k])
-        return False
-
-    @register_jitable
-    def check(value):
-        if is_greater(value, most) or is_greater(least, value):
-            raise OverflowError(message)
-        return value
-
-    return check
-
-
-def _words_of(number, words):
-    """The 64-bit words of an integer in two's complement, the lowest first."""
-    data = number.to_bytes(8 * words, "little", signed=True)
-    return tuple(np.frombuffer(data, "<i8").tolist())
-
-
 @overload_method(BuilderType, "extend")
 def _ol_extend(out, values):
     if not isinstance(values, types.Array) or values.ndim != 1:
@@ -212,16 +114,14 @@ def _ol_extend(out, values):
     if convert is None:
         raise TypingError(f"extend: {values.dtype} to a builder of {out.data_type}")
     item = out.item
-    measures = out.mode == "measure"
 
     def extend(out, values):
         row, count = row_of(out), len(values)
         ensure_slots(row, count)
         slot = length_of(row)
-        if not measures:
-            items = numba.carray(items_address(out), (slot + count,), item)
-            for k in range(count):
-                items[np.uint64(slot + k)] = convert(values[k])
+        items = numba.carray(items_address(out), (slot + count,), item)
+        for k in range(count):
+            items[np.uint64(slot + k)] = convert(values[k])
         set_length(row, slot + count)
 
     return extend

@@ -7,6 +7,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, overload_method, register_jitable
 
+from colkern.errors import LimitExceededError
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.nodes import Failure, Request
 from colkern.jit.building.state import (
@@ -15,45 +16,33 @@ from colkern.jit.building.state import (
     has_bytes,
     has_slots,
     length_of,
+    put_item,
     row_of,
     set_failure,
+    set_length,
+    set_used,
     used_of,
 )
-from colkern.jit.building.tree import CHANGED
 
 SLOTS, BYTES, NULLS = (int(request) for request in Request)
 _NO_MEMORY, _OFFSETS, _INTERRUPT = (int(failure) for failure in list(Failure)[1:])
 
 
+@register_jitable
 def make_room(row, request, count):
     """Room for `count` more slots or bytes, or for marks of nulls; raises why there is none."""
-    raise NotImplementedError
-
-
-@overload(make_room)
-def _ol_make_room(row, request, count):
-    if row.mode == "build":
-
-        def make_room(row, request, count):
-            # Until the builder's object says otherwise.
-            set_failure(row, _NO_MEMORY)
-            grow(row, request, count)
-            failure = failure_of(row)
-            if failure == _INTERRUPT:
-                raise RuntimeError("interrupted while a builder grew")
-            if failure == _OFFSETS:
-                raise OverflowError(
-                    "a builder of 32-bit offsets holds 2147483647 bytes; build the large type"
-                )
-            if failure != 0:
-                raise MemoryError("no memory for a builder to grow")
-
-    else:
-
-        def make_room(row, request, count):
-            raise ValueError(CHANGED)
-
-    return make_room
+    # Until the builder's object says otherwise.
+    set_failure(row, _NO_MEMORY)
+    grow(row, request, count)
+    failure = failure_of(row)
+    if failure == _INTERRUPT:
+        raise RuntimeError("interrupted while a builder grew")
+    if failure == _OFFSETS:
+        raise LimitExceededError(
+            "a builder of 32-bit offsets holds 2147483647 bytes; build the large type"
+        )
+    if failure != 0:
+        raise MemoryError("no memory for a builder to grow")
 
 
 @register_jitable
@@ -78,19 +67,25 @@ def new_bytes(row, size):
     return used_of(row)
 
 
+@register_jitable
+def end_at(out, slot, used):
+    """Append a slot that ends where `used` bytes or slots of the child do."""
+    row = row_of(out)
+    put_item(out, slot + 1, used)
+    set_used(row, used)
+    set_length(row, slot + 1)
+
+
 @overload_method(BuilderType, "reserve")
 def _ol_reserve(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")
 
-    has_room = out.mode != "build"
-
     def reserve(out, n):
         count = np.int64(n)
         if count < 0:
             raise ValueError("reserve: the number of slots is negative")
-        if not has_room:
-            ensure_slots(row_of(out), count)
+        ensure_slots(row_of(out), count)
 
     return reserve
 

@@ -1,4 +1,4 @@
-"""The loops of `colkern.jit.building.rows`, generated around a user's function.
+"""The loop of `colkern.jit.building.rows`, generated around a user's function.
 
 The function is a global of the loop's namespace. As a closure's variable it would never be found
 again in a cache on disk.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
 from numba import types
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
 
 # Imported for what it teaches Numba: the methods of builders.
 import colkern.jit.building.methods  # noqa: F401
@@ -20,56 +23,37 @@ from colkern import schema as s
 from colkern.cpu.compiler import jit
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
-from colkern.jit.building.builder_type import BuilderType, Mode
-from colkern.jit.building.nodes import ROW, subtree
+from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.nodes import wholes
 from colkern.jit.building.state import builder_at
-from colkern.jit.compiling.attempt import compile_or_explain
+from colkern.jit.compiling.explanations import explained
 from colkern.jit.compiling.functions import dispatcher_of
 from colkern.jit.compiling.library import library_key
 
-# `places` are the positions of lengths in the state; the room for a length follows it, see
-# `colkern.jit.building.nodes.State`.
-
-_MEASURE = """
-def measure(start, stop, places, counts, arguments):
-    state = np.zeros(numbers, np.int64)
+_LOOP = """
+def loop(start, stop, row, state, wholes, arguments):
     out = builder_at(np.uint64(state.ctypes.data))
     for i in range(start, stop):
-        for k in range(len(places)):
-            state[places[k]] = 0
+        row[0] = i
         function(i, *arguments, out)
-        for k in range(len(places)):
-            counts[k, i + 1] = state[places[k]]
-    return state
+        for k in range(len(wholes)):
+            if state[wholes[k, 0]] != state[wholes[k, 1]] * wholes[k, 2]:
+                return False
+    return True
 """
 
-_WRITE = """
-def write(start, stop, pointers, places, starts, arguments):
-    state = pointers.copy()
-    out = builder_at(np.uint64(state.ctypes.data))
-    changed = False
-    for i in range(start, stop):
-        for k in range(len(places)):
-            state[places[k]] = starts[k, i]
-            state[places[k] + 1] = starts[k, i + 1]
-        function(i, *arguments, out)
-        for k in range(len(places)):
-            changed |= state[places[k]] != starts[k, i + 1]
-    return changed, state
-"""
-
-
-Loops = tuple[CachedDispatcher, CachedDispatcher]
+Loop = tuple[CachedDispatcher, NDArray[np.int64]]
 
 _compiled: WeakKeyDictionary[
-    Callable[..., None], dict[tuple[tuple[types.Type, ...], s.DataType], Loops]
+    Callable[..., None], dict[tuple[tuple[types.Type, ...], s.DataType], Loop]
 ] = WeakKeyDictionary()
 
 
-def row_loops(
+def row_loop(
     function: Callable[..., None], arguments: tuple[object, ...], returns: s.DataType
-) -> Loops:
-    """The loops that measure and that write; made once for a function and types.
+) -> Loop:
+    """The loop that calls a function for each row, and ends after one that is incomplete; the numbers of
+    `wholes`. Made once for a function and types.
 
     Raises:
         CompileError: If the function does not compile for those arguments.
@@ -83,26 +67,21 @@ def row_loops(
 
 def _compile(
     function: Callable[..., None], kinds: tuple[types.Type, ...], returns: s.DataType
-) -> Loops:
-    dispatcher = dispatcher_of(function) if isinstance(function, FunctionType) else function
-    modes: tuple[tuple[Mode, str], ...] = (("measure", _MEASURE), ("write", _WRITE))
-    loops = []
-    for mode, source in modes:
-        builder = BuilderType(returns, mode=mode)
-        compile_or_explain(dispatcher, (numba.int64, *kinds, builder))
-        loops.append(_loop(source, dispatcher, builder))
-    return loops[0], loops[1]
-
-
-def _loop(source: str, dispatcher: Callable[..., None], builder: BuilderType) -> CachedDispatcher:
+) -> Loop:
+    dispatcher: Any = dispatcher_of(function) if isinstance(function, FunctionType) else function
+    builder = BuilderType(returns)
+    try:
+        dispatcher.compile((numba.int64, *kinds, builder))
+    except NumbaError as error:
+        raise explained(dispatcher, error) from None
+    except Exception as error:  # Code of any kind may lead Numba into exceptions of any kind.
+        raise explained(dispatcher, error) from error
     namespace: dict[str, object] = {
         "__name__": __name__,
         "np": np,
         "builder_at": builder_at(builder),
         "function": dispatcher,
-        "numbers": sum(1 for _ in subtree(builder.data_type)) * ROW,
     }
-    title = f"rows of {dispatcher.__name__}"
-    plain = function_of_text(builder.mode, source, namespace, title)
-    loop: CachedDispatcher = jit(plain, library_key(), outermost=True)
-    return loop
+    plain = function_of_text("loop", _LOOP, namespace, f"rows of {dispatcher.__name__}")
+    numbers = np.array([numbers for *numbers, _, _ in wholes(returns)], np.int64).reshape(-1, 3)
+    return jit(plain, library_key(), outermost=True), numbers

@@ -7,7 +7,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from colkern.jit.building.builder_type import BuilderType, RowType, load_number, place_of
+from colkern.jit.building.builder_type import BuilderType, load_number, place_of, row_type
 from colkern.jit.building.nodes import State
 
 _WORD = ir.IntType(64)
@@ -27,7 +27,7 @@ def builder_at(kind: BuilderType):
 @intrinsic
 def row_of(typingctx, out):
     """The row of a builder."""
-    return RowType(out.mode)(out), lambda context, builder, signature, args: args[0]
+    return row_type(out), lambda context, builder, signature, args: args[0]
 
 
 def _getter(what):
@@ -66,8 +66,6 @@ def _has_room(held, room):
     @intrinsic
     def has_room(typingctx, row, count):
         def codegen(context, builder, signature, args):
-            if row.mode == "measure":
-                return ir.Constant(ir.IntType(1), 1)
             left = builder.sub(
                 load_number(builder, args[0], room), load_number(builder, args[0], held)
             )
@@ -98,8 +96,6 @@ def has_marks(typingctx, row):
     """Whether nulls can be marked."""
 
     def codegen(context, builder, signature, args):
-        if row.mode == "measure":
-            return ir.Constant(ir.IntType(1), 1)
         address = load_number(builder, args[0], State.NULLS)
         return builder.icmp_signed("!=", address, ir.Constant(_WORD, 0))
 
@@ -123,17 +119,11 @@ def grow(typingctx, row, request, count):
 
 
 def emit_store(
-    builder: ir.IRBuilder,
-    row: BuilderType | RowType,
-    address: ir.Value,
-    what: State,
-    slot: ir.Value,
-    value: ir.Value,
+    builder: ir.IRBuilder, address: ir.Value, what: State, slot: ir.Value, value: ir.Value
 ) -> None:
-    """The item `slot` of an array becomes `value`; nothing, where a builder measures."""
-    if row.mode != "measure":
-        start = builder.inttoptr(load_number(builder, address, what), value.type.as_pointer())
-        builder.store(value, builder.gep(start, [slot]))
+    """The item `slot` of an array becomes `value`."""
+    start = builder.inttoptr(load_number(builder, address, what), value.type.as_pointer())
+    builder.store(value, builder.gep(start, [slot]))
 
 
 @intrinsic
@@ -143,7 +133,7 @@ def put_item(typingctx, out, place, value):
 
     def codegen(context, builder, signature, args):
         native = context.get_value_as_data(builder, item, args[2])
-        emit_store(builder, out, args[0], State.ITEMS, args[1], native)
+        emit_store(builder, args[0], State.ITEMS, args[1], native)
         return context.get_dummy_value()
 
     return types.void(out, types.int64, item), codegen
@@ -162,14 +152,13 @@ def put_empty(typingctx, out, slot):
             used = load_number(builder, args[0], State.USED)
             end = builder.add(args[1], ir.Constant(_WORD, 1))
             narrow = used if item == _WORD else builder.trunc(used, item)
-            emit_store(builder, out, args[0], State.ITEMS, end, narrow)
+            emit_store(builder, args[0], State.ITEMS, end, narrow)
             return context.get_dummy_value()
-        if out.mode != "measure":
-            start = load_number(builder, args[0], State.ITEMS)
-            size = node.per_slot * node.item.itemsize
-            place = builder.add(start, builder.mul(args[1], ir.Constant(_WORD, size)))
-            target = builder.inttoptr(place, _BYTE.as_pointer())
-            cgutils.memset(builder, target, ir.Constant(_WORD, size), 0)
+        start = load_number(builder, args[0], State.ITEMS)
+        size = node.per_slot * node.item.itemsize
+        place = builder.add(start, builder.mul(args[1], ir.Constant(_WORD, size)))
+        target = builder.inttoptr(place, _BYTE.as_pointer())
+        cgutils.memset(builder, target, ir.Constant(_WORD, size), 0)
         return context.get_dummy_value()
 
     return types.void(out, types.int64), codegen
@@ -180,7 +169,7 @@ def mark_null(typingctx, row, slot):
     """nulls[slot] = 1"""
 
     def codegen(context, builder, signature, args):
-        emit_store(builder, row, args[0], State.NULLS, args[1], ir.Constant(_BYTE, 1))
+        emit_store(builder, args[0], State.NULLS, args[1], ir.Constant(_BYTE, 1))
         return context.get_dummy_value()
 
     return types.void(row, types.int64), codegen

@@ -163,7 +163,7 @@ def _construct(text: str) -> str:
 
 
 _PLAIN: list[tuple[str, str]] = [
-    (r"Builder\((.+?), (?:measure|write)\)", r"builder of \1"),
+    (r"\bBuilder\(((?:[^()]|\([^()]*\))*)\)", r"builder of \1"),
     (r"Literal\[(\w+)\]\([^()]*\)", r"\1"),
     (r"Module\(<module '([\w.]+)'.*?>\)", r"module \1"),
     (r"Function\(<(?:built-in )?(?:function|class) '?([\w.]+).*?>\)", r"\1"),

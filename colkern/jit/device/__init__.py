@@ -3,7 +3,7 @@
 No interface of a CUDA compiler for extensions is used: what the compiler sees are numbers, arrays and
 plain functions. Importing this package imports no compiler.
 
-`kinds` says what a variable can be, `elements` how a slot is read, `columns`, `strings` and `decimals`
+`kinds` says what a variable can be, `elements` how a slot is read, `columns`, `methods` and `decimals`
 what can be done with it; `expressions` and `statements` walk the source; `kernels` launches.
 
 Rows of any length (`build_rows`): `builders` has what functions do with their builder, of `nodes`,

@@ -8,15 +8,16 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.device import decimals, strings
+from colkern.jit.device import decimals, methods
 from colkern.jit.device.emitter import Emitter, Value, integer, items
 from colkern.jit.device.kinds import (
     BOOL,
-    Bytes,
+    BYTES,
+    TEXT,
     Decimal,
+    Element,
     Integer,
     Kind,
-    Literal,
     Number,
     Plain,
     Record,
@@ -33,7 +34,7 @@ from colkern.jit.device.nodes import (
     store,
     used,
 )
-from colkern.kernels.text import is_utf8
+from colkern.jit.stored_elements import item_scale
 
 
 def append_value(e: Emitter, out: Value, value: Value) -> bool:
@@ -62,6 +63,8 @@ def append_items(e: Emitter, out: Value, array: Value) -> bool:
 
 def _append_number(e: Emitter, out: Value, value: Value) -> bool:
     storage = kind_of(out).data_type.storage
+    if isinstance(value.kind, Element):
+        return _append_moment(e, out, value)
     if not is_plain(value.kind):
         return False
     if isinstance(storage, s.Bool):
@@ -76,6 +79,22 @@ def _append_number(e: Emitter, out: Value, value: Value) -> bool:
         _check_integer(e, out, Value(value.kind, (number,)), integer(value))
     slot, room = new_slot(e, out)
     store(e, out, "items", slot, number, room)
+    end_slot(e, out, slot)
+    return True
+
+
+def _append_moment(e: Emitter, out: Value, value: Value) -> bool:
+    assert isinstance(value.kind, Element)
+    scale = item_scale(value.kind.of, kind_of(out).data_type.storage)
+    if scale is None:
+        return False
+    (number,), (times, by) = value.parts, scale
+    most = ((1 << 63) - 1) // times
+    fits = f"{number} % {by} == 0 and -{most} <= {number} <= {most}"
+    message = f"append: a {value.kind.of} that {kind_of(out).data_type} does not have"
+    require(e, out, fits, OverflowError, message)
+    slot, room = new_slot(e, out)
+    store(e, out, "items", slot, f"{number} * {times} // {by}", room)
     end_slot(e, out, slot)
     return True
 
@@ -209,10 +228,11 @@ def _word(e: Emitter, value: Value) -> str:
 
 
 def _append_bytes(e: Emitter, out: Value, value: Value) -> bool:
-    if not isinstance(value.kind, Bytes | Literal):
+    value = methods.as_element(e, value)
+    is_text = isinstance(kind_of(out).data_type.storage, s.Utf8 | s.LargeUtf8)
+    if value.kind != TEXT and (is_text or value.kind != BYTES):
         return False
-    address, count = strings.as_bytes(e, value)
-    _check_text(e, out, value.kind, address, count)
+    address, count = value.parts[:2]
     slot, room = new_slot(e, out)
     before, bytes_room = new_bytes(e, out, count)
     room = e.bind(f"{room} and {bytes_room}")
@@ -224,20 +244,12 @@ def _append_bytes(e: Emitter, out: Value, value: Value) -> bool:
     return True
 
 
-def _check_text(e: Emitter, out: Value, kind: Bytes | Literal, address: str, count: str) -> None:
-    """A view of text is looked at, too: it may be a slice that starts or ends within a character."""
-    is_text = isinstance(kind_of(out).data_type.storage, s.Utf8 | s.LargeUtf8)
-    is_known = isinstance(kind, Literal) and isinstance(kind.value, str)
-    if is_text and not is_known and is_measured(out):
-        right = e.call(is_utf8, e.like("u1"), address, f"_ck_u8({count})")
-        require(e, out, right, ValueError, "append: the bytes are no UTF-8")
-
-
 def _append_fixed_size(e: Emitter, out: Value, value: Value) -> bool:
-    if not isinstance(value.kind, Bytes | Literal):
+    value = methods.as_element(e, value)
+    if value.kind not in (TEXT, BYTES):
         return False
     width = kind_of(out).node.per_slot
-    address, count = strings.as_bytes(e, value)
+    address, count = value.parts[:2]
     message = f"append: bytes of another length than {kind_of(out).data_type} has"
     fits = f"{count} == {width}"
     require(e, out, fits, ValueError, message)

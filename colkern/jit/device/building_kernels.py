@@ -20,19 +20,22 @@ import numpy as np
 from colkern.cuda import adapter
 from colkern.errors import CompileError
 from colkern.generated import function_of_text
-from colkern.jit.building.tree import CHANGED, Tree
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.builder_kinds import Builder, Mode
 from colkern.jit.device.emitter import CONSTANTS, Need, Program, Shared, name_of
-from colkern.jit.device.functions import prelude_of, specialised
+from colkern.jit.device.functions import EMPTY_ARENA, prelude_of, specialised
 from colkern.jit.device.kernels import Types, kind_of
 from colkern.jit.device.kinds import PLAIN, Kind, Number
+from colkern.jit.device.tree import CHANGED, Tree
 from colkern.memory import Device
 
 PLACE_BITS = 20
 """What was raised is `row << PLACE_BITS | place`, the place being one of the program's."""
 
 NOTHING_RAISED = (1 << 63) - 1
+
+ROW_BYTES = 1024
+"""The bytes of values that methods can make for a row."""
 
 _KERNEL = """
 def {name}({parameters}):
@@ -120,7 +123,7 @@ def row_kernels(
     if key not in made:
         names = _names_of(function, len(given))
         kinds = {name: kind_of(name, kind) for name, kind in zip(names[1:-1], given, strict=True)}
-        program = partial(Program, checked, by_row=True, error_model=error_model)
+        program = partial(Program, checked, ROW_BYTES, by_row=True, error_model=error_model)
         made[key] = RowKernels(
             names[1:-1],
             _row_kernel(function, names, kinds, tree, program(), "measure"),
@@ -162,6 +165,8 @@ def _row_kernel(
     parameters = ["_ck_count", *(name for name, kind in kinds.items() if kind == PLAIN)]
     parameters += ["_ck_starts", "_ck_partials", *taken.values()]
     lines = (_measuring if mode == "measure" else _writing)(tree, program)
+    if Shared("arena") in needs:
+        lines["load"] += f"\n        {EMPTY_ARENA}"
     name = f"{mode}_rows_of_{function.__name__}"
     source = _KERNEL.format(
         name=name,
@@ -204,7 +209,7 @@ def _measuring(tree: Tree, program: Program) -> dict[str, str]:
 
 def _writing(tree: Tree, program: Program) -> dict[str, str]:
     """Counts begin where the row does, and must end where the next one does."""
-    changed = program.place(ValueError, f"{tree.name}: {CHANGED}")
+    changed = program.place((ValueError, f"{tree.name}: {CHANGED}"))
     load = ["_ck_at = _ck_u8(_ck_row)"]
     save = []
     for k in range(tree.counters):

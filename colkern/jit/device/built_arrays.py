@@ -9,7 +9,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
-from colkern.jit.building.tree import Part
+from colkern.jit.device.tree import Part
 from colkern.kernels import bitmaps
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer

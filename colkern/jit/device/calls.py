@@ -6,20 +6,19 @@ import ast
 import builtins
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from colkern.jit.column_function import ColumnFunction
-from colkern.jit.device import builders, columns, decimals, strings
+from colkern.jit.device import builders, columns, decimals, methods
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.conversions import truth
 from colkern.jit.device.emitter import Emitter, Value, record
 from colkern.jit.device.kinds import (
     PLAIN,
     UNSIGNED,
-    Bytes,
     Column,
     Decimal,
+    Element,
     Kind,
     Literal,
     Nullable,
@@ -28,17 +27,7 @@ from colkern.jit.device.kinds import (
     is_plain,
 )
 from colkern.jit.device.operators import Operators
-
-
-@dataclass(frozen=True)
-class Emitted:
-    """A function that generated kernels call, and that writes its own code.
-
-    Args:
-        write: From what writes the code, and the arguments, to what it returns.
-    """
-
-    write: Callable[[Any, Sequence[Value]], Value]
+from colkern.jit.table_calls import FUNCTIONS, MODULES
 
 
 class Calls(Operators):
@@ -52,27 +41,15 @@ class Calls(Operators):
             if found is not None:
                 return found
         meaning = self.meaning(node.func)
-        if isinstance(meaning, Emitted):
-            return meaning.write(self, self.operands(node.args))
         if isinstance(meaning, type) and issubclass(meaning, tuple):
             return self._named_tuple(node, meaning)
-        builtin = (
-            _BUILTINS.get(meaning)
-            if isinstance(meaning, type | types.BuiltinFunctionType)
-            else None
-        )
-        if builtin is not None and len(node.args) == 1 and not node.keywords:
-            value = self.value(node.args[0])
-            found = builtin(self, self.inner(value))
-            return found if found is not None else self._rebuilt(node, [self._callee(node), value])
-        if meaning is builtins.divmod and len(node.args) == 2 and not node.keywords:
-            sides = [self.plain(value) for value in self.operands(node.args)]
-            return Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
+        if isinstance(meaning, type | types.BuiltinFunctionType | types.FunctionType):
+            name = _NAMES.get(meaning)
+            if name is not None and not any(isinstance(a, ast.Starred) for a in node.args):
+                return self._of_table(node, meaning, name)
         function = specialised_from(meaning)
         if function is not None:
-            arguments = self._arguments(node, function)
-            if arguments is not None:
-                return self.call_function(function, *arguments)
+            return self.call_function(function, *self._arguments(node))
         return self._generic(node)
 
     def _named_tuple(self, node: ast.Call, made: type) -> Value:
@@ -80,9 +57,8 @@ class Calls(Operators):
         defaults = getattr(made, "_field_defaults", {})
         if not names or any(isinstance(a, ast.Starred) for a in node.args):
             return self._generic(node)
-        values = self.operands([*node.args, *(keyword.value for keyword in node.keywords)])
-        passed = [*names[: len(node.args)], *(keyword.arg for keyword in node.keywords)]
-        given = dict(zip(passed, values, strict=False))
+        values, named = self._arguments(node)
+        given = dict(zip(names, values, strict=False)) | named
         for name in names:
             if name not in given and name in defaults:
                 given[name] = self._constant(ast.Constant(defaults[name]))
@@ -91,8 +67,18 @@ class Calls(Operators):
         found = [given[name] for name in names]
         return Value(Record(tuple(value.kind for value in found), names), record(found).parts)
 
-    def _callee(self, node: ast.Call) -> Value:
-        return self.value(node.func)
+    def _of_table(self, node: ast.Call, function: Any, name: str) -> Value:
+        """A call of a function that is in the table of methods, of elements or of others."""
+        values, named = self._arguments(node)
+        values = [self.inner(value) for value in values]
+        if name.startswith(MODULES) or name in _TEXTS or any(map(methods.is_element, values)):
+            return methods.call(self, name, values, named)
+        builtin = _BUILTINS.get(function) if len(values) == 1 else None
+        found = builtin(self, values[0]) if builtin else None
+        if function is builtins.divmod and len(values) == 2:
+            sides = map(self.plain, values)
+            found = Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
+        return found or self._rebuilt(node, [self.value(node.func), *values, *named.values()])
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> Value | None:
         if self.meaning(func) is not None:
@@ -101,25 +87,29 @@ class Calls(Operators):
             base = self.value(func.value)
             inner = base.kind.inner if isinstance(base.kind, Nullable) else base.kind
             chosen = _METHODS.get(type(inner))
-            if chosen is None:
+            if chosen is None and not isinstance(inner, Element | Literal):
                 return None
             base = self.inner(base)
-            if node.keywords:
-                raise self.failure(f"{func.attr} takes no named arguments in a kernel")
         self.block += block
-        return chosen(self, base, func.attr, self.operands(node.args))
+        values, named = self._arguments(node)
+        if chosen is None:
+            return methods.method(self, base, func.attr, values, named)
+        if named:
+            raise self.failure(f"{func.attr} takes no named arguments in a kernel")
+        return chosen(self, base, func.attr, values)
 
-    def _arguments(
-        self, node: ast.Call, function: types.FunctionType
-    ) -> tuple[list[Value], list[str | None]] | None:
-        if any(isinstance(a, ast.Starred) for a in node.args):
+    def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments by position, and those by name."""
+        names = [keyword.arg for keyword in node.keywords if keyword.arg is not None]
+        is_starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        if is_starred or len(names) < len(node.keywords):
             raise self.failure("arguments with * cannot be followed to columns")
-        names = [keyword.arg for keyword in node.keywords]
         values = self.operands([*node.args, *(keyword.value for keyword in node.keywords)])
-        return values, [*(None for _ in node.args), *names]
+        count = len(node.args)
+        return values[:count], dict(zip(names, values[count:], strict=True))
 
     def call_function(
-        self, function: types.FunctionType, values: list[Value], names: list[str | None]
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
     ) -> Value:
         """A call of a function of the user's own."""
         raise NotImplementedError
@@ -129,15 +119,11 @@ class Calls(Operators):
 
 
 def _len(e: Emitter, value: Value) -> Value | None:
-    if isinstance(value.kind, Column):
-        return Value(PLAIN, (value.parts[1],))
-    return strings.length(e, value) if strings.is_string(value) else None
+    return Value(PLAIN, (value.parts[1],)) if isinstance(value.kind, Column) else None
 
 
 def _int(e: Emitter, value: Value) -> Value | None:
-    if isinstance(value.kind, Decimal):
-        return decimals.whole(e, value)
-    return strings.number(e, value) if isinstance(value.kind, Bytes) else None
+    return decimals.whole(e, value) if isinstance(value.kind, Decimal) else None
 
 
 def _float(e: Emitter, value: Value) -> Value | None:
@@ -154,13 +140,7 @@ def _abs(e: Emitter, value: Value) -> Value | None:
     return decimals.absolute(e, value) if isinstance(value.kind, Decimal) else None
 
 
-def _text(e: Emitter, value: Value) -> Value | None:
-    raise e.failure("str(x) and repr(x) make text, which a kernel has no memory for")
-
-
 _BUILTINS: dict[Any, Callable[[Emitter, Value], Value | None]] = {
-    builtins.str: _text,
-    builtins.repr: _text,
     builtins.len: _len,
     builtins.int: _int,
     builtins.float: _float,
@@ -171,11 +151,14 @@ _BUILTINS: dict[Any, Callable[[Emitter, Value], Value | None]] = {
 _METHODS: dict[type[Kind], Callable[[Emitter, Value, str, Sequence[Value]], Value]] = {
     Column: columns.column_method,
     Row: columns.row_method,
-    Bytes: strings.method,
-    Literal: strings.method,
     Decimal: decimals.method,
     Builder: builders.method,
 }
+
+
+_TEXTS = ("str", "repr")
+_NAMES = {function: name for name, function in FUNCTIONS.items()} | {str: "str", repr: "repr"}
+"""The names of the table that functions have."""
 
 
 _LIBRARIES = ("numba", "numba_cuda", "numba_cuda_mlir", "numpy", "cupy", "math", "llvmlite")

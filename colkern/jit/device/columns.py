@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from colkern import schema as s
 from colkern.jit.device import elements
 from colkern.jit.device.emitter import Emitter, Value, integer
 from colkern.jit.device.kinds import PLAIN, Column, Literal, Number, Row
+from colkern.jit.stored_elements import AS_OTHER, MOMENTS
 from colkern.kernels import slot_values as slots
 from colkern.layouts import Role, layout
 
@@ -159,10 +161,9 @@ def _keys(e: Emitter, column: Value) -> Value:
     return field_of_column(e, column, 0)
 
 
-_TEMPORAL = (s.Date, s.Time, s.Timestamp, s.Duration, s.Interval)
 _ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Value], Value]]] = {
     "null_count": ((s.DataType,), null_count),
-    "unit": (_TEMPORAL, _unit),
+    "unit": ((*MOMENTS, s.Interval), _unit),
     "dictionary": ((s.Dictionary,), _dictionary),
     "run_ends": ((s.RunEndEncoded,), _run_ends),
     "values": ((s.RunEndEncoded,), _values),
@@ -265,8 +266,11 @@ _METHODS: dict[str, tuple[type[s.DataType], Method]] = {
 
 
 def column_method(e: Emitter, column: Value, name: str, arguments: Sequence[Value]) -> Value:
-    """`column.name(argument)`."""
+    """`column.name(…)`."""
     kind = _kind(column)
+    types, other = AS_OTHER.get(name, ((), None))
+    if other is not None and isinstance(kind.data_type, types) and not arguments:
+        return Value(replace(kind, data_type=other(kind.data_type)), column.parts)
     wanted, made = _METHODS.get(name, (None, None))
     if wanted is None or made is None or not isinstance(kind.data_type, wanted):
         raise e.failure(f"{kind.words} has no {name!r} in a kernel")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from colkern.jit.device import decimals
+from colkern.jit.device import decimals, methods
 from colkern.jit.device.emitter import Emitter, Value, items
 from colkern.jit.device.kinds import (
     UNSIGNED,
-    Bytes,
     Decimal,
+    Element,
     Integer,
     Kind,
-    Literal,
     Nothing,
     Nullable,
     Record,
@@ -34,8 +33,8 @@ def converted(e: Emitter, value: Value, kind: Kind) -> tuple[str, ...]:
             inner = Value(value.kind.inner, value.parts[1:])
             return (value.parts[0], *converted(e, inner, kind.inner))
         return ("True", *converted(e, value, kind.inner))
-    if isinstance(kind, Bytes) and isinstance(value.kind, Literal):
-        return e.literal(value.kind.value)
+    if isinstance(kind, Element):
+        return methods.as_element(e, value).parts
     if isinstance(kind, Decimal):
         return decimals.at_scale(e, value, kind)
     if isinstance(kind, Record) and isinstance(value.kind, Record):
@@ -59,8 +58,8 @@ def truth(e: Emitter, value: Value) -> str:
         return value.parts[0] if inner == "True" else f"({value.parts[0]} and {inner})"
     if isinstance(kind, Nothing):
         return "False"
-    if isinstance(kind, Literal):
-        return str(bool(kind.value))
+    if methods.is_element(value):
+        return methods.truth(e, value)
     if is_plain(kind):
         return value.parts[0]
     if isinstance(kind, Decimal):

@@ -15,8 +15,10 @@ from colkern.jit.device.kinds import (
     BOOL,
     BYTES,
     NOTHING,
+    TEXT,
     Column,
     Decimal,
+    Element,
     Kind,
     Number,
     Path,
@@ -24,7 +26,10 @@ from colkern.jit.device.kinds import (
     Row,
     nullable,
 )
+from colkern.jit.stored_elements import has_moments, moment_of
+from colkern.jit.table_calls import failures
 from colkern.kernels import slot_values as slots
+from colkern.kernels.row_values import LEFT
 from colkern.layouts import Role, layout
 
 ALWAYS = "True"
@@ -230,21 +235,43 @@ def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -
     return Value(Record(kinds, tuple(name for name, _, _ in rows)), tuple(parts))
 
 
+def _moment(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    number = _number(e, path, kind, slot, valid)
+    if not has_moments(kind):
+        return number
+    moment, item = moment_of(kind), e.bind(f"_ck_i8({number.parts[0]})")
+    if moment.check:
+        exception, message = failures(str(kind))[LEFT]
+        e.note_unless(f"not ({moment.check.replace('item', item)})", exception, message)
+        e.stop_if_noted()
+    code = moment.code.replace("item", item)
+    return Value(Element(moment.kind), (e.bind(f"_ck_i8({code})"),))
+
+
+def _bytes(e: Emitter, kind: s.DataType, place: str) -> Value:
+    """The element whose bytes are where a function says: a text may have others than ASCII."""
+    address, size = e.bind_each(place, 2)
+    parts = e.bind(f"_ck_i8({address})"), size
+    if isinstance(kind, s.Utf8 | s.LargeUtf8 | s.Utf8View):
+        return Value(TEXT, (*parts, "False"))
+    return Value(BYTES, parts)
+
+
 def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
-    return Value(BYTES, e.bind_each(e.call(slots.range_at, like, *buffers, slot, valid), 2))
+    return _bytes(e, kind, e.call(slots.range_at, like, *buffers, slot, valid))
 
 
 def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     views, table = e.member(path, Role.VIEWS.value), e.member(path, "table")
     arguments = e.like("i4"), views, e.like("u8"), table, slot, valid
-    return Value(BYTES, e.bind_each(e.call(slots.viewed_at, *arguments), 2))
+    return _bytes(e, kind, e.call(slots.viewed_at, *arguments))
 
 
 def _fixed_binary(e: Emitter, path: Path, kind: s.FixedSizeBinary, slot: str, valid: str) -> Value:
     data, width = e.member(path, Role.DATA.value), f"_ck_u8({kind.byte_width})"
-    return Value(BYTES, e.bind_each(e.call(slots.even_range_at, width, data, slot, valid), 2))
+    return _bytes(e, kind, e.call(slots.even_range_at, width, data, slot, valid))
 
 
 def _elements(path: Path, kind: s.DataType) -> Column:
@@ -282,10 +309,10 @@ _READERS: dict[type[s.DataType], Reader] = {
     s.Int: _number,
     s.FloatingPoint: _float,
     s.Decimal: _decimal,
-    s.Date: _number,
-    s.Time: _number,
-    s.Timestamp: _number,
-    s.Duration: _number,
+    s.Date: _moment,
+    s.Time: _moment,
+    s.Timestamp: _moment,
+    s.Duration: _moment,
     s.Interval: _interval,
     s.FixedSizeBinary: _fixed_binary,
     s.Binary: _binary,

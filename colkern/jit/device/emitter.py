@@ -9,16 +9,29 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from colkern.cuda import row_functions
 from colkern.cuda.compiler import device_function, primitive
 from colkern.errors import CompileError
-from colkern.jit.device.kinds import Integer, Kind, Literal, Nullable, Path, Record, is_plain
+from colkern.jit.device.kinds import (
+    BOOL,
+    INTEGER,
+    NOTHING,
+    Integer,
+    Kind,
+    Literal,
+    Nullable,
+    Number,
+    Path,
+    Record,
+    is_plain,
+)
 from colkern.kernels import slot_values
 
 
@@ -48,7 +61,7 @@ class Like:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all functions of a kernel share: `literals`, an address; `errors`, an array.
+    """What all functions of a kernel share: `literals` and `arena`, addresses; `errors`, an array.
 
     Args:
         name: Which.
@@ -63,7 +76,7 @@ class Built:
 
     Args:
         row: The node.
-        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.building.tree`.
+        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.device.tree`.
     """
 
     row: int
@@ -92,6 +105,7 @@ class Program:
 
     Args:
         checked: Whether indices and nulls are checked.
+        thread_bytes: The room that each thread has for values that methods make; 0 for none.
         by_row: Whether each thread goes over rows, and its errors are those of a row. Then what the
             user's functions raise is noted, too, and ends them.
         error_model: Numba's: `python` if a division by zero raises, else `numpy`.
@@ -101,6 +115,7 @@ class Program:
     """
 
     checked: bool
+    thread_bytes: int = 0
     by_row: bool = False
     error_model: str = "numpy"
     literals: bytearray = field(default_factory=bytearray)
@@ -112,11 +127,13 @@ class Program:
         """Whether nulls that are used as values are noted, and what does not fit."""
         return self.checked or self.by_row
 
-    def place(self, exception: type[Exception], text: str) -> int:
-        """The number, from 1 on, that stands for what went wrong."""
-        if (exception, text) not in self.places:
-            self.places.append((exception, text))
-        return self.places.index((exception, text)) + 1
+    def place(self, *found: tuple[type[Exception], str]) -> int:
+        """The number, from 1 on, that stands for what went wrong; of several, that of the first."""
+        for at in range(len(self.places)):
+            if self.places[at : at + len(found)] == list(found):
+                return at + 1
+        self.places += found
+        return len(self.places) - len(found) + 1
 
     def literal(self, value: bytes) -> int:
         """Where a string of the source stands among them."""
@@ -236,6 +253,16 @@ class Emitter:
             self.namespace[name] = device_function(function)
         return f"{name}({', '.join(arguments)})"
 
+    def use(self, function: Callable[..., Any]) -> str:
+        """The name of a body of row functions, of a primitive of theirs, or of what their values are."""
+        row_functions.require_compiler()
+        made = function if isinstance(function, type) else row_functions.body(function)
+        name = f"_ck_row_{function.__name__}"
+        # Bodies that are made for some constants have one name.
+        while self.namespace.setdefault(name, made) is not made:
+            name += "_"
+        return name
+
     def primitive(self, name: str, *arguments: str) -> str:
         """A call of a primitive of `colkern.cuda.primitives`."""
         self.namespace.setdefault(f"_ck_{name}", primitive(name))
@@ -264,15 +291,27 @@ class Emitter:
         address = self.bind(f"{self.need(Shared('literals'))} + _ck_u8({place})")
         return address, str(len(data))
 
+    def arena(self, name: str) -> str:
+        """The arena of the thread, for what a method makes."""
+        if not self.program.thread_bytes:
+            raise self.failure(
+                f"{name} makes values that need memory: give each thread some, as by "
+                f"@ck.cuda_jit(thread_bytes=1024), or use a row function"
+            )
+        return self.need(Shared("arena"))
+
     # Checks
 
     def place(self, exception: type[Exception], message: str) -> str:
         """The arguments of a check: where it notes what, and which note stands for this place."""
+        noted = exception, self._located_text(message)
+        return f"{self.need(Shared('errors'))}, {self.program.place(noted)}"
+
+    def _located_text(self, message: str) -> str:
         path, line = self.where()
         text = f'{self.function.__name__}: {message}\n  File "{path}", line {line}'
-        if source := linecache.getline(path, line).strip():
-            text += f"\n    {source}"
-        return f"{self.need(Shared('errors'))}, {self.program.place(exception, text)}"
+        source = linecache.getline(path, line).strip()
+        return f"{text}\n    {source}" if source else text
 
     def check(self, right: str, exception: type[Exception], message: str) -> None:
         """Have a failed condition raise, where checks are made."""
@@ -287,6 +326,13 @@ class Emitter:
         """
         errors, place = self.place(exception, message).split(", ")
         self.emit(f"if not ({right}) and {errors}[0] == 0: {errors}[0] = {place}")
+
+    def require_done(self, code: str, failures: Mapping[int, tuple[type[Exception], str]]) -> None:
+        """Note what the code of a body stands for, whether checks are made or not; 0 is none."""
+        noted = [(error, self._located_text(text)) for _, (error, text) in sorted(failures.items())]
+        errors, first = self.need(Shared("errors")), self.program.place(*noted)
+        self.emit(f"if {code} != 0 and {errors}[0] == 0: {errors}[0] = {code} + {first - 1}")
+        self.stop_if_noted()
 
     def stop_if_noted(self) -> None:
         """Return if something has been noted, where that ends a function."""
@@ -336,6 +382,19 @@ def integer(value: Value) -> int | None:
     if not isinstance(value.kind, Integer) or value.parts[0].isidentifier():
         return None
     return int(ast.literal_eval(value.parts[0]))
+
+
+def constant(value: Any) -> Value | None:
+    """A constant of the source; None of what is none that kernels know."""
+    if value is None:
+        return Value(NOTHING, ())
+    if isinstance(value, str | bytes):
+        return Value(Literal(value), ())
+    if isinstance(value, bool):
+        return Value(BOOL, (repr(value),))
+    if isinstance(value, int):
+        return Value(INTEGER, (repr(value),))
+    return Value(Number("f8"), (repr(value),)) if isinstance(value, float) else None
 
 
 def items(value: Value) -> list[Value]:

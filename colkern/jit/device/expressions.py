@@ -9,16 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from colkern.jit.device import builders, columns, decimals, strings
+from colkern.jit.device import builders, columns, decimals, methods
 from colkern.jit.device.assignments import Assignments, variables
 from colkern.jit.device.builder_kinds import Builder
-from colkern.jit.device.emitter import Value, items, record
+from colkern.jit.device.emitter import Value, constant, integer, items, record
 from colkern.jit.device.kinds import (
-    INTEGER,
     NOTHING,
     PLAIN,
     UNKNOWN,
-    Bytes,
     Column,
     Decimal,
     Literal,
@@ -29,7 +27,7 @@ from colkern.jit.device.kinds import (
 )
 from colkern.jit.device.syntax import Replaced, calls_something, children, grouped
 
-_NAMELESS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr)
+_NAMELESS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """Expressions with names of their own, which are left alone."""
 
 
@@ -95,12 +93,7 @@ class Expressions(Assignments):
         return Value(PLAIN, (name,))
 
     def _constant(self, node: ast.Constant) -> Value:
-        if isinstance(node.value, str | bytes):
-            return Value(Literal(node.value), ())
-        if node.value is None:
-            return Value(NOTHING, ())
-        is_integer = isinstance(node.value, int) and not isinstance(node.value, bool)
-        return Value(INTEGER if is_integer else PLAIN, (repr(node.value),))
+        return constant(node.value) or Value(PLAIN, (repr(node.value),))
 
     def _tuple(self, node: ast.Tuple) -> Value:
         return record(self.operands(node.elts))
@@ -126,8 +119,8 @@ class Expressions(Assignments):
             return builders.attribute(self, base, node.attr)
         if isinstance(kind, Record) and node.attr in kind.names:
             return items(base)[kind.names.index(node.attr)]
-        if isinstance(kind, Bytes | Literal):
-            raise self.failure(f"a byte string has no {node.attr!r} in a kernel")
+        if methods.is_element(base):
+            return methods.attribute(self, base, node.attr)
         return Value(PLAIN, (f"{grouped(self.plain(base))}.{node.attr}",))
 
     def _subscript(self, node: ast.Subscript) -> Value:
@@ -135,8 +128,10 @@ class Expressions(Assignments):
         kind, key = base.kind, node.slice
         if isinstance(kind, Unknown):
             return Value(UNKNOWN, ("0",))
-        if isinstance(kind, Column | Bytes | Literal) and isinstance(key, ast.Slice):
+        if isinstance(kind, Column) and isinstance(key, ast.Slice):
             return self._part(base, key)
+        if methods.is_element(base) and isinstance(key, ast.Slice):
+            return self._part_of_element(base, key)
         if isinstance(kind, Column):
             index = self.value(key)
             if isinstance(index.kind, Literal):
@@ -144,8 +139,8 @@ class Expressions(Assignments):
             return columns.item(self, base, self.plain(index))
         if isinstance(kind, Row):
             return self._field(base, self.value(key))
-        if isinstance(kind, Bytes | Literal):
-            return strings.byte(self, base, self.text(key))
+        if methods.is_element(base):
+            return methods.call(self, "[]", [base, self.value(key)])
         if isinstance(kind, Record) and isinstance(key, ast.Constant | ast.UnaryOp):
             position: int = ast.literal_eval(key)
             return items(base)[position]
@@ -160,8 +155,16 @@ class Expressions(Assignments):
             None if bound is None or bound.kind == NOTHING else self.plain(bound)
             for bound in bounds
         )
-        made = columns.part if isinstance(base.kind, Column) else strings.part
-        return made(self, base, start, stop)
+        return columns.part(self, base, start, stop)
+
+    def _part_of_element(self, base: Value, key: ast.Slice) -> Value:
+        bounds = [
+            Value(NOTHING, ()) if bound is None else self.value(bound)
+            for bound in (key.lower, key.upper, key.step)
+        ]
+        has_step = bounds[2].kind != NOTHING and integer(bounds[2]) != 1
+        name = "[::]" if has_step else "[:]"
+        return methods.call(self, name, [base, *bounds[: 2 + has_step]])
 
     def _field(self, base: Value, key: Value) -> Value:
         kind = base.kind
@@ -174,6 +177,26 @@ class Expressions(Assignments):
         return columns.field_of_column(self, base, k)
 
     # All else
+
+    def _joinedstr(self, node: ast.JoinedStr) -> Value:
+        found: Value = Value(Literal(""), ())
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                piece = self._formatted(part)
+            else:
+                piece = self.value(part)
+            is_first = isinstance(found.kind, Literal) and found.kind.value == ""
+            found = piece if is_first else methods.call(self, "+", [found, piece])
+        return found
+
+    def _formatted(self, node: ast.FormattedValue) -> Value:
+        value = self.value(node.value)
+        if node.conversion != -1:
+            value = methods.call(self, "repr" if chr(node.conversion) == "r" else "str", [value])
+        specification = self.value(node.format_spec) if node.format_spec else Value(Literal(""), ())
+        if isinstance(specification.kind, Literal) and specification.kind.value == "":
+            return methods.call(self, "str", [value])
+        return methods.call(self, "format", [value, specification])
 
     def _generic(self, node: ast.expr) -> Value:
         if isinstance(node, _NAMELESS):

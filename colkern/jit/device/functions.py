@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from colkern.cuda import adapter
+from colkern.cuda import adapter, row_functions
 from colkern.errors import CompileError
 from colkern.generated import function_of_tree
 from colkern.jit.device.assignments import variables
@@ -22,10 +22,12 @@ from colkern.jit.device.emitter import (
     Program,
     Shared,
     Value,
+    constant,
     name_of,
 )
-from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Integer, Kind, Literal, Path
+from colkern.jit.device.kinds import NOTHING, PLAIN, Column, Integer, Kind, Path
 from colkern.jit.device.statements import Statements, Translated, translate
+from colkern.kernels.primitives import set_word
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,14 @@ def call(
     caller: Statements,
     function: types.FunctionType,
     values: list[Value],
-    names: list[str | None],
+    named: dict[str, Value],
 ) -> Value:
     """A call of a user's function within another one's code.
 
     Raises:
         CompileError: If the arguments do not fit, or the function does not compile.
     """
-    given = _bound(caller, function, values, names)
+    given = _bound(caller, function, values, named)
     # Within the function, each array that it is handed is one of its own.
     origins: dict[str, Path] = {}
     kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
@@ -99,33 +101,24 @@ def _bound(
     caller: Statements,
     function: types.FunctionType,
     values: list[Value],
-    names: list[str | None],
+    named: dict[str, Value],
 ) -> dict[str, Value]:
     """The values by the names of the parameters."""
-    positional = [v for v, name in zip(values, names, strict=True) if name is None]
-    named = {name: v for v, name in zip(values, names, strict=True) if name is not None}
     signature = inspect.signature(function)
     try:
-        bound = signature.bind(*positional, **named)
+        bound = signature.bind(*values, **named)
     except TypeError as error:
         raise caller.failure(f"{function.__name__}: {error}") from None
     given = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in given:
-            given[name] = _constant(caller, function, name, parameter.default)
+            default = constant(parameter.default)
+            if default is None:
+                raise caller.failure(
+                    f"{function.__name__}: the default of {name} is no number, string or None"
+                )
+            given[name] = default
     return {name: given[name] for name in signature.parameters}
-
-
-def _constant(caller: Statements, function: types.FunctionType, name: str, value: Any) -> Value:
-    if value is None:
-        return Value(NOTHING, ())
-    if isinstance(value, str | bytes):
-        return Value(Literal(value), ())
-    if isinstance(value, bool | float):
-        return Value(PLAIN, (repr(value),))
-    if isinstance(value, int):
-        return Value(INTEGER, (repr(value),))
-    raise caller.failure(f"{function.__name__}: the default of {name} is no number, string or None")
 
 
 def _rooted(name: str, kind: Kind, origins: dict[str, Path]) -> Kind:
@@ -268,9 +261,29 @@ def prelude_of(
             prelude.append(f"{name} = _ck_cuda.local.array(1, {name}_type)")
         elif need == Shared("errors") and program.by_row:
             prelude.append(f"{name} = _ck_cuda.local.array(1, _ck_i8)")
+        elif need == Shared("arena"):
+            taken[need] = f"{name}s"
+            namespace |= {"_ck_set_word": row_functions.body(set_word)}
+            prelude += [
+                f"{name} = {name}s + _ck_i8({_THREAD}) * {program.thread_bytes}",
+                f"_ck_set_word({name} + 8, {name} + {program.thread_bytes})",
+                EMPTY_ARENA,
+            ]
         else:
             taken[need] = name
     return prelude, taken
+
+
+_THREAD = (
+    "((_ck_cuda.blockIdx.z * _ck_cuda.gridDim.y + _ck_cuda.blockIdx.y) * _ck_cuda.gridDim.x"
+    " + _ck_cuda.blockIdx.x) * (_ck_cuda.blockDim.x * _ck_cuda.blockDim.y * _ck_cuda.blockDim.z)"
+    " + (_ck_cuda.threadIdx.z * _ck_cuda.blockDim.y + _ck_cuda.threadIdx.y) * _ck_cuda.blockDim.x"
+    " + _ck_cuda.threadIdx.x"
+)
+"""The number of a thread in its grid."""
+
+EMPTY_ARENA = "_ck_set_word(_ck_arena, _ck_arena + 16)"
+"""The statement that gives the room of a thread's arena back."""
 
 
 def _whole_column(name: str, kind: Column, used: set[str], needs: dict[Need, str]) -> list[str]:

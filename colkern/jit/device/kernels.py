@@ -57,8 +57,7 @@ class CudaKernel:
         function: The plain Python function.
         checked: Whether indices and nulls are checked; if None, in the simulator alone, and wherever
             CK_CHECKED says so.
-        by_row: Whether each thread goes over rows and keeps an account of its own of what goes wrong
-            in them; see `Program`. A launch does not look at it.
+        thread_bytes: The room that each thread has for values that methods make.
     """
 
     __qualname__: str
@@ -67,15 +66,15 @@ class CudaKernel:
         self,
         function: types.FunctionType,
         checked: bool | None,
+        thread_bytes: int,
         options: dict[str, Any],
-        by_row: bool = False,
     ) -> None:
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__ = self.__qualname__ = function.__name__
         self.__wrapped__ = function
         self.function = function
         self.checked = checked
-        self.by_row = by_row
+        self.thread_bytes = thread_bytes
         self._options = options
         self._made: dict[tuple[Types, bool], _Specialisation] = {}
         self._last: tuple[Types, bool, _Specialisation | None] = ((), False, None)
@@ -124,21 +123,10 @@ class CudaKernel:
             if need == Shared("errors"):
                 signature.append(("i8", True))
             else:
-                counts = ("length", "null_count")
-                signature.append(("i8" if need.name in counts else "u8", False))
+                signed = ("length", "null_count", "arena")
+                signature.append(("i8" if need.name in signed else "u8", False))
         with explained(self.name):
             return adapter.ptx(made.function, signature, capability)
-
-    def noted(self, arguments: Sequence[Any], number: int) -> tuple[type[Exception], str]:
-        """What a number stands for that a thread has noted: an exception, and its text.
-
-        Args:
-            arguments: Those of the launch.
-            number: What it noted.
-        """
-        made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
-        exception, text = made.program.places[number - 1]
-        return exception, text
 
     def _is_checked(self) -> bool:
         from colkern.cuda import adapter
@@ -152,7 +140,7 @@ class CudaKernel:
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             common_device,
-            errors_array,
+            made_for,
             needed,
             raise_noted,
             read_arrays,
@@ -182,14 +170,15 @@ class CudaKernel:
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
             require_readable(read)
-            errors = errors_array(device) if Shared("errors") in made.needs else None
-            numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
+            count = int(np.prod(blocks) * np.prod(threads))
+            kept = made_for(made.needs, made.program, count, device)
+            numbers = needed(made.needs, columns, kept, made.program, made.literals, device)
             stream = adapter.stream(device.ordinal, memory.current_stream())
             arguments = (*given.values(), *numbers)
             with explained(self.name):
                 adapter.launch(made.kernel, blocks, threads, stream, arguments, *shared)
-            if errors is not None:
-                raise_noted(errors, made.program)
+            if Shared("errors") in kept:
+                raise_noted(kept[Shared("errors")], made.program)
 
     def _specialised(self, kinds: Types, checked: bool) -> _Specialisation:
         last_kinds, last_checked, made = self._last
@@ -206,7 +195,7 @@ class CudaKernel:
         from colkern.jit.device.emitter import Program
         from colkern.jit.device.functions import kernel_function
 
-        program = Program(checked, self.by_row)
+        program = Program(checked, self.thread_bytes)
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
         function, needs = kernel_function(program, self.function, given)
@@ -265,7 +254,7 @@ def cuda_jit(function: Callable[..., None], /) -> CudaKernel: ...
 
 @overload
 def cuda_jit(
-    *, boundscheck: bool | None = None, **options: Any
+    *, boundscheck: bool | None = None, thread_bytes: int = 0, **options: Any
 ) -> Callable[[Callable[..., None]], CudaKernel]: ...
 
 
@@ -274,14 +263,15 @@ def cuda_jit(
     /,
     *,
     boundscheck: bool | None = None,
+    thread_bytes: int = 0,
     **options: Any,
 ) -> Any:
     """Make a CUDA kernel that takes Arrow columns and record batches, beside what `cuda.jit` takes.
 
     Columns are read as on the CPU: `len(col)`, `col[i]` (None for null), `col[a:b]`, `for x in col`,
     `col.is_valid(i)`, `col.value(i)`, `col.null_count`; `batch.price`, `row["price"]`; lists are columns,
-    strings are byte strings, decimals have `+`, `-`, `*` and comparisons. Functions that the kernel
-    calls may take columns and what is read from them, too::
+    texts, byte strings, dates and times have the methods of Python's, decimals `+`, `-`, `*` and
+    comparisons. Functions that the kernel calls may take columns and what is read from them, too::
 
         from numba import cuda
 
@@ -302,19 +292,27 @@ def cuda_jit(
         boundscheck: Whether to check indices, and that nulls are not used as values. A checked launch
             waits for its end and raises what was found; a wrong read gives a null meanwhile. If not
             said: with `debug=True`, with CK_CHECKED=1 in the environment, and in Numba's simulator.
+            What a method raises, such as `int(text)`, is always found and waited for.
+        thread_bytes: The bytes of device memory that each thread of a launch has for what methods make,
+            such as `text.upper()`; a multiple of 8. Nothing of it is freed before the thread's end. With
+            0, such methods are a CompileError.
         options: Handed on to the compiler's `cuda.jit`.
 
     Launches raise:
         CompileError: If a column is used in a way that has no compiled form; names the line.
+        MemoryError: If methods make more than a thread has room for.
         UnsupportedError: If a column is not in device memory; names the argument.
         InvalidArrowError: If a position in a column leads outside its memory.
         IndexError, TypeError, ValueError, OverflowError: What checks found; names the line.
     """
 
+    if thread_bytes < 0 or thread_bytes % 8:
+        raise ValueError(f"thread_bytes: expected a multiple of 8, got {thread_bytes}")
+
     def made(function: Callable[..., None]) -> CudaKernel:
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
         checked = True if boundscheck is None and options.get("debug") else boundscheck
-        return CudaKernel(function, checked, options)
+        return CudaKernel(function, checked, thread_bytes, options)
 
     return made if function is None else made(function)

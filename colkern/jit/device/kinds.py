@@ -12,6 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from colkern import schema as s
+from colkern.kernels.row_values import Bytes, Text
+from colkern.rows import kinds as k
+from colkern.rows.kinds import Kind as RowKind
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,11 @@ class Literal(Kind):
     value: str | bytes
 
     @property
+    def element(self) -> Element:
+        """The kind that its value has."""
+        return TEXT if isinstance(self.value, str) else BYTES
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """All is known."""
         return ()
@@ -129,18 +137,24 @@ class Literal(Kind):
 
 
 @dataclass(frozen=True)
-class Bytes(Kind):
-    """A byte string."""
+class Element(Kind):
+    """A value of a kind of row functions that has methods: a text, a byte string, a date or time.
+
+    Args:
+        of: The kind.
+    """
+
+    of: RowKind
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Where its bytes are."""
-        return ("address", "length")
+        """What it is made of: a text as `colkern.kernels.row_values` has it, a number of a date."""
+        return {k.TEXT: Text._fields, k.BYTES: Bytes._fields}.get(self.of, ("",))
 
     @property
     def words(self) -> str:
         """The kind in words."""
-        return "a byte string"
+        return f"a {self.of}"
 
 
 @dataclass(frozen=True)
@@ -287,7 +301,8 @@ UNKNOWN = Unknown()
 NOTHING = Nothing()
 INTEGER = Integer()
 UNSIGNED = Number("u8")
-BYTES = Bytes()
+TEXT = Element(k.TEXT)
+BYTES = Element(k.BYTES)
 BOOL = Number("?")
 
 
@@ -337,8 +352,9 @@ def _joined_with_none(a: Kind, b: Kind) -> Kind:
 def _joined_in_order(a: Kind, b: Kind) -> Kind | None:
     if is_plain(a) and is_plain(b):
         return PLAIN
-    if isinstance(a, Bytes | Literal) and isinstance(b, Literal):
-        return BYTES
+    if isinstance(a, Element | Literal) and isinstance(b, Literal):
+        made = a if isinstance(a, Element) else a.element
+        return made if made == b.element else None
     if isinstance(a, Decimal) and isinstance(b, Integer):
         return a
     if isinstance(a, Decimal) and isinstance(b, Decimal):
@@ -363,6 +379,8 @@ def zeros(kind: Kind) -> tuple[str, ...]:
         return ("False", *zeros(kind.inner))
     if isinstance(kind, Record):
         return tuple(zero for inner in kind.kinds for zero in zeros(inner))
+    if isinstance(kind, Element):
+        return ("_ck_zero_i8", "_ck_zero_i8", "True")[: len(kind.parts)]
     return tuple("0" if part in ("", "length") else "_ck_zero" for part in kind.parts)
 
 

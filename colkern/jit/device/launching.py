@@ -77,18 +77,20 @@ def _buffers(array: Array) -> list[Any]:
 def needed(
     needs: list[Need],
     columns: dict[str, Array | RecordBatch],
-    errors: Any,
+    shared: dict[Need, Any],
     program: Program,
     literals: dict[Device, tuple[Any, np.uint64]],
     device: Device,
 ) -> list[Any]:
-    """The values of what a kernel takes after its own arguments."""
+    """The values of what a kernel takes after its own arguments; `shared` has what a launch makes."""
     found: list[Any] = []
     for need in needs:
         if isinstance(need, Member):
             found.append(number_of(columns[need.path.root], need.path.steps, need.name))
         elif need == Shared("errors"):
-            found.append(errors)
+            found.append(shared[need])
+        elif need == Shared("arena"):
+            found.append(np.int64(target_of(device).address(shared[need])))
         else:
             found.append(_literals_address(program, literals, device))
     return found
@@ -107,9 +109,19 @@ def _literals_address(
     return literals[device][1]
 
 
-def errors_array(device: Device) -> Any:
-    """Where checks note what they find: int64[1], 0 for nothing."""
-    return target_of(device).allocate(1, np.int64)
+def made_for(needs: list[Need], program: Program, threads: int, device: Device) -> dict[Need, Any]:
+    """What a launch of so many threads makes, and has to keep.
+
+    Where checks note what they find: int64[1], 0 for nothing. The arenas: int64[].
+    """
+    target = target_of(device)
+    made: dict[Need, Any] = {}
+    if Shared("errors") in needs:
+        made[Shared("errors")] = target.allocate(1, np.int64)
+    if Shared("arena") in needs:
+        words = threads * program.thread_bytes // 8
+        made[Shared("arena")] = target.output(words, np.int64)
+    return made
 
 
 def raise_noted(errors: Any, program: Program) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from colkern.cuda import adapter
-from colkern.jit.building.tree import CHANGED
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Built, Emitter, Value
-from colkern.kernels import byte_strings
+from colkern.jit.device.tree import CHANGED
+from colkern.kernels import slot_values
 
 
 def kind_of(out: Value) -> Builder:
@@ -114,4 +114,5 @@ def copy(e: Emitter, out: Value, name: str, place: str, source: tuple[str, str],
     address, length = source
     given = f"{length} if {room} else 0"
     target = _address(e, out, name, place, 1)
-    e.emit(e.call(byte_strings.write_bytes, e.like("u1"), e.like("u8"), target, address, given))
+    likes = e.like("u1"), e.like("u8")
+    e.emit(e.call(slot_values.write_bytes, *likes, target, f"_ck_u8({address})", given))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
-from colkern.jit.device import decimals, strings
+from colkern.jit.device import decimals, methods
 from colkern.jit.device.conversions import converted, truth
 from colkern.jit.device.emitter import Value, integer, items
 from colkern.jit.device.expressions import Expressions
@@ -34,7 +34,15 @@ _SIGNS: dict[type[ast.cmpop], str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "~"}
 _WHOLE = (
     ast.Add,
     ast.Sub,
@@ -126,8 +134,8 @@ class Operators(Expressions):
         return f"({valid[0]} and {equal})" if valid else equal
 
     def _of_values(self, sign: str, left: Value, right: Value) -> str:
-        if strings.is_string(left) or strings.is_string(right):
-            return strings.compared(self, sign, left, right).parts[0]
+        if methods.is_element(left) or methods.is_element(right):
+            return methods.call(self, sign, [left, right]).parts[0]
         if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
             return decimals.compared(self, sign, left, right)
         if isinstance(left.kind, Record) and isinstance(right.kind, Record) and sign == "==":
@@ -142,8 +150,8 @@ class Operators(Expressions):
             equal = [self._are_equal(item, each) for each in items(container)]
             return f"({' or '.join(equal)})" if equal else "False"
         container = self.inner(container)
-        if strings.is_string(container):
-            return strings.contains(self, container, self.inner(item)).parts[0]
+        if methods.is_element(container):
+            return methods.call(self, "in", [item, container]).parts[0]
         return f"({self.plain(item)} in {self.plain(container)})"
 
     def _boolop(self, node: ast.BoolOp) -> Value:
@@ -219,6 +227,8 @@ class Operators(Expressions):
         if isinstance(node.op, ast.Not):
             return Value(PLAIN, (negated(self.truth(node.operand)),))
         value = self.inner(self.value(node.operand))
+        if methods.is_element(value):
+            return methods.call(self, _UNARY[type(node.op)], [value])
         if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
             return decimals.negated(self, value)
         found = self._rebuilt(node, [value])
@@ -234,9 +244,11 @@ class Operators(Expressions):
         """`left op right`."""
         if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
             return Value(UNKNOWN, ("0",))
+        if methods.is_element(left) or methods.is_element(right):
+            return methods.call(self, _BINARY.get(type(node.op), "operator"), [left, right])
         if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
-            sign = _ARITHMETIC.get(type(node.op))
-            if sign is None:
+            sign = _BINARY.get(type(node.op))
+            if sign not in ("+", "-", "*"):
                 raise self.failure(
                     "decimals have +, - and * in a kernel; float(d) for other operations"
                 )

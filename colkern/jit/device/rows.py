@@ -15,7 +15,6 @@ from colkern.cuda import adapter, memory
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.tree import Tree
 from colkern.jit.device.building_kernels import (
     NOTHING_RAISED,
     PLACE_BITS,
@@ -26,7 +25,14 @@ from colkern.jit.device.building_kernels import (
 from colkern.jit.device.built_arrays import built_array
 from colkern.jit.device.emitter import Built, Need
 from colkern.jit.device.kernels import Types, explained, type_of
-from colkern.jit.device.launching import common_device, needed, read_arrays, require_readable
+from colkern.jit.device.launching import (
+    common_device,
+    made_for,
+    needed,
+    read_arrays,
+    require_readable,
+)
+from colkern.jit.device.tree import Tree
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 from colkern.targets import target_of
@@ -38,8 +44,8 @@ def rows_on_device(
     arguments: tuple[Any, ...],
     returns: s.DataType,
     device: Device,
-) -> tuple[Array, Any]:
-    """What `colkern.jit.building.rows.rows_and_offsets` gives, in the memory of a device.
+) -> Array:
+    """What `build_rows` gives, in the memory of a device.
 
     Args:
         function: The user's function.
@@ -134,8 +140,8 @@ class RowsCall:
     threads: int
     start: Callable[[RowKernel, tuple[Any, ...]], None]
 
-    def run(self) -> tuple[Array, Any]:
-        """The array, and where the values of each row stand."""
+    def run(self) -> Array:
+        """The array."""
         tree, target = self.tree, target_of(self.device)
         starts = target.allocate(tree.counters * (self.count + 1), np.int64)
         lines = starts.reshape(tree.counters, self.count + 1)
@@ -145,13 +151,14 @@ class RowsCall:
             target.accumulate(line)
         tree.allocate(lines[:, -1].tolist(), null_counts, target.allocate)
         self._launch(self.kernels.write, starts, 0)
-        return built_array(tree.parts[0], target), lines[0]
+        return built_array(tree.parts[0], target)
 
     def _launch(self, kernel: RowKernel, starts: Any, counts: int) -> list[int]:
         """Run a kernel, and raise what was raised; the sums of what it counts."""
         target = target_of(self.device)
         partials = target.allocate((1 + counts) * self.threads, np.int64)
-        numbers = [self._number(kernel, need) for need in kernel.needs]
+        shared = made_for(kernel.needs, kernel.program, self.threads, self.device)
+        numbers = [self._number(kernel, need, shared) for need in kernel.needs]
         self.start(kernel, (np.int64(self.count), *self.others, starts, partials, *numbers))
         lines = partials.reshape(1 + counts, self.threads)
         # Together, as each transfer is waited for.
@@ -161,11 +168,13 @@ class RowsCall:
         self._raise(kernel, totals[0])
         return totals[1:]
 
-    def _number(self, kernel: RowKernel, need: Need) -> Any:
+    def _number(self, kernel: RowKernel, need: Need, shared: dict[Need, Any]) -> Any:
         if isinstance(need, Built):
             array = getattr(self.tree.parts[need.row], need.name)
             return np.uint64(0 if array is None else target_of(self.device).address(array))
-        (number,) = needed([need], self.columns, None, kernel.program, kernel.literals, self.device)
+        (number,) = needed(
+            [need], self.columns, shared, kernel.program, kernel.literals, self.device
+        )
         return number
 
     def _raise(self, kernel: RowKernel, raised: int) -> None:

@@ -14,17 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern import schema as s
-from colkern.jit.device import columns, elements, raising, strings
+from colkern.jit.device import columns, elements, methods, raising
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.calls import Calls
 from colkern.jit.device.conversions import converted
 from colkern.jit.device.emitter import Need, Program, Shared, Value, items
 from colkern.jit.device.kinds import (
-    BYTES,
     PLAIN,
     UNKNOWN,
-    Bytes,
     Column,
+    Element,
     Kind,
     Literal,
     Nothing,
@@ -40,7 +39,7 @@ from colkern.jit.device.syntax import calls_something
 
 _MOST_PASSES = 20
 
-CallMaker = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
+CallMaker = Callable[["Statements", types.FunctionType, list[Value], dict[str, Value]], Value]
 
 
 @dataclass(frozen=True)
@@ -169,10 +168,10 @@ class Statements(Calls):
                 self.emit(f"{', '.join(variables(name, settled))} = {', '.join(parts)}")
 
     def call_function(
-        self, function: types.FunctionType, values: list[Value], names: list[str | None]
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
     ) -> Value:
         """A call of a function of the user's own."""
-        return self._calls(self, function, values, names)
+        return self._calls(self, function, values, named)
 
     def _statements(self, body: list[ast.stmt]) -> None:
         for node in body:
@@ -346,7 +345,7 @@ class Statements(Calls):
     def _refuse_views(self, target: ast.expr) -> None:
         if isinstance(target, ast.Subscript | ast.Attribute):
             kind = self.inner(self.value(target.value)).kind
-            if isinstance(kind, Column | Row | Bytes):
+            if isinstance(kind, Column | Row | Element):
                 raise self.failure(
                     f"{kind.words} cannot be written to: Arrow columns are immutable. Write to an array"
                 )
@@ -434,7 +433,7 @@ class Statements(Calls):
                     else self._zipped(found)
                 )
             if any(each is not None for each in inner):
-                raise self.failure("zip goes over columns and byte strings alone, or over neither")
+                raise self.failure("zip goes over columns and texts alone, or over neither")
             return None
         if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant):
             return None
@@ -442,7 +441,7 @@ class Statements(Calls):
             return None
         with self.within([]) as block:
             value = self.inner(self.value(node))
-        if not isinstance(value.kind, Column | Bytes | Literal | Unknown):
+        if not isinstance(value.kind, Column | Element | Literal | Unknown):
             return None
         self.block += block
         return self._of_view(value)
@@ -450,12 +449,10 @@ class Statements(Calls):
     def _of_view(self, value: Value) -> _Elements:
         if isinstance(value.kind, Unknown):
             return _Elements("0", lambda _: Value(UNKNOWN, ("0",)))
-        if isinstance(value.kind, Literal):
-            value = Value(BYTES, strings.as_bytes(self, value))
+        value = methods.as_element(self, value)
         value = Value(value.kind, tuple(self._copied(part) for part in value.parts))
-        if isinstance(value.kind, Bytes):
-            return _Elements(value.parts[1], lambda k: strings.byte_of_slot(self, value, k))
-
+        if isinstance(value.kind, Element):
+            return _Elements(*methods.iterated(self, value))
         if isinstance(value.kind, Column) and isinstance(value.kind.data_type, s.RunEndEncoded):
             return self._of_runs(value, value.kind.path, value.kind.data_type)
 

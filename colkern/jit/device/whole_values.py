@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from colkern import schema as s
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.device import columns, elements, nesting
+from colkern.jit.device import columns, elements, methods, nesting
 from colkern.jit.device.appending import append_items
 from colkern.jit.device.emitter import Emitter, Value, items
-from colkern.jit.device.kinds import Column, Record, Row
+from colkern.jit.device.kinds import Column, Element, Record, Row
 from colkern.jit.device.nodes import child, kind_of
+from colkern.rows.kinds import Container
 
 Append = Callable[[Emitter, Value, Value], None]
 
@@ -32,6 +33,9 @@ def _append_list(e: Emitter, out: Value, value: Value, append: Append) -> bool:
     values = child(out, 0)
     if isinstance(value.kind, Column):
         _each(e, value, lambda item: append(e, values, item))
+    elif isinstance(value.kind, Element) and isinstance(value.kind.of, Container):
+        count, item = methods.iterated(e, value)
+        e.repeated(count, lambda position: append(e, values, item(position)))
     elif not append_items(e, values, value):
         return False
     nesting.end_list(e, out)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,10 @@ from colkern.generated import function_of_text
 from colkern.jit.elements import memory
 from colkern.jit.elements.conversions import as_text, listed_bytes, listed_texts
 from colkern.jit.elements.types import ElementType
+from colkern.jit.table_calls import Called, called
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import constant_kind, find
+from colkern.rows.calls import constant_kind
 from colkern.rows.kinds import Kind
 from colkern.rows.table import call_of
 from colkern.rows.values import Value
@@ -119,50 +119,38 @@ def adapter(
         operands: What the method is called with.
         named: Of these, those that are called by name.
     """
-    values = [_value(one.code, one.type) for one in operands]
-    by_name = {word: _value(one.code, one.type) for word, one in named.items()}
-    if None in values or None in by_name.values():
-        return None
-    found = find(name, values, by_name)  # type: ignore[arg-type]
-    if found is None or found[2]:
-        return None
-    row, arguments, _ = found
-    body: Any = row.method.body
-    pairs = list(zip(arguments, row.parameters, strict=True))
-    if row.method.made:
-        body = body(*(value.constant for value, one in pairs if one.is_constant))
-        pairs = [(value, one) for value, one in pairs if not one.is_constant]
-    taken = [(value, getattr(one.kind, "id", "")) for value, one in pairs]
-    types_of = {one.code: one.type for one in (*operands, *named.values())}
-    source, namespace = _Source(name, body, row.method.check, row.result({})).text(
-        parameters, [pair for pair in taken if pair[0].kind != k.NONE], types_of
+    found = called(
+        name,
+        [_value(one.code, one.type) for one in operands],
+        {word: _value(one.code, one.type) for word, one in named.items()},
     )
+    if found is None or found.bindings:
+        # Lists are Numba's own.
+        return None
+    types_of = {one.code: one.type for one in (*operands, *named.values())}
+    source, namespace = _Source(found).text(parameters, types_of)
     return function_of_text("adapter", source, namespace, f"adapter of {name}")
 
 
 class _Source:
     """The source of an adapter."""
 
-    def __init__(self, name: str, body: Any, check: str, result: Kind) -> None:
-        self.name = name
-        self.body = body
-        self.check = check
-        self.result = result
+    def __init__(self, of: Called) -> None:
+        self.name = of.name
+        self.body = of.body
+        self.check = of.check
+        self.taken = of.arguments
+        self.result = of.result
         self.sources: list[str] = []
         self.makes = False
 
-    def text(
-        self,
-        parameters: str,
-        taken: Sequence[tuple[Value, str]],
-        types_of: Mapping[str, Any],
-    ) -> tuple[str, dict[str, Any]]:
+    def text(self, parameters: str, types_of: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The source, and what its names stand for."""
         lines: list[str] = []
         codes: list[str] = []
         lists: list[str] = []
         sizes: list[str] = []
-        for place, (value, wanted) in enumerate(taken):
+        for place, (value, wanted) in enumerate(self.taken):
             code = value.code or repr(value.constant)
             operand = types_of.get(value.code)
             if isinstance(operand, types.UnicodeType):
@@ -251,13 +239,3 @@ class _Source:
 
 for _body in (row_values.get_text, row_values.get_bytes):
     NAMESPACE[_body.__name__] = compiled(_body)
-
-
-@cache
-def names_of(owner: str) -> tuple[str, ...]:
-    """The methods and attributes of a kind in the table."""
-    from colkern.rows.table import table
-
-    start = f"{owner}."
-    names = (name for name in table() if name.startswith(start))
-    return tuple(name.removeprefix(start) for name in names if name.count(".") == 1)

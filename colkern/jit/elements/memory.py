@@ -15,7 +15,6 @@ from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from colkern.errors import UnsupportedError
 from colkern.jit.elements.types import (
     ELEMENT_OF,
     OWNER,
@@ -26,6 +25,7 @@ from colkern.jit.elements.types import (
     binary,
     text,
 )
+from colkern.jit.table_calls import failures
 from colkern.kernels import row_values
 from colkern.kernels.row_values import Bytes, Text
 from colkern.rows.kinds import Kind
@@ -242,23 +242,6 @@ MOMENT_MAKERS = {
 
 # Failures
 
-_EXCEPTIONS: dict[int, type[Exception]] = {
-    row_values.ARITHMETIC_ERROR: ArithmeticError,
-    row_values.OVERFLOW_ERROR: OverflowError,
-    row_values.ZERO_DIVISION_ERROR: ZeroDivisionError,
-    row_values.ASSERTION_ERROR: AssertionError,
-    row_values.ATTRIBUTE_ERROR: AttributeError,
-    row_values.LOOKUP_ERROR: LookupError,
-    row_values.INDEX_ERROR: IndexError,
-    row_values.KEY_ERROR: KeyError,
-    row_values.STOP_ITERATION: StopIteration,
-    row_values.TYPE_ERROR: TypeError,
-    row_values.VALUE_ERROR: ValueError,
-    row_values.UNICODE_DECODE_ERROR: ValueError,
-    row_values.UNICODE_ENCODE_ERROR: ValueError,
-}
-"""The exception of each code; those of Unicode need a position that no body gives."""
-
 
 @intrinsic(prefer_literal=True)
 def require_done(typingctx, code, name):
@@ -270,13 +253,10 @@ def require_done(typingctx, code, name):
     def codegen(context, builder, signature, args):
         failed = builder.icmp_signed("!=", args[0], args[0].type(row_values.DONE))
         with builder.if_then(failed, likely=False):
-            for number, error in _EXCEPTIONS.items():
+            for number, (error, message) in failures(said).items():
                 is_it = builder.icmp_signed("==", args[0], args[0].type(number))
                 with builder.if_then(is_it, likely=False):
-                    message = f"{said} raises {error.__name__} for these values"
                     context.call_conv.return_user_exc(builder, error, (message,))
-            message = f"{said} of these values has no compiled form: row functions alone leave it to Python"
-            context.call_conv.return_user_exc(builder, UnsupportedError, (message,))
         return context.get_dummy_value()
 
     return types.void(types.int64, name), codegen

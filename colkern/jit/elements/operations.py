@@ -5,8 +5,6 @@ An adapter is made, and its body compiled, once a function that uses it is compi
 
 from __future__ import annotations
 
-import calendar
-import datetime
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -17,9 +15,10 @@ from numba.extending import overload, overload_attribute, overload_method
 from colkern.cpu.primitives import get_byte
 from colkern.generated import function_of_text
 from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the conversions
-from colkern.jit.elements.adapters import Operand, adapter, names_of
+from colkern.jit.elements.adapters import Operand, adapter
 from colkern.jit.elements.memory import is_element, keep, raw
 from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType, TextType
+from colkern.jit.table_calls import FUNCTIONS, MODULES, is_attribute, names_of
 from colkern.jit.values.optionals import unwrapped
 from colkern.rows.table import table
 
@@ -65,7 +64,7 @@ def overload_of(name: str) -> Callable[..., Any]:
 def _implementation(
     name: str, names: list[str], parameters: str, operands: tuple[Any, ...]
 ) -> Callable[..., Any] | None:
-    if not name.startswith(_MODULES) and not any(map(is_element, operands)):
+    if not name.startswith(MODULES) and not any(map(is_element, operands)):
         return None
     given = [
         Operand(word, kind)
@@ -80,10 +79,6 @@ def _implementation(
             break
         positional.append(one)
     by_name = {one.code: one for one in given[len(positional) :]}
-    if name in ("min", "max") and all(isinstance(kind, MomentType) for kind in operands):
-        sign = "<" if name == "min" else ">"
-        source = f"def adapter({parameters}):\n    return _1 if _1 {sign} _0 else _0\n"
-        return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
     return adapter(name, parameters, positional, by_name)
 
 
@@ -100,44 +95,6 @@ def _any_of(
 
 _OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
 
-_MODULES = ("datetime.", "calendar.")
-"""The functions of these take numbers, and give elements."""
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "neg": operator.neg,
-    "pos": operator.pos,
-    "len": len,
-    "bool": bool,
-    "int": int,
-    "float": float,
-    "ord": ord,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "divmod": divmod,
-    "format": format,
-    "datetime.date": datetime.date,
-    "datetime.datetime": datetime.datetime,
-    "datetime.time": datetime.time,
-    "datetime.timedelta": datetime.timedelta,
-    "calendar.isleap": calendar.isleap,
-    "calendar.monthrange": calendar.monthrange,
-    "calendar.weekday": calendar.weekday,
-}
-"""The operators and functions of the table that elements are operands of."""
-
 
 def _define() -> None:
     for name, function in FUNCTIONS.items():
@@ -146,7 +103,7 @@ def _define() -> None:
     for owner, kind in _OWNERS.items():
         for method in names_of(owner):
             name = f"{owner}.{method}"
-            define = overload_attribute if _is_attribute(owner, method) else overload_method
+            define = overload_attribute if is_attribute(owner, method) else overload_method
             options = (
                 {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
             )
@@ -162,10 +119,6 @@ def adapted() -> set[str]:
     """The names of the table that elements have in compiled loops."""
     methods = {f"{owner}.{name}" for owner in _OWNERS for name in names_of(owner)}
     return {*FUNCTIONS, *methods, "str", "repr", "in", "[]", "[:]", "[::]"}
-
-
-def _is_attribute(owner: str, name: str) -> bool:
-    return not callable(getattr(getattr(datetime, owner, None), name, len))
 
 
 _define()
@@ -219,17 +172,6 @@ def _ol_contains(s, item):
     is_byte = isinstance(item, types.Integer) and not isinstance(_present(s), TextType)
     if not (is_element(s) or is_element(item) or (is_byte and isinstance(s, types.Bytes))):
         return None
-    if is_byte:
-
-        def contains_byte(s, item):
-            if item < 0 or item > 255:
-                raise ValueError("byte must be in range(0, 256)")
-            found = False
-            for byte in s:
-                found |= byte == item
-            return found
-
-        return contains_byte
     return adapter("in", "s, item", [Operand("item", item), Operand("s", s)], {})
 
 

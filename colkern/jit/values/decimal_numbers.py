@@ -14,7 +14,6 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.core.imputils import impl_ret_untracked
 from numba.core.typeconv import Conversion
 from numba.extending import (
     box,
@@ -82,24 +81,12 @@ def decimal_at(typingctx, data, slot, words, scale):
         stored = wanted if found.words > 1 else ir.IntType(narrow)
         items = builder.bitcast(args[0], stored.as_pointer())
         loaded = builder.load(builder.gep(items, [args[1]]), align=min(narrow, _WORD) // 8)
-        return builder.sext(loaded, wanted) if stored.width < wanted.width else loaded
+        return builder.sext(loaded, wanted)
 
     return found(data, types.uint64, words, scale), codegen
 
 
 # Building blocks of LLVM code
-
-
-def whole_words(bits: int) -> int:
-    """The bits of as many words as hold so many."""
-    return -(-bits // _WORD) * _WORD
-
-
-def widened(builder: Any, value: Any, width: int, power: int) -> Any:
-    """A number times ten to a power, in so many bits that it cannot overflow."""
-    wide = ir.IntType(width)
-    value = builder.sext(value, wide) if value.type.width < width else value
-    return builder.mul(value, wide(10**power)) if power else value
 
 
 def _scale_of(kind: Any) -> int:
@@ -111,34 +98,41 @@ def as_integer(builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, DecimalType):
         return value
     if kind.signed:
-        return builder.sext(value, ir.IntType(_WORD)) if value.type.width < _WORD else value
+        return extended(builder, value, _WORD)
     return builder.zext(value, ir.IntType(2 * _WORD))
 
 
+def extended(builder: Any, value: Any, bits: int) -> Any:
+    """A number in whole words that have so many bits at least."""
+    return builder.sext(value, ir.IntType(-(-max(bits, value.type.width) // _WORD) * _WORD))
+
+
+def at_scale(builder: Any, kind: Any, value: Any, scale: int) -> Any:
+    """An operand at a scale that is not smaller than its own, in so many words that it fits."""
+    number = as_integer(builder, kind, value)
+    power = 10 ** (scale - _scale_of(kind))
+    if power == 1:
+        return number
+    wide = extended(builder, number, number.type.width + power.bit_length())
+    return builder.mul(wide, wide.type(power))
+
+
 def _aligned(
-    builder: Any, kinds: Sequence[Any], values: Sequence[Any], spare: int
-) -> tuple[Any, Any, int]:
-    """Two operands at the larger scale, in one width with `spare` bits; and that scale."""
+    builder: Any, kinds: Sequence[Any], values: Sequence[Any], spare: int = 0
+) -> tuple[Any, Any]:
+    """Two operands at the larger scale, in one width with `spare` bits."""
     scale = max(map(_scale_of, kinds))
-    numbers = [as_integer(builder, k, v) for k, v in zip(kinds, values, strict=True)]
-    powers = [scale - _scale_of(kind) for kind in kinds]
-    needed = [
-        number.type.width + (10**power).bit_length()
-        for number, power in zip(numbers, powers, strict=True)
-    ]
-    width = whole_words(max(needed) + spare)
-    left, right = (
-        widened(builder, number, width, power)
-        for number, power in zip(numbers, powers, strict=True)
-    )
-    return left, right, scale
+    numbers = [at_scale(builder, k, v, scale) for k, v in zip(kinds, values, strict=True)]
+    bits = max(number.type.width for number in numbers) + spare
+    left, right = (extended(builder, number, bits) for number in numbers)
+    return left, right
 
 
 def _narrowed(context: Any, builder: Any, value: Any, kind: DecimalType) -> Any:
     """A number in the words of a type; OverflowError if it does not fit."""
     wanted = context.get_value_type(kind)
     if value.type.width <= wanted.width:
-        return builder.sext(value, wanted) if value.type.width < wanted.width else value
+        return extended(builder, value, wanted.width)
     narrow = builder.trunc(value, wanted)
     differs = builder.icmp_signed("!=", builder.sext(narrow, value.type), value)
     with builder.if_then(differs, likely=False):
@@ -147,17 +141,20 @@ def _narrowed(context: Any, builder: Any, value: Any, kind: DecimalType) -> Any:
     return narrow
 
 
+def _absolute(builder: Any, value: Any) -> Any:
+    negative = builder.icmp_signed("<", value, value.type(0))
+    return builder.select(negative, builder.neg(value), value)
+
+
 def _divided(builder: Any, value: Any, power: int) -> tuple[Any, Any]:
     """A number divided by ten to a power, towards zero; and whether something is left over."""
-    zero = value.type(0)
-    negative = builder.icmp_signed("<", value, zero)
-    left = builder.select(negative, builder.neg(value), value)
-    inexact = ir.IntType(1)(0)
+    left, inexact = _absolute(builder, value), ir.IntType(1)(0)
     while power > 0:
         digits = min(power, _DIVISOR_DIGITS)
         left, rest = _divided_by(builder, left, 10**digits)
         inexact = builder.or_(inexact, builder.icmp_unsigned("!=", rest, rest.type(0)))
         power -= digits
+    negative = builder.icmp_signed("<", value, value.type(0))
     return builder.select(negative, builder.neg(left), left), inexact
 
 
@@ -180,23 +177,23 @@ def _divided_by(builder: Any, value: Any, divisor: int) -> tuple[Any, Any]:
 @lower_cast(types.Integer, DecimalType)
 @lower_cast(DecimalType, DecimalType)
 def _cast(context, builder, fromty, toty, value):
-    number = as_integer(builder, fromty, value)
-    power = toty.scale - _scale_of(fromty)
-    width = whole_words(number.type.width + (10**power).bit_length())
-    return _narrowed(context, builder, widened(builder, number, width, power), toty)
+    return _narrowed(context, builder, at_scale(builder, fromty, value, toty.scale), toty)
+
+
+def _words_in(builder: Any, value: Any) -> list[Any]:
+    """The words of a number, the lowest first."""
+    return [
+        builder.trunc(builder.lshr(value, value.type(place)), ir.IntType(_WORD))
+        for place in range(0, value.type.width, _WORD)
+    ]
 
 
 @box(DecimalType)
 def _box(typ, value, c):
-    word = ir.IntType(_WORD)
-    parts = [
-        c.builder.trunc(c.builder.lshr(value, value.type(k * _WORD)), word)
-        for k in range(typ.words)
-    ]
-    numbers = [c.pyapi.long_from_ulonglong(part) for part in parts]
+    numbers = [c.pyapi.long_from_ulonglong(word) for word in _words_in(c.builder, value)]
     words = c.pyapi.tuple_pack(numbers)
     function = c.pyapi.unserialize(c.pyapi.serialize_object(_python_decimal))
-    scale = c.pyapi.long_from_longlong(word(typ.scale))
+    scale = c.pyapi.long_from_longlong(ir.IntType(_WORD)(typ.scale))
     boxed = c.pyapi.call_function_objargs(function, (words, scale))
     for owned in (*numbers, words, function, scale):
         c.pyapi.decref(owned)
@@ -218,18 +215,30 @@ def _are_operands(a: Any, b: Any) -> bool:
     )
 
 
-def _define_comparison(operation: Any, sign: str) -> None:
-    @intrinsic
-    def compared(typingctx, a, b):
-        def codegen(context, builder, signature, args):
-            left, right, _ = _aligned(builder, signature.args, args, 0)
-            return builder.icmp_signed(sign, left, right)
+Emit = Callable[[Any, Sequence[Any], Sequence[Any]], Any]
+"""From LLVM's builder, the types of operands and their values to a number."""
 
-        return types.boolean(a, b), codegen
+
+def _define(operation: Any, returned: Callable[..., types.Type], emit: Emit) -> None:
+    """`operation(a, b)`, where one is a decimal."""
+
+    @intrinsic
+    def computed(typingctx, a, b):
+        found = returned(a, b)
+
+        def codegen(context, builder, signature, args):
+            value = emit(builder, signature.args, args)
+            return _narrowed(context, builder, value, found) if found != types.boolean else value
+
+        return found(a, b), codegen
 
     @overload(operation)
-    def _ol_comparison(a, b):
-        return (lambda a, b: compared(a, b)) if _are_operands(a, b) else None
+    def _ol_operation(a, b):
+        return (lambda a, b: computed(a, b)) if _are_operands(a, b) else None
+
+
+def _compared(sign: str) -> Emit:
+    return lambda builder, kinds, args: builder.icmp_signed(sign, *_aligned(builder, kinds, args))
 
 
 for _operation, _sign in (
@@ -240,56 +249,43 @@ for _operation, _sign in (
     (operator.gt, ">"),
     (operator.ge, ">="),
 ):
-    _define_comparison(_operation, _sign)
+    _define(_operation, lambda a, b: types.boolean, _compared(_sign))
 
 
-def _result_words(a: Any, b: Any) -> int:
-    return max(2, *(kind.words for kind in (a, b) if isinstance(kind, DecimalType)))
+def _result(a: Any, b: Any, scale: int) -> DecimalType:
+    words = max(2, *(kind.words for kind in (a, b) if isinstance(kind, DecimalType)))
+    return DecimalType(words, scale)
 
 
-def _define_sum(operation: Any, name: str) -> None:
-    @intrinsic
-    def combined(typingctx, a, b):
-        found = DecimalType(_result_words(a, b), max(_scale_of(a), _scale_of(b)))
-
-        def codegen(context, builder, signature, args):
-            left, right, _ = _aligned(builder, signature.args, args, 1)
-            return _narrowed(context, builder, getattr(builder, name)(left, right), found)
-
-        return found(a, b), codegen
-
-    @overload(operation)
-    def _ol_sum(a, b):
-        return (lambda a, b: combined(a, b)) if _are_operands(a, b) else None
+def _result_of_sum(a: Any, b: Any) -> DecimalType:
+    return _result(a, b, max(_scale_of(a), _scale_of(b)))
 
 
-for _operation in (operator.add, operator.iadd):
-    _define_sum(_operation, "add")
-for _operation in (operator.sub, operator.isub):
-    _define_sum(_operation, "sub")
+def _sum(builder: Any, kinds: Sequence[Any], args: Sequence[Any]) -> Any:
+    return builder.add(*_aligned(builder, kinds, args, 1))
 
 
-@intrinsic
-def _product(typingctx, a, b):
-    found = DecimalType(_result_words(a, b), _scale_of(a) + _scale_of(b))
-
-    def codegen(context, builder, signature, args):
-        left, right = (as_integer(builder, k, v) for k, v in zip(signature.args, args, strict=True))
-        wide = ir.IntType(left.type.width + right.type.width)
-        product = builder.mul(builder.sext(left, wide), builder.sext(right, wide))
-        return _narrowed(context, builder, product, found)
-
-    return found(a, b), codegen
+def _difference(builder: Any, kinds: Sequence[Any], args: Sequence[Any]) -> Any:
+    return builder.sub(*_aligned(builder, kinds, args, 1))
 
 
-def _define_product(operation: Any) -> None:
-    @overload(operation)
-    def _ol_product(a, b):
-        return (lambda a, b: _product(a, b)) if _are_operands(a, b) else None
+def _result_of_product(a: Any, b: Any) -> DecimalType:
+    return _result(a, b, _scale_of(a) + _scale_of(b))
 
 
-_define_product(operator.mul)
-_define_product(operator.imul)
+def _product(builder: Any, kinds: Sequence[Any], args: Sequence[Any]) -> Any:
+    left, right = (as_integer(builder, k, v) for k, v in zip(kinds, args, strict=True))
+    bits = left.type.width + right.type.width
+    return builder.mul(extended(builder, left, bits), extended(builder, right, bits))
+
+
+for _name, _returned, _emit in (
+    ("add", _result_of_sum, _sum),
+    ("sub", _result_of_sum, _difference),
+    ("mul", _result_of_product, _product),
+):
+    for _operation in (getattr(operator, _name), getattr(operator, f"i{_name}")):
+        _define(_operation, _returned, _emit)
 
 
 def _define_unary(operation: Callable[..., Any], emit: Callable[[Any, Any], Any]) -> None:
@@ -298,7 +294,7 @@ def _define_unary(operation: Callable[..., Any], emit: Callable[[Any, Any], Any]
         found = DecimalType(max(a.words, 2), a.scale)
 
         def codegen(context, builder, signature, args):
-            wide = builder.sext(args[0], ir.IntType(args[0].type.width + _WORD))
+            wide = extended(builder, args[0], args[0].type.width + 1)
             return _narrowed(context, builder, emit(builder, wide), found)
 
         return found(a), codegen
@@ -306,11 +302,6 @@ def _define_unary(operation: Callable[..., Any], emit: Callable[[Any, Any], Any]
     @overload(operation)
     def _ol_unary(a):
         return (lambda a: changed(a)) if isinstance(a, DecimalType) else None
-
-
-def _absolute(builder: Any, value: Any) -> Any:
-    negative = builder.icmp_signed("<", value, value.type(0))
-    return builder.select(negative, builder.neg(value), value)
 
 
 _define_unary(operator.neg, lambda builder, value: builder.neg(value))
@@ -334,17 +325,15 @@ def _ol_bool(a):
 def _rescaled(typingctx, a, scale):
     if not isinstance(scale, types.IntegerLiteral):
         raise TypingError("rescale: the scale must be a literal, as it is part of the type")
-    power = scale.literal_value - a.scale
-    found = DecimalType(max(a.words, 2) if power > 0 else a.words, scale.literal_value)
+    wanted = scale.literal_value
+    found = DecimalType(max(a.words, 2) if wanted > a.scale else a.words, wanted)
 
     def codegen(context, builder, signature, args):
-        if power >= 0:
-            width = whole_words(args[0].type.width + (10**power).bit_length())
-            wide = widened(builder, args[0], width, power)
-            return _narrowed(context, builder, wide, found)
-        quotient, inexact = _divided(builder, args[0], -power)
+        if wanted >= a.scale:
+            return _narrowed(context, builder, at_scale(builder, a, args[0], wanted), found)
+        quotient, inexact = _divided(builder, args[0], a.scale - wanted)
         with builder.if_then(inexact, likely=False):
-            message = f"rescale: digits behind a scale of {found.scale} would be lost"
+            message = f"rescale: digits behind a scale of {wanted} would be lost"
             context.call_conv.return_user_exc(builder, ValueError, (message,))
         return quotient
 
@@ -362,20 +351,22 @@ def _ol_scale(a):
     return lambda a: scale
 
 
-@intrinsic
-def _words(typingctx, a):
-    found = types.UniTuple(types.uint64, a.words)
+def _define_words(count_of: Callable[[DecimalType], int], emit: Callable[[Any, Any], Any]) -> Any:
+    """A function from a decimal to the words of a number."""
 
-    def codegen(context, builder, signature, args):
-        word = ir.IntType(_WORD)
-        parts = [
-            builder.trunc(builder.lshr(args[0], args[0].type(k * _WORD)), word)
-            for k in range(a.words)
-        ]
-        made = context.make_tuple(builder, found, parts)
-        return impl_ret_untracked(context, builder, found, made)
+    @intrinsic
+    def words(typingctx, a):
+        found = types.UniTuple(types.uint64, count_of(a))
 
-    return found(a), codegen
+        def codegen(context, builder, signature, args):
+            return context.make_tuple(builder, found, _words_in(builder, emit(builder, args[0])))
+
+        return found(a), codegen
+
+    return words
+
+
+_words = _define_words(lambda a: a.words, lambda builder, value: value)
 
 
 @overload_attribute(DecimalType, "words")
@@ -383,22 +374,11 @@ def _ol_words(a):
     return lambda a: _words(a)
 
 
-@intrinsic
-def _magnitude(typingctx, a):
-    """The four words of the absolute value."""
-    found = types.UniTuple(types.uint64, 4)
-
-    def codegen(context, builder, signature, args):
-        word, wide = ir.IntType(_WORD), ir.IntType(4 * _WORD)
-        value = _absolute(builder, args[0])
-        value = builder.zext(value, wide) if value.type.width < wide.width else value
-        parts = [builder.trunc(builder.lshr(value, wide(k * _WORD)), word) for k in range(4)]
-        made = context.make_tuple(builder, found, parts)
-        return impl_ret_untracked(context, builder, found, made)
-
-    return found(a), codegen
+def _four_words(builder: Any, value: Any) -> Any:
+    return builder.zext(_absolute(builder, value), ir.IntType(4 * _WORD))
 
 
+_magnitude = _define_words(lambda a: 4, _four_words)
 _nearest_float = compiled(decimal_floats.nearest_float)
 
 
@@ -420,12 +400,10 @@ def _ol_float(a):
 @intrinsic
 def _truncated(typingctx, a):
     def codegen(context, builder, signature, args):
-        value = args[0]
         if a.scale > 0:
-            value, _ = _divided(builder, value, a.scale)
-        elif a.scale < 0:
-            width = whole_words(value.type.width + (10**-a.scale).bit_length())
-            value = widened(builder, value, width, -a.scale)
+            value, _ = _divided(builder, args[0], a.scale)
+        else:
+            value = at_scale(builder, a, args[0], 0)
         return _narrowed(context, builder, value, DecimalType(1, 0))
 
     return types.int64(a), codegen

@@ -34,18 +34,3 @@ def _ol_is_none(value):
     if isinstance(value, types.Optional):
         return lambda value: value is None
     return lambda value: False
-
-
-def field_of(value: Any, k: Any) -> Any:
-    """Field `k`, a literal, of a tuple that is not None; None where there is never a tuple."""
-    raise NotImplementedError
-
-
-@overload(field_of, prefer_literal=True)
-def _ol_field_of(value, k):
-    place = k.literal_value
-    if isinstance(value, types.NoneType):
-        return lambda value, k: None
-    if isinstance(value, types.Optional):
-        return lambda value, k: unwrapped(value)[place]
-    return lambda value, k: value[place]

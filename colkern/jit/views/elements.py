@@ -17,8 +17,10 @@ from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
+from colkern.jit import stored_elements
 from colkern.jit.elements.memory import MOMENT_MAKERS, element, require_done
 from colkern.jit.elements.types import MOMENTS, binary, text
+from colkern.jit.stored_elements import has_moments, moment_of
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.views.column_types import (
     ELEMENTS,
@@ -39,8 +41,6 @@ from colkern.jit.views.columns import (
 from colkern.kernels import row_values, runs, slot_values
 from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
-from colkern.rows.columns import Reader
-from colkern.rows.columns import reader_of as reader_of_rows
 
 
 @register_jitable
@@ -175,34 +175,28 @@ def _numbers(column: ColumnType) -> Element:
     return Element(from_dtype(layout(column.data_type).spec(Role.DATA).dtype), _item)
 
 
-@ELEMENTS.of(s.Date, s.Time, s.Timestamp, s.Duration)
+@ELEMENTS.of(*stored_elements.MOMENTS)
 def _moments(column: ColumnType) -> Element:
-    if getattr(column.data_type, "timezone", None):
+    if not has_moments(column.data_type):
         return _numbers(column)
-    # How row functions read a slot, and which slots they have no value for.
-    reader = reader_of_rows(column.data_type)
-    assert isinstance(reader, Reader)
-    code, check = (
-        text.format(n="items").replace("i8(items[i])", "item")
-        for text in (reader.code, reader.check)
-    )
+    moment = moment_of(column.data_type)
     lines = ["def moment(column, slot):", "    item = int64(item_at(column, slot))"]
-    if check:
+    if moment.check:
         lines += [
-            f"    if {check}:",
+            f"    if {moment.check}:",
             f"        require_done(int64(LEFT), {str(column.data_type)!r})",
         ]
-    source = "\n".join([*lines, f"    return new_moment({code})", ""])
+    source = "\n".join([*lines, f"    return new_moment({moment.code})", ""])
     namespace = {
         "__name__": __name__,
         "int64": int64,
         "item_at": item_at,
         "require_done": require_done,
         "LEFT": row_values.LEFT,
-        "new_moment": MOMENT_MAKERS[reader.kind],
+        "new_moment": MOMENT_MAKERS[moment.kind],
     }
     read = function_of_text("moment", source, namespace, f"element of {column.data_type}")
-    return Element(MOMENTS[reader.kind], read)
+    return Element(MOMENTS[moment.kind], read)
 
 
 _float_of_half = compiled(slot_values.float_of_half)
@@ -256,57 +250,48 @@ def _intervals(column: ColumnType) -> Element:
     return _INTERVALS[column.data_type.unit]
 
 
-@ELEMENTS.of(s.Utf8, s.LargeUtf8)
-def _texts(column: ColumnType) -> Element:
-    def text_of_column(column, slot):
-        at = column._ck_offset + slot
-        start = int64(column._ck_offsets[at])
-        size = int64(column._ck_offsets[at + uint64(1)]) - start
-        address = int64(address_in(column._ck_bytes)) + start
-        return element(Text(address, size, column._ck_ascii != 0))
-
-    return Element(text, text_of_column)
+_TEXTS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 
 
-@ELEMENTS.of(s.Binary, s.LargeBinary)
+@register_jitable
+def _text(column, address, size):
+    return element(Text(address, size, column._ck_ascii != 0))
+
+
+@register_jitable
+def _byte_string(column, address, size):
+    return element(Bytes(address, size))
+
+
+@ELEMENTS.of(s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
 def _byte_strings(column: ColumnType) -> Element:
+    is_text = isinstance(column.data_type, _TEXTS)
+    made = _text if is_text else _byte_string
+
     def byte_string(column, slot):
         at = column._ck_offset + slot
         start = int64(column._ck_offsets[at])
         size = int64(column._ck_offsets[at + uint64(1)]) - start
-        return element(Bytes(int64(address_in(column._ck_bytes)) + start, size))
+        return made(column, int64(address_in(column._ck_bytes)) + start, size)
 
-    return Element(binary, byte_string)
-
-
-@register_jitable
-def _viewed_address(column, word, size):
-    """Where the bytes of a view stand that begins at a word."""
-    if size <= VIEW_INLINE_BYTES:
-        return int64(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)))
-    base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-    return int64(base + uint64(column._ck_views[word + uint64(3)]))
+    return Element(text if is_text else binary, byte_string)
 
 
-@ELEMENTS.of(s.Utf8View)
-def _viewed_texts(column: ColumnType) -> Element:
-    def viewed_text(column, slot):
-        word = (column._ck_offset + slot) << uint64(2)
-        size = int64(column._ck_views[word])
-        address = _viewed_address(column, word, size)
-        return element(Text(address, size, column._ck_ascii != 0))
-
-    return Element(text, viewed_text)
-
-
-@ELEMENTS.of(s.BinaryView)
+@ELEMENTS.of(s.Utf8View, s.BinaryView)
 def _viewed_byte_strings(column: ColumnType) -> Element:
+    is_text = isinstance(column.data_type, _TEXTS)
+    made = _text if is_text else _byte_string
+
     def viewed_byte_string(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
         size = int64(column._ck_views[word])
-        return element(Bytes(_viewed_address(column, word, size), size))
+        if size <= VIEW_INLINE_BYTES:
+            inline = address_in(column._ck_views) + ((word + uint64(1)) << uint64(2))
+            return made(column, int64(inline), size)
+        base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
+        return made(column, int64(base + uint64(column._ck_views[word + uint64(3)])), size)
 
-    return Element(binary, viewed_byte_string)
+    return Element(text if is_text else binary, viewed_byte_string)
 
 
 @ELEMENTS.of(s.FixedSizeBinary)

@@ -18,6 +18,7 @@ from numpy import uint64
 
 from colkern import schema as s
 from colkern.jit.lowering import Lowering
+from colkern.jit.stored_elements import AS_OTHER, MOMENTS
 from colkern.jit.views.column_types import (
     ColumnType,
     EntriesType,
@@ -38,7 +39,7 @@ from colkern.jit.views.elements import (
 )
 from colkern.jit.views.fields import position_of
 from colkern.jit.views.slots import checks_positions, element_at, slot_of
-from colkern.layouts import LayoutKind, Role, layout
+from colkern.layouts import LayoutKind, layout
 
 Owner = ColumnType | RowType
 
@@ -146,29 +147,11 @@ def _by_position(
 
 # The same memory as another type
 
-_AS_BYTES: dict[type[s.DataType], s.DataType] = {
-    s.Utf8: s.binary(),
-    s.LargeUtf8: s.large_binary(),
-    s.Utf8View: s.binary_view(),
-}
 
-_MOMENTS = (s.Date, s.Time, s.Timestamp, s.Duration)
-
-
-def _as_bytes(data_type: s.DataType) -> s.DataType:
-    return _AS_BYTES[type(data_type)]
-
-
-def _as_integers(data_type: s.DataType) -> s.DataType:
-    """The integers of the layout of a type of dates and times."""
-    return s.int32() if layout(data_type).spec(Role.DATA).dtype.itemsize == 4 else s.int64()
-
-
-def _as_other(
-    name: str, other: Callable[[s.DataType], s.DataType], *kinds: type[s.DataType]
-) -> Method:
+def _as_other(name: str) -> Method:
     """`column.name()`: the same memory, as a column of another type with the same buffers."""
     key = f"column.{name}"
+    kinds, other = AS_OTHER[name]
 
     def resolve(self, column, args, kws):
         if args or kws:
@@ -277,7 +260,7 @@ def _emit_unit(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
 
 COLUMN_ATTRIBUTES = {
     "null_count": Attribute(_any, lambda _: types.int64, _emit_null_count),
-    "unit": Attribute(_columns_of(*_MOMENTS, s.Interval), lambda _: types.unicode_type, _emit_unit),
+    "unit": Attribute(_columns_of(*MOMENTS, s.Interval), lambda _: types.unicode_type, _emit_unit),
     "dictionary": _part(0, _columns_of(s.Dictionary)),
     "run_ends": _part(0, _are_runs),
     "keys": _part(0, _are_entries),
@@ -296,8 +279,7 @@ COLUMN_METHODS = {
     "index": _by_position(
         "index", lambda _: types.int64, lambda _: index_at, _columns_of(s.Dictionary)
     ),
-    "as_bytes": _as_other("as_bytes", _as_bytes, *_AS_BYTES),
-    "as_integers": _as_other("as_integers", _as_integers, *_MOMENTS),
+    **{name: _as_other(name) for name in AS_OTHER},
     "run": _by_position("run", lambda _: types.int64, lambda _: run_of, _are_runs),
     "child": _by_child(
         "column.child", ColumnType, ColumnType.part, emit_child, _columns_of(s.Union)

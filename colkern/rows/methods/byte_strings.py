@@ -61,6 +61,7 @@ _OWN = [
     Method("len", "(bytes) -> int", byte_string_methods.length),
     Method("ord", "(bytes) -> int", byte_string_methods.ord_of),
     Method("[]", "(bytes, int) -> int", byte_string_methods.item),
+    Method("in", "(int, bytes) -> bool", byte_string_methods.has_byte),
     Method(
         "int.from_bytes",
         '(bytes, byteorder: str = "big", signed: bool = False) -> int',

@@ -51,6 +51,9 @@ def _compared(of: str) -> list[Method]:
     return [
         Method(name, f"({of}, {of}) -> bool", f"{{0}} {name} {{1}}")
         for name in ("==", "!=", "<", "<=", ">", ">=")
+    ] + [
+        Method(name, f"({of}, {of}) -> {of}", f"{{1}} if {{1}} {sign} {{0}} else {{0}}")
+        for name, sign in (("min", "<"), ("max", ">"))
     ]
 
 

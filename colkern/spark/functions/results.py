@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -61,14 +61,9 @@ def conformed(
         InvalidArrowError: If the column breaks the rules of Arrow's format.
     """
 
-    # It imports Numba, which the driver may do without.
-    from colkern.jit.row_notes import run_noted
-
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.
-        rows = column
-        if stop - start < column.length:
-            rows = column.slice(start - first, stop - start)
+        rows = column if stop - start == column.length else column.slice(start, stop - start)
         rows.validate(full=True)
         result = cast(rows, field.type)
         result = result if result.type is field.type else retyped(result, field.type)
@@ -76,16 +71,36 @@ def conformed(
         return result
 
     try:
-        checked: Array = run_noted(attempt, function, first, first + column.length, "row")
+        return attempt(0, column.length)
     except ValueError as error:
         kind = InvalidArrowError if isinstance(error, InvalidArrowError) else ValueError
         located = kind(f"{function}: {place} is no {field.type}: {error}")
-        for note in getattr(error, "__notes__", ()):
-            located.add_note(note)
+        row = _first_failing(attempt, column.length)
+        if row is not None:
+            located.add_note(f"{function}: row {first + row}")
         raise located from error
     except UnsupportedError as error:
         raise UnsupportedError(f"{function}: {place}: {error}") from None
-    return checked
+
+
+def _first_failing(attempt: Callable[[int, int], Array], stop: int) -> int | None:
+    """The first row that an attempt fails for, searched by halves; None if none fails by itself."""
+    start = 0
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        if _fails(attempt, start, middle):
+            stop = middle
+        else:
+            start = middle
+    return start if _fails(attempt, start, stop) else None
+
+
+def _fails(attempt: Callable[[int, int], Array], start: int, stop: int) -> bool:
+    try:
+        attempt(start, stop)
+    except ValueError:
+        return True
+    return False
 
 
 def conformed_columns(

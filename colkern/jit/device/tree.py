@@ -1,12 +1,9 @@
-"""The nodes that rows append to: how much was measured for each, and its memory.
-
-Shared by the targets: counts are theirs, int64 arrays of NumPy or of CuPy.
-"""
+"""The nodes that rows append to: how much was measured for each, and its memory."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -14,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.errors import LimitExceededError
-from colkern.jit.building.nodes import Node, NodeKind, child_rows, node_of
+from colkern.jit.building.nodes import ROW, Node, NodeKind, State, child_rows, node_of, wholes
 from colkern.targets import Items
 
 _BYTE = np.dtype(np.uint8)
@@ -87,20 +84,25 @@ class Tree:
         Args:
             counts: int64[counters, rows]
         """
-        expected = [pair for part in self.parts for pair in _expected(part, counts)]
-        differ = [(counts[child.counter] != wanted).any() for child, wanted, _ in expected]
+        pairs = [
+            (counts[self._counter(length)], counts[self._counter(number)] * times, what)
+            for length, number, times, _, what in wholes(self.parts[0].type)
+        ]
+        differ = [(appended != wanted).any() for appended, wanted, _ in pairs]
         # A device is waited for once.
         if not reduce(operator.or_, differ, False):
             return
-        for child, wanted, end in expected:
-            appended = counts[child.counter]
+        for appended, wanted, what in pairs:
             wrong = np.flatnonzero(appended != wanted)
             if wrong.size:
                 row = int(wrong[0])
-                raise ValueError(
-                    f"{self.name}: row {row} has {int(appended[row] - wanted[row])} values of "
-                    f"{child.type} after the last {end}()"
-                )
+                more = int(appended[row] - wanted[row])
+                raise ValueError(f"{self.name}: row {row} has {more} values of {what}")
+
+    def _counter(self, place: int) -> int:
+        """The counter of a number of a builder's state."""
+        row, what = divmod(place, ROW)
+        return self.parts[row].counter + (what == State.USED)
 
     def allocate(
         self,
@@ -137,18 +139,3 @@ class Tree:
                 part.nulls = make(part.length, _BYTE)
             if node.kind is NodeKind.NULL:
                 part.null_count = part.length
-
-
-def _expected(part: Part, counts: Items) -> Iterator[tuple[Part, Items, str]]:
-    """Each node below, how many slots it should have by rows, and what ends those that it has."""
-    kind, length = part.node.kind, counts[part.counter]
-    for child in part.children:
-        if kind is NodeKind.STRUCT:
-            yield child, length, "end_row"
-        elif kind is NodeKind.FIXED_SIZE_LIST:
-            yield child, length * part.node.per_slot, "end_list"
-        elif kind is NodeKind.LIST:
-            yield child, counts[part.counter + 1], "end_list"
-        elif kind is NodeKind.MAP:
-            for entry in child.children:
-                yield entry, counts[part.counter + 1], "end_map"

@@ -1,0 +1,251 @@
+"""What kernels do with texts, byte strings, dates and times: calls of the table's bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from colkern.jit.device.emitter import Emitter, Value, constant, integer, items
+from colkern.jit.device.kinds import (
+    BOOL,
+    BYTES,
+    PLAIN,
+    UNKNOWN,
+    Element,
+    Integer,
+    Kind,
+    Literal,
+    Nothing,
+    Number,
+    Plain,
+    Record,
+    Unknown,
+)
+from colkern.jit.table_calls import FUNCTIONS, Called, called, failures, is_attribute, names_of
+from colkern.kernels import row_values
+from colkern.kernels.primitives import (
+    difference_overflows,
+    get_byte,
+    product_overflows,
+    sum_overflows,
+)
+from colkern.kernels.row_lists import item_place
+from colkern.kernels.text_characters import character_at
+from colkern.rows import kinds as rows
+from colkern.rows.calls import constant_kind
+from colkern.rows.table import call_of
+from colkern.rows.values import Value as RowValue
+
+NO_NAMES: Mapping[str, Value] = {}
+
+_PRIMITIVES = (sum_overflows, difference_overflows, product_overflows)
+"""What checks of the table name."""
+
+_MADE_OF = {rows.TEXT: row_values.Text, rows.BYTES: row_values.Bytes}
+
+
+def is_element(value: Value) -> bool:
+    """Whether the table has methods for a value: it is an element, or a string of the source."""
+    return isinstance(value.kind, Element | Literal)
+
+
+def call(
+    e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
+) -> Value:
+    """What a method of the table gives for values."""
+    given = [e.inner(value) for value in operands]
+    by_name = {word: e.inner(value) for word, value in named.items()}
+    everything = [*given, *by_name.values()]
+    if any(isinstance(value.kind, Unknown) for value in everything):
+        return Value(UNKNOWN, ("0",))
+    if name in FUNCTIONS and all(isinstance(value.kind, Literal) for value in everything):
+        return _of_literals(e, name, given)
+    found = called(
+        name,
+        [_for_rows(e, value) for value in given],
+        {word: _for_rows(e, value) for word, value in by_name.items()},
+    )
+    if found is None:
+        words = ", ".join(value.kind.words for value in everything)
+        raise e.failure(f"{name} of {words} has no compiled form")
+    return _returned(e, found.result, _emitted(e, found))
+
+
+def _of_literals(e: Emitter, name: str, values: Sequence[Value]) -> Value:
+    constants = [value.kind.value for value in values if isinstance(value.kind, Literal)]
+    try:
+        found = constant(FUNCTIONS[name](*constants))
+    except (TypeError, ValueError) as error:
+        raise e.failure(f"{name}: {error}") from None
+    assert found is not None
+    return found
+
+
+def _for_rows(e: Emitter, value: Value) -> RowValue | None:
+    """A value for the search for its row; None if the table has no such kind."""
+    kind = value.kind
+    if isinstance(kind, Nothing):
+        return RowValue(rows.NONE, constant=None)
+    if isinstance(kind, Literal):
+        return RowValue(constant_kind(kind.value), constant=kind.value)
+    if isinstance(kind, Element):
+        return RowValue(kind.of, _made(e, value))
+    number = integer(value)
+    if number is not None:
+        return RowValue(rows.INT, constant=number)
+    if not isinstance(kind, Number | Integer | Plain):
+        return None
+    code = e.bind(value.parts[0])
+    if kind == BOOL:
+        return RowValue(rows.BOOL, code)
+    if isinstance(kind, Number) and kind.code[0] == "f":
+        return RowValue(rows.FLOAT, code)
+    # An operation that floats do not have: they are no integers for a compiler to round.
+    return RowValue(rows.INT, f"_ck_i8({code} | {code})" if kind == PLAIN else f"_ck_i8({code})")
+
+
+def _made(e: Emitter, element: Value) -> str:
+    """The code of an element as bodies take it."""
+    assert isinstance(element.kind, Element)
+    made = _MADE_OF.get(element.kind.of)
+    parts = ", ".join(element.parts)
+    return parts if made is None else f"{e.use(made)}({parts})"
+
+
+def _emitted(e: Emitter, of: Called) -> str:
+    """The name of what a body gives; its failures are noted."""
+    codes = [_operand(e, value, wanted) for value, wanted in of.arguments]
+    if isinstance(of.body, str):
+        if of.check:
+            exception, message = failures(of.name)[row_values.LEFT]
+            e.note_unless(f"not {_expression(e, of.check, codes)}", exception, message)
+            e.stop_if_noted()
+        return e.bind(_expression(e, of.body, codes))
+    form = call_of(of.body)
+    if form.result == "room" or any(form.places):
+        raise e.failure(f"{of.name} has no compiled form in a kernel")
+    leading = [_leading(e, of, name) for name in form.leading]
+    result = text = f"{e.use(of.body)}({', '.join([*leading, *codes])})"
+    if form.fails:
+        result, code = e.bind_each(text, 2)
+        e.require_done(code, failures(of.name))
+    return e.bind(_item(e, of.result, result) if form.result == "place" else result)
+
+
+def _leading(e: Emitter, of: Called, name: str) -> str:
+    if name == "arena":
+        return e.arena(of.name)
+    if name != "item_words":
+        raise e.failure(f"{of.name} has no compiled form in a kernel")
+    return f"_ck_i8({of.bindings['T'].words})"
+
+
+def _item(e: Emitter, kind: rows.Kind, place: str) -> str:
+    """The code of the item of a list at an address."""
+    return f"{e.use(row_values.get_text if kind == rows.TEXT else row_values.get_bytes)}({place})"
+
+
+def _operand(e: Emitter, value: RowValue, wanted: str) -> str:
+    """The name of an operand as a body takes it."""
+    code = value.code
+    if not code and isinstance(value.constant, str | bytes):
+        code = _made(e, as_element(e, Value(Literal(value.constant), ())))
+    elif not code:
+        code = f"_ck_i8({value.constant})" if value.kind == rows.INT else repr(value.constant)
+    if wanted == "float" and value.kind != rows.FLOAT:
+        code = f"_ck_f8({code})"
+    elif wanted == "int" and value.kind == rows.BOOL:
+        code = f"_ck_i8({code})"
+    return e.bind(code)
+
+
+def _expression(e: Emitter, text: str, codes: Sequence[str]) -> str:
+    for primitive in _PRIMITIVES:
+        if primitive.__name__ in text:
+            text = text.replace(primitive.__name__, e.use(primitive))
+    return f"({text.format(*codes)})"
+
+
+def _returned(e: Emitter, kind: rows.Kind, code: str) -> Value:
+    if isinstance(kind, rows.Tuple):
+        each = [_returned(e, item, f"{code}[{n}]") for n, item in enumerate(kind.items)]
+        parts = tuple(part for value in each for part in value.parts)
+        return Value(Record(tuple(value.kind for value in each)), parts)
+    if kind in _NUMBERS:
+        return Value(_NUMBERS[kind], (code,))
+    made = Element(kind)
+    return Value(made, tuple(f"{code}.{name}" if name else code for name in made.parts))
+
+
+_NUMBERS: dict[rows.Kind, Kind] = {
+    rows.BOOL: BOOL,
+    rows.INT: Number("i8"),
+    rows.FLOAT: Number("f8"),
+}
+
+
+def as_element(e: Emitter, value: Value) -> Value:
+    """An element, or a string of the source as one."""
+    value = e.inner(value)
+    if not isinstance(value.kind, Literal):
+        return value
+    kind = value.kind.element
+    address, size = e.literal(value.kind.value)
+    parts = e.bind(f"_ck_i8({address})"), f"_ck_i8({size})", str(value.kind.value.isascii())
+    return Value(kind, parts[: len(kind.parts)])
+
+
+def truth(e: Emitter, value: Value) -> str:
+    """The code of whether an element, or a string of the source, is true."""
+    is_list = isinstance(value.kind, Element) and isinstance(value.kind.of, rows.Container)
+    return call(e, "len" if is_list else "bool", [value]).parts[0] + " != 0" * is_list
+
+
+def attribute(e: Emitter, value: Value, name: str) -> Value:
+    """`value.name`."""
+    owner = _owner(value)
+    if name not in names_of(owner) or not is_attribute(owner, name):
+        raise e.failure(f"{owner} has no {name!r} in a kernel")
+    return call(e, f"{owner}.{name}", [value])
+
+
+def method(
+    e: Emitter, value: Value, name: str, arguments: Sequence[Value], named: Mapping[str, Value]
+) -> Value:
+    """`value.name(…)`."""
+    owner = _owner(value)
+    if name in ("startswith", "endswith") and arguments and isinstance(arguments[0].kind, Record):
+        tests = [
+            call(e, f"{owner}.{name}", [value, part, *arguments[1:]]).parts[0]
+            for part in items(arguments[0])
+        ]
+        return Value(BOOL, (f"({' or '.join(tests) or 'False'})",))
+    return call(e, f"{owner}.{name}", [value, *arguments], named)
+
+
+def iterated(e: Emitter, value: Value) -> tuple[str, Callable[[str], Value]]:
+    """How many items a loop over a text, byte string or list has, and what gives the next one."""
+    count = e.bind(call(e, "len", [value]).parts[0])
+    if value.kind == BYTES:
+        byte = f"{e.use(get_byte)}({value.parts[0]} + _ck_i8({{}}))"
+        return count, lambda k: Value(Number("i8"), (e.bind(byte.format(k)),))
+    kind = value.kind.of if isinstance(value.kind, Element) else None
+    if isinstance(kind, rows.Container):
+        item = kind.items[0]
+        at = f"{e.use(item_place)}(_ck_i8({item.words}), {value.parts[0]}, _ck_i8({{}}))"
+        return count, lambda k: _returned(e, item, e.bind(_item(e, item, at.format(k))))
+    place = e.fresh()
+    e.emit(f"{place} = _ck_i8(0)")
+
+    def character(k: str) -> Value:
+        text = f"{e.use(character_at)}({_made(e, value)}, {place})"
+        found = _returned(e, rows.TEXT, e.bind(text))
+        e.emit(f"{place} += {found.parts[1]}")
+        return found
+
+    return count, character
+
+
+def _owner(value: Value) -> str:
+    kind = value.kind.element if isinstance(value.kind, Literal) else value.kind
+    assert isinstance(kind, Element)
+    return kind.of.name

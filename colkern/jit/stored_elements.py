@@ -1,0 +1,96 @@
+"""How elements stand in columns: dates and times as integers, and columns as those of another type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from colkern import schema as s
+from colkern.layouts import Role, layout
+from colkern.rows import kinds as k
+from colkern.rows.columns import Reader, reader_of
+from colkern.rows.kinds import Kind
+
+MOMENTS = (s.Date, s.Time, s.Timestamp, s.Duration)
+"""The types of dates and times."""
+
+
+def has_moments(data_type: s.DataType) -> bool:
+    """Whether the elements of a type are dates or times; instants of a zone are integers."""
+    return isinstance(data_type, MOMENTS) and not getattr(data_type, "timezone", None)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a slot of dates or times stands for, in terms of its integer `item` (int64).
+
+    Args:
+        kind: The kind of the element.
+        code: The code of its number of days or microseconds.
+        check: The code of whether Python has no such value; empty if it has all.
+    """
+
+    kind: Kind
+    code: str
+    check: str
+
+
+def moment_of(data_type: s.DataType) -> Moment:
+    """How the slots of a type of dates or times are read: as row functions read them."""
+    reader = reader_of(data_type)
+    assert isinstance(reader, Reader)
+    code, check = (
+        text.format(n="items").replace("i8(items[i])", "item")
+        for text in (reader.code, reader.check)
+    )
+    return Moment(reader.kind, code, check)
+
+
+_STORED: dict[Kind, type[s.DataType]] = {
+    k.DATE: s.Date,
+    k.TIME: s.Time,
+    k.DATETIME: s.Timestamp,
+    k.TIMEDELTA: s.Duration,
+}
+"""The types that dates and times of each kind are appended to."""
+
+_UNITS = {"day": (1, 1), "s": (1, 1_000_000), "ms": (1, 1000), "us": (1, 1), "ns": (1000, 1)}
+
+
+def item_scale(kind: Kind, data_type: s.DataType) -> tuple[int, int] | None:
+    """What the number of a date or time is multiplied with, and divided by, for an item of a type.
+
+    None if the type holds no such values.
+    """
+    if (
+        kind not in _STORED
+        or not isinstance(data_type, _STORED[kind])
+        or not has_moments(data_type)
+    ):
+        return None
+    return (86_400_000, 1) if data_type == s.date64() else _UNITS[data_type.unit]  # type: ignore[attr-defined]
+
+
+# The same memory as another type
+
+_AS_BYTES: dict[type[s.DataType], s.DataType] = {
+    s.Utf8: s.binary(),
+    s.LargeUtf8: s.large_binary(),
+    s.Utf8View: s.binary_view(),
+}
+
+
+def _as_bytes(data_type: s.DataType) -> s.DataType:
+    return _AS_BYTES[type(data_type)]
+
+
+def _as_integers(data_type: s.DataType) -> s.DataType:
+    """The integers of the layout of a type of dates and times."""
+    return s.int32() if layout(data_type).spec(Role.DATA).dtype.itemsize == 4 else s.int64()
+
+
+AS_OTHER: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[s.DataType], s.DataType]]] = {
+    "as_bytes": (tuple(_AS_BYTES), _as_bytes),
+    "as_integers": (MOMENTS, _as_integers),
+}
+"""The methods of columns that give the same memory as a column of another type: of which, and as which."""

@@ -1,0 +1,159 @@
+"""Calls of the table of methods by loops and kernels: which body, with what, and what it raises.
+
+`colkern.jit.elements` for the CPU and `colkern.jit.device` for CUDA ask here, so that a method of the table
+(`colkern.rows.table`) has one meaning.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from colkern.errors import UnsupportedError
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.calls import find
+from colkern.rows.kinds import Kind
+from colkern.rows.table import table
+from colkern.rows.values import Value
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "len": len,
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "ord": ord,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "divmod": divmod,
+    "format": format,
+    "datetime.date": datetime.date,
+    "datetime.datetime": datetime.datetime,
+    "datetime.time": datetime.time,
+    "datetime.timedelta": datetime.timedelta,
+    "calendar.isleap": calendar.isleap,
+    "calendar.monthrange": calendar.monthrange,
+    "calendar.weekday": calendar.weekday,
+}
+"""The operators and functions of the table that elements are operands of."""
+
+MODULES = ("datetime.", "calendar.")
+"""The functions of these take numbers, and give elements."""
+
+
+@cache
+def names_of(owner: str) -> tuple[str, ...]:
+    """The methods and attributes of a kind in the table."""
+    start = f"{owner}."
+    names = (name for name in table() if name.startswith(start))
+    return tuple(name.removeprefix(start) for name in names if name.count(".") == 1)
+
+
+def is_attribute(owner: str, name: str) -> bool:
+    """Whether a name of a kind is an attribute, and no method."""
+    return not callable(getattr(getattr(datetime, owner, None), name, len))
+
+
+@dataclass(frozen=True)
+class Called:
+    """The body that does what a method does for some operands.
+
+    Args:
+        name: The method's name in the table.
+        body: A body, or an expression as text.
+        check: As in `colkern.rows.methods`.
+        arguments: What the body takes, each with what it takes it as: the name of a kind, or "".
+        result: The kind of the result.
+        bindings: What the variables of the row stand for.
+    """
+
+    name: str
+    body: Any
+    check: str
+    arguments: tuple[tuple[Value, str], ...]
+    result: Kind
+    bindings: Mapping[str, Kind]
+
+
+def called(
+    name: str, operands: Sequence[Value | None], named: Mapping[str, Value | None]
+) -> Called | None:
+    """The body that does what a method of the table does; None if no row takes the operands.
+
+    Args:
+        name: The method's name in the table.
+        operands: What the method is called with; None for what rows have no kind for.
+        named: What it is called with by name.
+    """
+    if None in operands or None in named.values():
+        return None
+    found = find(name, operands, named)  # type: ignore[arg-type]
+    if found is None:
+        return None
+    row, arguments, bindings = found
+    body: Any = row.method.body
+    pairs = list(zip(arguments, row.parameters, strict=True))
+    if row.method.made:
+        body = body(*(value.constant for value, one in pairs if one.is_constant))
+        pairs = [(value, one) for value, one in pairs if not one.is_constant]
+    taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)
+    given = tuple(pair for pair in taken if pair[0].kind != k.NONE)
+    return Called(name, body, row.method.check, given, row.result(bindings), bindings)
+
+
+# Failures
+
+_EXCEPTIONS: dict[int, type[Exception]] = {
+    row_values.ARITHMETIC_ERROR: ArithmeticError,
+    row_values.OVERFLOW_ERROR: OverflowError,
+    row_values.ZERO_DIVISION_ERROR: ZeroDivisionError,
+    row_values.ASSERTION_ERROR: AssertionError,
+    row_values.ATTRIBUTE_ERROR: AttributeError,
+    row_values.LOOKUP_ERROR: LookupError,
+    row_values.INDEX_ERROR: IndexError,
+    row_values.KEY_ERROR: KeyError,
+    row_values.STOP_ITERATION: StopIteration,
+    row_values.TYPE_ERROR: TypeError,
+    row_values.VALUE_ERROR: ValueError,
+    row_values.UNICODE_DECODE_ERROR: ValueError,
+    row_values.UNICODE_ENCODE_ERROR: ValueError,
+}
+"""The exception of each code; those of Unicode need a position that no body gives."""
+
+
+def failures(name: str) -> dict[int, tuple[type[Exception], str]]:
+    """What each code of a body stands for: an exception, and its text.
+
+    Args:
+        name: What failed.
+    """
+    left = f"{name} of these values has no compiled form: row functions alone leave it to Python"
+    found: dict[int, tuple[type[Exception], str]] = {
+        row_values.LEFT: (UnsupportedError, left),
+        row_values.NO_ROOM: (MemoryError, f"{name} makes more than there is room for"),
+        row_values.OTHER_ERROR: (UnsupportedError, left),
+    }
+    return found | {
+        code: (error, f"{name} raises {error.__name__} for these values")
+        for code, error in _EXCEPTIONS.items()
+    }

@@ -1,0 +1,97 @@
+"""Functions of the standard library that Python computes: the rows that come to one are left.
+
+What they give is known, so the rest of a function compiles. A kind of its own stands for what such a function
+makes and compiled code never looks into, as an `address` of `ipaddress`.
+"""
+
+from __future__ import annotations
+
+from colkern.rows.methods import Method
+
+_RESULTS = {
+    "str": (
+        "address.__str__",
+        "hash.hexdigest",
+        "json.dumps",
+        "template.safe_substitute",
+        "template.substitute",
+        "textwrap.dedent",
+        "textwrap.fill",
+        "textwrap.indent",
+        "textwrap.shorten",
+        "unicodedata.name",
+        "urllib.parse.quote_plus",
+        "urllib.parse.unquote_plus",
+        "urllib.parse.urlencode",
+        "urllib.parse.urljoin",
+        "uuid.hex",
+    ),
+    "bytes": (
+        "base64.b16decode",
+        "base64.b16encode",
+        "base64.b32decode",
+        "base64.b32encode",
+        "base64.b64decode",
+        "base64.b64encode",
+        "base64.standard_b64decode",
+        "base64.standard_b64encode",
+        "base64.urlsafe_b64decode",
+        "base64.urlsafe_b64encode",
+        "gzip.compress",
+        "gzip.decompress",
+        "hash.digest",
+        "uuid.bytes",
+        "zlib.compress",
+        "zlib.decompress",
+    ),
+    "int": (
+        "address.version",
+        "calendar.timegm",
+        "zlib.adler32",
+    ),
+    "float": (
+        "math.cbrt",
+        "math.exp2",
+        "math.gamma",
+        "math.lgamma",
+        "matcher.ratio",
+        "statistics.geometric_mean",
+        "statistics.harmonic_mean",
+        "statistics.pstdev",
+        "statistics.pvariance",
+        "statistics.stdev",
+        "statistics.variance",
+    ),
+    "bool": (
+        "address.is_global",
+        "address.is_loopback",
+        "address.is_multicast",
+        "address.is_private",
+        "address.is_reserved",
+    ),
+    "list[str]": ("difflib.get_close_matches", "shlex.split", "textwrap.wrap"),
+    "dict[str, list[str]]": ("urllib.parse.parse_qs",),
+    "list[tuple[str, str]]": ("urllib.parse.parse_qsl",),
+    "address": ("ipaddress.IPv4Address", "ipaddress.IPv6Address", "ipaddress.ip_address"),
+    "hash": (
+        "hashlib.blake2b",
+        "hashlib.blake2s",
+        "hashlib.md5",
+        "hashlib.new",
+        "hashlib.sha1",
+        "hashlib.sha224",
+        "hashlib.sha256",
+        "hashlib.sha384",
+        "hashlib.sha3_256",
+        "hashlib.sha512",
+    ),
+    "matcher": ("difflib.SequenceMatcher",),
+    "template": ("string.Template",),
+    "uuid": ("uuid.UUID", "uuid.uuid3", "uuid.uuid5"),
+    "None": ("hash.update",),
+}
+"""The functions, and the methods of what they make, by the kind of what they give."""
+
+METHODS = [
+    Method(name, f"(...) -> {kind}", None) for kind, names in _RESULTS.items() for name in names
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import threading
 from collections import Counter
@@ -27,7 +26,7 @@ from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import write_program
-from colkern.rows.inputs import Columns, Inputs, values_of
+from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
@@ -46,7 +45,7 @@ MOST_EXPECTED = 256
 """The bytes of a row's results that there is room for at first, at most."""
 
 
-class Plan:
+class Plan(Replanned):
     """How a function runs over columns of certain types.
 
     Args:
@@ -82,14 +81,11 @@ class Plan:
         self.function = function
         self.title = title or function.__name__
         self._row = f"{self.title}: {row}"
-        self._columns = tuple(columns)
-        self._declared = returns
-        self._with_nulls: Plan | None = None
         self._strict = strict
-        self._wraps = wraps
-        self._nullable = list(nullable)
         definition = definition_of(function)
-        self.inputs = self._inputs(definition, columns, nullable, inner_nulls)
+        inputs = self._inputs(definition, columns, nullable, inner_nulls)
+        given = function, tuple(columns), list(nullable), returns, strict, wraps
+        super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
         values = values_of(definition.parameters, self.inputs)
         program, self.name, self.kind = write_program(wraps, definition, values)
@@ -114,8 +110,6 @@ class Plan:
                 ) from None
         self._definition = definition
         self.program = program
-        for argument in self.arguments:
-            program.sources |= argument.functions
         self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
         self.large = returns is not None and has_large(returns)
         self.natural = type_of(self.kind, self.large)
@@ -149,25 +143,6 @@ class Plan:
     def text(self) -> str:
         """The generated source."""
         return "\n".join([*self.source.program.sources.values(), self.source.text])
-
-    def for_arrays(self, arrays: Sequence[Any]) -> Plan:
-        """This plan, or that which knows of None in lists and structs, if there may be one."""
-        if not self.inputs.lacks_nulls(arrays):
-            return self
-        if self._with_nulls is None:
-            self._with_nulls = self
-            given = (
-                self.function,
-                self._columns,
-                self._nullable,
-                self._declared,
-                self._strict,
-                self._wraps,
-            )
-            with contextlib.suppress(CompileError, UnsupportedError):
-                made = Plan(*given, inner_nulls=True)
-                self._with_nulls = made if made.returns == self.returns else self
-        return self._with_nulls
 
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""

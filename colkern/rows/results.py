@@ -22,7 +22,7 @@ from colkern.kernels import bitmaps
 from colkern.memory import HOST, Buffer, Items
 from colkern.operations import cast, list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
-from colkern.rows.columns import LISTS, type_of
+from colkern.rows.columns import LISTS
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, inner, loaded, of_parts
 from colkern.targets import Target
@@ -313,7 +313,7 @@ class Output:
         return words.copy().view(dtype) if is_float else words.astype(dtype)
 
     def _rescaled(self, numbers: Items, exponents: Items) -> Items:
-        """The numbers of decimals in lists, with the scale of their type, which `checks` has made sure of."""
+        """The numbers of decimals in lists, with the scale that `checks` has made sure of."""
         assert isinstance(self.inside, k.Decimal)
         places = exponents + (self.inside.scale or 0)
         up, down = (10 ** np.clip(sign * places, 0, 18) for sign in (1, -1))

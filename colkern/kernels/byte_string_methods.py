@@ -23,7 +23,6 @@ from colkern.kernels.row_values import (
     Code,
     Text,
     allocate,
-    is_ascii,
 )
 from colkern.kernels.text_building import join_items
 from colkern.kernels.text_parts import BYTE_SPACES, first_not_space, last_not_space
@@ -36,7 +35,7 @@ from colkern.kernels.text_splitting import (
     write_piece,
 )
 from colkern.kernels.text_tests import SPACES, all_of
-from colkern.kernels.text_words import near_word
+from colkern.kernels.text_words import is_ascii, near_word
 
 
 @helper

@@ -52,6 +52,8 @@ class DeviceOutput(Output):
             yield Slots(f"{self.name}_addresses", np.int64)
         yield from super().row_slots()
 
+    in_arena = False
+
     def own_sinks(self) -> list[Sink]:
         """None."""
         return []
@@ -195,6 +197,8 @@ def device_source(plan: Plan) -> DeviceSource:
     output = DeviceOutput(plan.kind)
     output.require_known()
     program = plan.program
+    for argument in plan.arguments:
+        program.sources |= argument.functions
     uses_arena = output.makes or calls_with_arena(program)
     codes = [part for argument in plan.arguments for part in argument.value.parts]
     result = of_parts(plan.kind, tuple(f"x_{n}" for n in range(len(zeros(plan.kind)))))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import TEXT
+from colkern.errors import CompileError, UnsupportedError
 from colkern.memory import Buffer
 from colkern.operations import combine_validity, nulls, require_valid, take
 from colkern.operations.moving import to_host
@@ -41,6 +43,35 @@ class Inputs(Protocol):
 
     def lacks_nulls(self, given: Sequence[Any]) -> bool:
         """Whether there are nulls in lists or structs that the function does not get as None."""
+
+
+class Replanned:
+    """A plan for columns, which is made again once they have None in lists or structs.
+
+    Args:
+        inputs: What the function gets.
+        given: What the plan is made of, but for `inner_nulls`.
+    """
+
+    returns: s.DataType
+
+    def __init__(self, inputs: Inputs, *given: Any) -> None:
+        self.inputs = inputs
+        self._given = given
+        self._with_nulls: Self | None = None
+
+    def for_arrays(self, arrays: Sequence[Any]) -> Self:
+        """This plan, or that which knows of None in lists and structs, if there may be one."""
+        if not self.inputs.lacks_nulls(arrays):
+            return self
+        if self._with_nulls is None:
+            made = self
+            with contextlib.suppress(CompileError, UnsupportedError):
+                knowing = type(self)(*self._given, inner_nulls=True)  # type: ignore[call-arg]
+                made = knowing if knowing.returns == self.returns else self
+            # Not before: another thread would take this plan for the other.
+            self._with_nulls = made
+        return self._with_nulls
 
 
 def values_of(names: Sequence[str], inputs: Inputs) -> dict[str, Value]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Site
 from colkern.rows.folds import Fold, Left, written
 from colkern.rows.front import definition_of
-from colkern.rows.inputs import Columns, Inputs
+from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import as_rows, called_in_python, called_rows
@@ -41,7 +40,7 @@ class Functions:
     finish: Any = None
 
 
-class Reduction:
+class Reduction(Replanned):
     """How a reducer runs over columns of certain types.
 
     Args:
@@ -53,6 +52,9 @@ class Reduction:
         strict: Whether a row that compiled code does not cover is an error.
         wraps: Whether arithmetic is the machine's.
         inner_nulls: As for `Plan`.
+
+    Attributes:
+        returns: The type of the results.
 
     Raises:
         CompileError: If a function has no compiled form, or the state changes its type.
@@ -72,10 +74,10 @@ class Reduction:
     ) -> None:
         self._name = name
         self._functions = functions
-        self._given = name, functions, columns, nullable, returns, strict, wraps
-        self._with_nulls: Reduction | None = None
         parameters = definition_of(functions.update).parameters[1:]
         self._columns = Columns(parameters, columns, nullable, inner_nulls)
+        given = name, functions, columns, nullable, returns, strict, wraps
+        super().__init__(self._columns, *given)
         begun = functions.init()
         kind = _kind_of_states(name, functions, begun, self._columns, wraps)
         self._begun = words_of(kind, begun)
@@ -88,11 +90,7 @@ class Reduction:
         )
         finish = functions.finish or state_itself
         self._finish = _Finish(name, finish, self._states, returns, strict, wraps)
-
-    @property
-    def returns(self) -> s.DataType:
-        """The type of the results."""
-        return self._finish.returns
+        self.returns = self._finish.returns
 
     @property
     def words(self) -> int:
@@ -103,17 +101,6 @@ class Reduction:
         """The generated source."""
         parts = (self._update, self._merge, self._finish)
         return "\n".join(part.text() for part in parts if part)
-
-    def for_arrays(self, arrays: Sequence[Array]) -> Reduction:
-        """This plan, or that which knows of None in lists and structs, if there may be one."""
-        if not self._columns.lacks_nulls(arrays):
-            return self
-        if self._with_nulls is None:
-            self._with_nulls = self
-            with contextlib.suppress(CompileError, UnsupportedError):
-                made = Reduction(*self._given, inner_nulls=True)
-                self._with_nulls = made if made.returns == self.returns else self
-        return self._with_nulls
 
     def run(
         self, arrays: Sequence[Array], length: int, groups: Groups | None = None

@@ -102,7 +102,7 @@ def translate(
         body = made.function_body(definition)
         if settled == (made.found, made.returned):
             return Translated(
-                _with_body(function, body, given), made.namespace, made.needs, made.returned
+                _with_body(definition, body, given), made.namespace, made.needs, made.returned
             )
         known, returned = dict(made.found), made.returned
         settled = (made.found, made.returned)
@@ -121,12 +121,12 @@ def _local_names(definition: Definition) -> set[str]:
 
 
 def _with_body(
-    function: types.FunctionType, body: list[ast.stmt], given: dict[str, Kind]
+    definition: Definition, body: list[ast.stmt], given: dict[str, Kind]
 ) -> ast.FunctionDef:
     names = [name for parameter, kind in given.items() for name in variables(parameter, kind)]
     arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-    made = ast.FunctionDef(function.__name__.replace("<lambda>", "lambda_"), arguments, body, [])
-    return ast.copy_location(made, body[0])
+    name = definition.function.__name__.replace("<lambda>", "lambda_")
+    return ast.copy_location(ast.FunctionDef(name, arguments, body, []), definition.body[0])
 
 
 class Statements(Calls):

@@ -27,6 +27,7 @@ from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import (
     attribute,
     by_operator,
+    checked_loose,
     constant,
     evaluated,
     expression,
@@ -286,8 +287,12 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         if made is not None:
             return made
     arguments, named = _arguments(emitter, node)
-    return call(emitter, table_name(function), arguments, named)
+    made = call(emitter, table_name(function), arguments, named)
+    return checked_loose(emitter, made, *arguments) if function in _KEEPING else made
 
+
+_KEEPING = (abs, round, pow, divmod)
+"""Functions that give an integer for an integer, and a float for a float."""
 
 _OF_CONSTANTS = (
     datetime.timedelta,

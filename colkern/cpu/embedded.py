@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import CompilerPass, PassManager
@@ -81,6 +82,10 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            # What is linked from other libraries is for this one alone: of one call, it is not kept.
+            if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 

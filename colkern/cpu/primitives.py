@@ -23,6 +23,7 @@ from colkern.kernels.intrinsics import (
     Typing,
     Value,
     Values,
+    pointer,
 )
 from colkern.kernels.intrinsics import add as add
 from colkern.kernels.intrinsics import bits_of_float as bits_of_float
@@ -43,6 +44,7 @@ from colkern.kernels.intrinsics import wrapped as wrapped
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 _INDEX = ir.IntType(32)
+_PIECE_OF_BYTES = ir.VectorType(_BYTE, 32)
 
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
@@ -279,9 +281,77 @@ def get_unaligned(typingctx: Typing, address: Type) -> Intrinsic:
     """A 64-bit load that needs no alignment."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
+        return builder.load(pointer(context, builder, args[0], _WORD), align=1)
 
     return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_piece(typingctx: Typing, target: Type, source: Type) -> Intrinsic:
+    """A load and a store of a vector."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        target = pointer(context, builder, args[0], _PIECE_OF_BYTES)
+        builder.store(_piece(context, builder, args[1]), target, align=1)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def range_places(typingctx: Typing, address: Type, first: Type, count: Type) -> Intrinsic:
+    """One comparison of a vector for both ends."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        address, first, count = args
+        distances = builder.sub(_piece(context, builder, address), _all_bytes(builder, first))
+        inside = builder.icmp_unsigned("<", distances, _all_bytes(builder, count))
+        return _places(builder, inside)
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def turn_piece(
+    typingctx: Typing, target: Type, source: Type, first: Type, either: Type
+) -> Intrinsic:
+    """One comparison of a vector for both ends."""
+
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        target, source, first, either = args
+        piece = _piece(context, builder, source)
+        places = builder.sub(
+            builder.or_(piece, _all_bytes(builder, either)), _all_bytes(builder, first)
+        )
+        letters = builder.icmp_unsigned("<", places, _all_bytes(builder, 26))
+        turned = builder.xor(piece, _all_bytes(builder, 32))
+        out = builder.select(letters, turned, piece)
+        builder.store(out, pointer(context, builder, target, _PIECE_OF_BYTES), align=1)
+        return context.get_dummy_value()
+
+    word = types.int64
+    return types.none(word, word, word, word), generate
+
+
+def _piece(context: Target, builder: Builder, address: Value) -> Value:
+    """The 32 bytes at an address."""
+    return builder.load(pointer(context, builder, address, _PIECE_OF_BYTES), align=1)
+
+
+def _places(builder: Builder, found: Value) -> Value:
+    """A bit for each byte that was found, as a word."""
+    return builder.zext(builder.bitcast(found, ir.IntType(32)), _WORD)
+
+
+def _all_bytes(builder: Builder, byte: Value | int) -> Value:
+    """A piece of one byte, the lowest of a word."""
+    if isinstance(byte, int):
+        return ir.Constant(_PIECE_OF_BYTES, [byte] * 32)
+    one = builder.insert_element(
+        ir.Constant(_PIECE_OF_BYTES, ir.Undefined), builder.trunc(byte, _BYTE), _INDEX(0)
+    )
+    places = ir.Constant(ir.VectorType(_INDEX, 32), [0] * 32)
+    return builder.shuffle_vector(one, one, places)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -289,10 +359,8 @@ def character_starts(typingctx: Typing, address: Type) -> Intrinsic:
     """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        kind = ir.VectorType(_BYTE, 32)
-        piece = builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
-        starts = builder.icmp_signed(">", piece, ir.Constant(kind, [-65] * 32))
-        return builder.zext(builder.bitcast(starts, ir.IntType(32)), _WORD)
+        piece = _piece(context, builder, args[0])
+        return _places(builder, builder.icmp_signed(">", piece, _all_bytes(builder, -65)))
 
     return types.uint64(types.uint64), generate
 

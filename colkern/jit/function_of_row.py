@@ -17,6 +17,7 @@ from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.compiling.names import has_all_names
 from colkern.jit.signatures import Parameter, Signature
+from colkern.jit.stored_elements import AS_BYTES
 from colkern.memory import HOST, Device
 from colkern.operations import cast, combine_validity
 from colkern.rows.compiled_rows import (
@@ -33,13 +34,6 @@ from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
-
-
-_BYTES_OF: dict[type[s.DataType], s.DataType] = {
-    s.Utf8: s.binary(),
-    s.LargeUtf8: s.large_binary(),
-    s.Utf8View: s.binary_view(),
-}
 
 
 class FunctionOfRow(ColumnFunction[Counted]):
@@ -129,7 +123,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
     def _read_as(parameter: Parameter, column: s.DataType) -> s.DataType:
         """The type that a column is read as: text is bytes where these are asked for."""
         asked = parameter.type is bytes
-        return _BYTES_OF.get(type(column.storage), column) if asked else column
+        return AS_BYTES.get(type(column.storage), column) if asked else column
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Counted:
         return self._counted(self._row_plan(columns))

@@ -23,6 +23,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.errors import without_addresses
 from colkern.jit.type_texts import parsed_type, parsed_types
+from colkern.rows.columns import RESULTS_OF_HINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,6 @@ class Signature:
         """What results are declared as; the hint `datetime.datetime` itself, as it says no zone."""
         return self.hint if self.hint is datetime.datetime else self.returns
 
-
-RESULTS_OF_HINTS: dict[type, s.DataType] = {
-    bool: s.bool_(),
-    int: s.int64(),
-    float: s.float64(),
-    str: s.utf8(),
-    bytes: s.binary(),
-    datetime.date: s.date32(),
-    datetime.datetime: s.timestamp("us"),
-    datetime.timedelta: s.duration("us"),
-    datetime.time: s.time64("us"),
-}
-"""The types of results by hints that are Python's types."""
 
 _NUMPY: dict[type, s.DataType] = {
     np.bool_: s.bool_(),

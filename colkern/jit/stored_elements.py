@@ -73,15 +73,16 @@ def item_scale(kind: Kind, data_type: s.DataType) -> tuple[int, int] | None:
 
 # The same memory as another type
 
-_AS_BYTES: dict[type[s.DataType], s.DataType] = {
+AS_BYTES: dict[type[s.DataType], s.DataType] = {
     s.Utf8: s.binary(),
     s.LargeUtf8: s.large_binary(),
     s.Utf8View: s.binary_view(),
 }
+"""The types of bytes that have the layout of types of text."""
 
 
 def _as_bytes(data_type: s.DataType) -> s.DataType:
-    return _AS_BYTES[type(data_type)]
+    return AS_BYTES[type(data_type)]
 
 
 def _as_integers(data_type: s.DataType) -> s.DataType:
@@ -90,7 +91,7 @@ def _as_integers(data_type: s.DataType) -> s.DataType:
 
 
 AS_OTHER: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[s.DataType], s.DataType]]] = {
-    "as_bytes": (tuple(_AS_BYTES), _as_bytes),
+    "as_bytes": (tuple(AS_BYTES), _as_bytes),
     "as_integers": (MOMENTS, _as_integers),
 }
 """The methods of columns that give the same memory as a column of another type: of which, and as which."""

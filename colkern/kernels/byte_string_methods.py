@@ -22,7 +22,6 @@ from colkern.kernels.row_values import (
     Bytes,
     Code,
     Text,
-    is_ascii,
 )
 from colkern.kernels.text_building import join_items
 from colkern.kernels.text_parts import BYTE_SPACES, first_not_space, last_not_space
@@ -35,7 +34,7 @@ from colkern.kernels.text_splitting import (
     write_piece,
 )
 from colkern.kernels.text_tests import SPACES, all_of
-from colkern.kernels.text_words import near_word
+from colkern.kernels.text_words import is_ascii, near_word
 
 
 @helper

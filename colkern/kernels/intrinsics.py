@@ -124,9 +124,17 @@ _BYTE = ir.IntType(8)
 _DOUBLE = ir.DoubleType()
 
 
-def _pointer(context: Target, builder: Builder, address: Value, item: ir.Type) -> Value:
-    """An address as a pointer to items; on CUDA, into the memory that all buffers are in."""
+def pointer(context: Target, builder: Builder, address: Value, item: ir.Type) -> Value:
+    """An address as a pointer to items; on CUDA, into the memory that all buffers are in.
+
+    Of a sum, the pointer is a place behind that of the first part: what LLVM needs to see which addresses
+    are beside each other.
+    """
     space = 0 if isinstance(context, CPUContext) else 1
+    if isinstance(address, ir.Instruction) and address.opname == "add":
+        base, distance = address.operands
+        place = builder.gep(builder.inttoptr(base, _BYTE.as_pointer(space)), [distance])
+        return builder.bitcast(place, item.as_pointer(space))
     return builder.inttoptr(address, item.as_pointer(space))
 
 
@@ -135,7 +143,7 @@ def get_byte(typingctx: Typing, address: Type) -> Intrinsic:
     """A load."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.zext(builder.load(_pointer(context, builder, args[0], _BYTE)), _WORD)
+        return builder.zext(builder.load(pointer(context, builder, args[0], _BYTE)), _WORD)
 
     return types.int64(types.int64), generate
 
@@ -145,7 +153,7 @@ def set_byte(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
     """A store."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        place = _pointer(context, builder, args[0], _BYTE)
+        place = pointer(context, builder, args[0], _BYTE)
         builder.store(builder.trunc(args[1], _BYTE), place)
         return context.get_dummy_value()
 
@@ -157,7 +165,7 @@ def get_word(typingctx: Typing, address: Type) -> Intrinsic:
     """An aligned load."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.load(_pointer(context, builder, args[0], _WORD), align=8)
+        return builder.load(pointer(context, builder, args[0], _WORD), align=8)
 
     return types.int64(types.int64), generate
 
@@ -167,7 +175,7 @@ def set_word(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
     """An aligned store."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        builder.store(args[1], _pointer(context, builder, args[0], _WORD), align=8)
+        builder.store(args[1], pointer(context, builder, args[0], _WORD), align=8)
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64), generate
@@ -178,7 +186,7 @@ def set_unaligned(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
     """A store; on CUDA, as many as there are bytes."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        builder.store(args[1], _pointer(context, builder, args[0], _WORD), align=1)
+        builder.store(args[1], pointer(context, builder, args[0], _WORD), align=1)
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64), generate

@@ -264,6 +264,46 @@ def set_unaligned(address: int64, value: int64) -> None:
     ctypes.c_int64.from_address(int(address)).value = int(value)
 
 
+def copy_piece(target: int64, source: int64) -> None:
+    """The 32 bytes at an address = those at another, by words in order where they overlap."""
+    for k in range(int64(0), int64(32), int64(8)):
+        set_unaligned(target + k, get_unaligned(source + k))
+
+
+_ONES = 0x0101010101010101
+_LOW_BITS = 0x7F7F7F7F7F7F7F7F
+
+
+def range_places(address: int64, first: int64, count: int64) -> int64:
+    """Bit `k` = whether byte `k` of the 32 at an address is one of `count` (up to 128) from `first` on."""
+    firsts = wrapped(first * _ONES)
+    places = int64(0)
+    for k in range(int64(0), int64(32), int64(8)):
+        word = get_unaligned(address + k)
+        # Byte by byte, the distance from the first one: below 128, and then below `count`.
+        distance = wrapped((word | ~_LOW_BITS) - (firsts & _LOW_BITS))
+        distance ^= (word ^ ~firsts) & ~_LOW_BITS
+        past = distance | wrapped((distance & _LOW_BITS) + wrapped((128 - count) * _ONES))
+        # The bit of each byte is multiplied to its place among eight.
+        inside = shifted_right(~past, int64(7)) & _ONES
+        places |= shifted_right(wrapped(inside * 0x0102040810204080), int64(56)) << k
+    return places
+
+
+def turn_piece(target: int64, source: int64, first: int64, either: int64) -> None:
+    """The 32 bytes at an address = those at another, with ASCII letters in the other case.
+
+    These are the 26 from `first` on; those that are after the bits of `either` are set, of the same bytes.
+    """
+    for k in range(int64(0), int64(32), int64(8)):
+        word = get_unaligned(source + k)
+        low = (word | wrapped(either * _ONES)) & _LOW_BITS
+        reached = wrapped(low + (128 - first) * _ONES)
+        passed = wrapped(low + (102 - first) * _ONES)
+        letters = reached & ~passed & ~word & ~_LOW_BITS
+        set_unaligned(target + k, word ^ shifted_right(letters, int64(2)))
+
+
 def bits_of_float(value: float64) -> int64:
     """The bits of a float64."""
     return int64(np.float64(value).view(np.int64))
@@ -334,6 +374,9 @@ PRIMITIVES = (
     set_word,
     get_unaligned,
     set_unaligned,
+    copy_piece,
+    range_places,
+    turn_piece,
     bits_of_float,
     float_of_bits,
     wrapped,

@@ -10,7 +10,8 @@ from numpy import int32, int64, uint8, uint64
 from colkern.kernels.arguments import In, Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import load_word
-from colkern.kernels.row_values import Bytes, Text, is_ascii
+from colkern.kernels.row_values import Bytes, Text
+from colkern.kernels.text_words import is_ascii
 from colkern.layouts import VIEW_INLINE_BYTES
 
 

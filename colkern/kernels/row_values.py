@@ -3,7 +3,7 @@
 Every integer is an int64, also an address. A text or byte string is an address and a size, so a part of
 one is another without a copy. What a body makes lies in the row's arena: a piece of memory that is used
 anew for each row. `arena` is the address of two words: where the next allocation begins, and where the
-memory ends.
+memory ends. The first one says also whether the last allocation is a text (`LAST_IS_TEXT`).
 
 A body that can fail returns `(value, code)`: `DONE`, or why there is no value. `LEFT` leaves the row to
 Python: the body does not cover its case. `NO_ROOM` says that the arena is full: the row is run again with
@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_unaligned, get_word, set_byte, set_word
+from colkern.kernels.primitives import get_byte, get_word, set_byte, set_word
 
 Code: TypeAlias = int
 
@@ -40,6 +40,9 @@ UNICODE_ENCODE_ERROR = 15
 OTHER_ERROR = 16
 
 Arena: TypeAlias = int64
+
+LAST_IS_TEXT = 1 << 62
+"""What is added to where the next allocation begins if a text may be continued there: no address has it."""
 
 
 class Text(NamedTuple):
@@ -83,7 +86,7 @@ class Decimal(NamedTuple):
 @helper
 def free_place(arena: Arena) -> int64:
     """Where the next allocation begins, a multiple of 8."""
-    return (get_word(arena) + int64(7)) & int64(-8)
+    return (get_word(arena) + int64(7)) & int64(~(LAST_IS_TEXT | 7))
 
 
 @helper
@@ -102,21 +105,6 @@ def copy(source: int64, target: int64, size: int64) -> None:
     """Copy bytes, one after the other: the target may begin within the source only before it."""
     for k in range(size):
         set_byte(target + k, get_byte(source + k))
-
-
-@helper
-def is_ascii(address: int64, size: int64) -> bool:
-    """Whether bytes are all below 128."""
-    high = int64(0)
-    k = int64(0)
-    while k + 8 <= size:
-        high |= get_unaligned(address + k)
-        k += 8
-    high &= int64(-0x7F7F7F7F7F7F7F80)
-    while k < size:
-        high |= get_byte(address + k) & 128
-        k += 1
-    return high == 0
 
 
 # Items of containers: words of eight bytes.

@@ -19,6 +19,7 @@ from colkern.kernels.primitives import (
 from colkern.kernels.row_lists import item_place, list_size
 from colkern.kernels.row_values import (
     DONE,
+    LAST_IS_TEXT,
     LEFT,
     NO_ROOM,
     TYPE_ERROR,
@@ -33,9 +34,8 @@ from colkern.kernels.text_characters import length, next_position
 from colkern.kernels.text_words import (
     ONES,
     SPILL,
-    all_bytes,
     are_same,
-    first_place,
+    first_hit,
     hits_at,
     near_word,
     write_loosely,
@@ -47,21 +47,25 @@ MARGIN = SPILL + 16
 
 
 @helper
-def end_behind(stop: int64) -> int64:
-    """Where the arena ends if its last text ends at `stop`.
+def text_place(arena: Arena) -> int64:
+    """Where the next text begins, which needs no alignment."""
+    return get_word(arena) & int64(~LAST_IS_TEXT)
 
-    By this, `concat` knows that text: the arena ends at a multiple of 8 behind all that is no text. One
-    of eight texts ends at such a place, and is not known again.
-    """
-    return ((stop + SPILL + 7) & int64(-8)) + (stop & 7)
+
+@helper
+def end_behind(stop: int64) -> int64:
+    """The arena's first word if its last allocation is a text that ends at `stop`."""
+    return (stop + SPILL) | int64(LAST_IS_TEXT)
 
 
 @helper
 def allocate_text(arena: Arena, size: int64) -> int64:
-    """The address of a text to be written by words; 0 if there is no room."""
-    target = allocate(arena, size + MARGIN)
-    if target != 0:
-        set_word(arena, end_behind(target + size))
+    """The address of a text to be written by words, at any place; 0 if there is no room."""
+    target = text_place(arena)
+    stop = target + size
+    if size < 0 or stop > get_word(arena + 8) - MARGIN or stop < target:
+        return int64(0)
+    set_word(arena, end_behind(stop))
     return target
 
 
@@ -74,7 +78,7 @@ def concat(arena: Arena, left: Text, right: Text) -> tuple[Text, Code]:
     size = left.size + right.size
     target = left.address
     stop = target + left.size
-    if target > arena and stop & 7 != 0 and end_behind(stop) == get_word(arena):
+    if end_behind(stop) == get_word(arena):
         if stop + right.size + MARGIN > get_word(arena + 8):
             return Text(arena, int64(0), True), NO_ROOM
         set_word(arena, end_behind(target + size))
@@ -148,20 +152,20 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     """`text.replace(old, new, most)`; of an empty `old`, it is left."""
     if old.size == 0:
         return text, LEFT
-    # Written where the next allocation begins: how long it will be is not known before.
-    target = free_place(arena)
+    # Written where the next text begins: how long it will be is not known before.
+    target = text_place(arena)
     room = get_word(arena + 8) - MARGIN
     place = target
     limit = text.size - old.size + 1
-    head = all_bytes(get_byte(old.address))
-    tail = all_bytes(get_byte(old.address + old.size - 1))
+    head = get_byte(old.address)
+    tail = get_byte(old.address + old.size - 1)
     first = int64(0)
     k = int64(0)
     while k < limit and most != 0:
         hits = hits_at(text.address + k, limit - k, old.size, head, tail)
         while hits != 0 and most != 0:
-            found = k + first_place(hits)
-            hits &= wrapped(hits - 1)
+            found = k + first_hit(hits)
+            hits &= hits - 1
             if found >= first and (
                 old.size <= 2 or are_same(text.address + found, old.address, old.size)
             ):
@@ -173,7 +177,7 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
                 place += gap + new.size
                 first = found + old.size
                 most -= int64(most > 0)
-        k += 8
+        k += SPILL
     if first == 0:
         return text, DONE
     rest = text.size - first
@@ -281,17 +285,17 @@ def center_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[T
 
 @helper
 def zfill(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
-    """`text.zfill(width)`."""
+    """`text.zfill(width)`. Whether a text is long enough already is not asked: it is copied, too."""
     missing = missing_to(text, width)
-    if missing == 0:
-        return text, DONE
     if missing >> 40 != 0:
         return text, LEFT
     size = text.size + missing
     target = allocate_text(arena, size)
     if target == 0:
         return text, NO_ROOM
-    for k in range(int64(0), missing, int64(8)):
+    set_unaligned(target, int64(0x30 * ONES))
+    set_unaligned(target + 8, int64(0x30 * ONES))
+    for k in range(int64(16), missing, int64(8)):
         set_unaligned(target + k, int64(0x30 * ONES))
     write_part(target + missing, text.address, text.size)
     if text.size > 0:

@@ -10,14 +10,21 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     get_byte,
-    get_unaligned,
     set_byte,
     set_word,
     shifted_right,
+    turn_piece,
 )
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate, is_ascii
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
 from colkern.kernels.text_building import allocate_text
-from colkern.kernels.text_words import HIGH_BITS, PAGE, SPILL, bytes_between, near_word
+from colkern.kernels.text_words import (
+    HIGH_BITS,
+    SPILL,
+    bytes_between,
+    is_ascii,
+    near_word,
+    piece_at,
+)
 
 EITHER = 0x2020202020202020
 """The bits that make all ASCII letters lower-case."""
@@ -25,23 +32,20 @@ EITHER = 0x2020202020202020
 
 @helper
 def turned(arena: Arena, text: Text, first: int64, either: int64) -> tuple[Text, Code]:
-    """A text whose letters from `first` on have the other case; `either` says that all have."""
+    """A text whose letters have the other case: those from `first` on once the bits of `either` are set."""
     target = allocate_text(arena, text.size)
     if target == 0:
         return Text(arena, int64(0), True), NO_ROOM
     if not text.ascii and not is_ascii(text.address, text.size):
         return Text(arena, int64(0), True), LEFT
-    if text.size <= SPILL and (text.address & (PAGE - 1)) <= PAGE - SPILL:
-        # The same words however many bytes there are: no branch is guessed wrong.
-        for k in range(int64(0), int64(SPILL), int64(8)):
-            word = get_unaligned(text.address + k)
-            letters = bytes_between(word | either, first, first + 25)
-            set_word(target + k, word ^ shifted_right(letters, int64(2)))
-        return Text(target, text.size, True), DONE
-    for k in range(int64(0), text.size, int64(8)):
-        word = near_word(text.address + k, text.size - k)
-        letters = bytes_between(word | either, first, first + 25)
-        set_word(target + k, word ^ shifted_right(letters, int64(2)))
+    last = text.size - SPILL
+    k = int64(0)
+    while k < last:
+        turn_piece(target + k, text.address + k, first, either)
+        k += SPILL
+    # The same piece however many bytes there are: no branch is guessed wrong.
+    rest = piece_at(text.address + k, text.size - k, target + k)
+    turn_piece(target + k, rest, first, either)
     return Text(target, text.size, True), DONE
 
 
@@ -60,7 +64,7 @@ def lower(arena: Arena, text: Text) -> tuple[Text, Code]:
 @helper
 def swapcase(arena: Arena, text: Text) -> tuple[Text, Code]:
     """`text.swapcase()`."""
-    return turned(arena, text, int64(0x61), int64(EITHER))
+    return turned(arena, text, int64(0x61), int64(0x20))
 
 
 @helper

@@ -15,8 +15,16 @@ from typing import NamedTuple
 from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, trailing_zeros, wrapped
+from colkern.kernels.primitives import (
+    get_byte,
+    get_unaligned,
+    range_places,
+    set_byte,
+    trailing_zeros,
+    wrapped,
+)
 from colkern.kernels.row_values import Text, copy
+from colkern.kernels.text_words import SPILL, first_hit, readable
 
 ONES = 0x0101010101010101
 HIGHS = -0x7F7F7F7F7F7F7F80
@@ -33,6 +41,8 @@ class Run(NamedTuple):
 
     Args:
         low, high, yes, no: The set.
+        ranges: The ASCII characters of the set, or some of them, as up to four ranges: of each, the first
+            character and how many they are. If 0, they are looked at one by one.
         least: How many there must be.
         most: How many there may be.
         behind: How many bytes behind a place they begin.
@@ -43,6 +53,7 @@ class Run(NamedTuple):
     high: int64
     yes: int64
     no: int64
+    ranges: int64
     least: int64
     most: int64
     behind: int64
@@ -120,6 +131,15 @@ def has(text: Text, place: int64, of: Piece) -> bool:
 
 
 @helper
+def members_at(address: int64, ranges: int64) -> int64:
+    """Bit `k` = whether byte `k` of the `SPILL` at an address is in one of the ranges of a `Run`."""
+    places = int64(0)
+    for k in range(int64(0), int64(64), int64(16)):
+        places |= range_places(address, (ranges >> k) & 255, (ranges >> (k + 8)) & 255)
+    return places
+
+
+@helper
 def skip_run(text: Text, place: int64, of: Run) -> int64:
     """The end of a run of characters; `TOO_FEW`; or `UNKNOWN`."""
     low = of.low
@@ -131,6 +151,15 @@ def skip_run(text: Text, place: int64, of: Run) -> int64:
     end = text.address + text.size
     count = int64(0)
     while count < of.most and place < end:
+        if of.ranges != 0:
+            near = readable(place, end - place, int64(SPILL))
+            # A bit is set also for what is behind the piece.
+            others = ~members_at(near, of.ranges) >> (place - near)
+            step = min(first_hit(others), end - place, of.most - count)
+            place += step
+            count += step
+            if place >= end or count >= of.most:
+                break
         byte = get_byte(place)
         if byte < 128:
             if ((low if byte < 64 else high) >> (byte & 63)) & 1 == 0:

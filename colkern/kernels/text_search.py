@@ -6,16 +6,16 @@ from numpy import int64, uint64
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, popcount, wrapped
+from colkern.kernels.primitives import get_byte, popcount
 from colkern.kernels.row_values import DONE, VALUE_ERROR, Code, Text
 from colkern.kernels.text_characters import index_of, length, position_of
 from colkern.kernels.text_comparison import Value
 from colkern.kernels.text_words import (
-    all_bytes,
+    SPILL,
     are_same,
     find_last_part,
     find_part,
-    first_place,
+    first_hit,
     hits_at,
 )
 
@@ -115,8 +115,8 @@ def count(text: Text, part: Text) -> int64:
     if part.size == 0:
         return length(text) + 1
     limit = text.size - part.size + 1
-    head = all_bytes(get_byte(part.address))
-    tail = all_bytes(get_byte(part.address + part.size - 1))
+    head = get_byte(part.address)
+    tail = get_byte(part.address + part.size - 1)
     found = int64(0)
     after = int64(0)
     k = int64(0)
@@ -126,12 +126,12 @@ def count(text: Text, part: Text) -> int64:
             found += int64(popcount(uint64(hits)))
             hits = int64(0)
         while hits != 0:
-            place = k + first_place(hits)
-            hits &= wrapped(hits - 1)
+            place = k + first_hit(hits)
+            hits &= hits - 1
             if place >= after and are_same(text.address + place, part.address, part.size):
                 found += 1
                 after = place + part.size
-        k += 8
+        k += SPILL
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word, set_word, wrapped
+from colkern.kernels.primitives import get_byte, get_word, set_word
 from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_characters import code_at, next_position, position_before
@@ -22,11 +22,11 @@ from colkern.kernels.text_parts import (
     space_at,
 )
 from colkern.kernels.text_words import (
-    all_bytes,
+    SPILL,
     are_same,
     find_last_part,
     find_part,
-    first_place,
+    first_hit,
     hits_at,
 )
 
@@ -85,15 +85,15 @@ def split_by(
         return header, VALUE_ERROR if separator.size == 0 else NO_ROOM
     place = get_word(arena)
     limit = text.size - separator.size + 1
-    head = all_bytes(get_byte(separator.address))
-    tail = all_bytes(get_byte(separator.address + separator.size - 1))
+    head = get_byte(separator.address)
+    tail = get_byte(separator.address + separator.size - 1)
     first = int64(0)
     k = int64(0)
     while k < limit and most != 0:
         hits = hits_at(text.address + k, limit - k, separator.size, head, tail)
         while hits != 0 and most != 0:
-            found = k + first_place(hits)
-            hits &= wrapped(hits - 1)
+            found = k + first_hit(hits)
+            hits &= hits - 1
             if found >= first and (
                 separator.size <= 2
                 or are_same(text.address + found, separator.address, separator.size)
@@ -101,7 +101,7 @@ def split_by(
                 place = write_piece(arena, place, text.address + first, found - first, form)
                 first = found + separator.size
                 most -= int64(most > 0)
-        k += 8
+        k += SPILL
     place = write_piece(arena, place, text.address + first, text.size - first, form)
     return closed(arena, header, place)
 

@@ -11,9 +11,9 @@ from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import shifted_right
 from colkern.kernels.row_values import DONE, LEFT, Code, Text
-from colkern.kernels.row_values import is_ascii as are_bytes_ascii
 from colkern.kernels.text_case import EITHER
 from colkern.kernels.text_words import HIGH_BITS, ONES, bytes_between, equal_bytes, near_word
+from colkern.kernels.text_words import is_ascii as are_bytes_ascii
 
 DIGITS = 1
 LETTERS = 2

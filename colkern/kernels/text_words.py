@@ -1,6 +1,6 @@
 """Eight bytes of a text at a time, as one int64, and what is copied, compared and found by such words.
 
-A mask has the highest bit of each byte that it stands for, and no other.
+A mask of a word has the highest bit of each byte that it stands for, and no other. Pieces are of 32 bytes.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
+    copy_piece,
     get_byte,
     get_unaligned,
-    get_word,
+    range_places,
     set_unaligned,
     shifted_right,
     trailing_zeros,
@@ -23,28 +24,28 @@ LOW_BITS = 0x7F7F7F7F7F7F7F7F
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
 SPILL = 32
-"""So many bytes behind a copy may be overwritten: short parts are copied without a look at their size."""
+"""The bytes of a piece. Behind a copy, so many may be overwritten: it does not look at a short size."""
 
 PAGE = 4096
 """The least size of a page of memory: all of one can be read if a byte of it is part of a text."""
 
 
 @helper
-def near_word(address: int64, count: int64) -> int64:
-    """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them.
+def readable(address: int64, count: int64, size: int64) -> int64:
+    """Where `size` bytes can be read that have the next ones, of which there are `count`, at least 1.
 
-    Of fewer than 8, those behind them are read, too, if they are in the same page, and else the aligned
-    words that they lie in.
+    That is where they begin, but where the last of them is too near to the end of its page. What is behind
+    them is read, too, or what is before them: so there is no branch, guessed wrong at the ends of texts.
     """
-    if (address & (PAGE - 1)) <= PAGE - 8 or count >= 8:
-        # Chosen without a branch, which would be guessed wrong at the ends of texts.
-        return get_unaligned(address) & (
-            int64(-1) if count >= 8 else (int64(1) << ((count & 7) << 3)) - 1
-        )
-    shift = (address & 7) << 3
-    low = shifted_right(get_word(address & -8), shift)
-    high = (get_word((address + count - 1) & -8) << 1) << (63 - shift)
-    return (low | high) & ((int64(1) << (count << 3)) - 1)
+    return min(address, ((address + count - 1) | (PAGE - 1)) - (size - 1))
+
+
+@helper
+def near_word(address: int64, count: int64) -> int64:
+    """The next bytes, at most 8 and at most `count` (at least 1), zeros behind them."""
+    place = readable(address, count, int64(8))
+    word = shifted_right(get_unaligned(place), (address - place) << 3)
+    return word & (int64(-1) if count >= 8 else (int64(1) << ((count & 7) << 3)) - 1)
 
 
 @helper
@@ -79,22 +80,31 @@ def write_loosely(target: int64, source: int64, size: int64, there: int64) -> No
 
 
 @helper
+def piece_at(address: int64, count: int64, room: int64) -> int64:
+    """Where `SPILL` bytes can be read that begin with the next ones, of which there are `count`.
+
+    That is where they are, or `room`, if another page may begin behind them: they are copied there.
+    """
+    place = address if count > 0 else room
+    if (place & (PAGE - 1)) > PAGE - SPILL:
+        write_loosely(room, place, count, count)
+        place = room
+    return place
+
+
+@helper
 def write_part(target: int64, source: int64, size: int64) -> None:
-    """Copy bytes by words: fewer than `SPILL` bytes behind them in the target are overwritten."""
-    if size == 0:
-        return
-    if size <= SPILL and (source & (PAGE - 1)) <= PAGE - SPILL:
-        # The same words however many bytes there are: no branch is guessed wrong.
-        for k in range(int64(0), int64(SPILL), int64(8)):
-            set_unaligned(target + k, get_unaligned(source + k))
-    elif size < 8:
-        set_unaligned(target, near_word(source, size))
-    else:
-        # The last word overlaps the one before it.
-        last = size - 8
-        for k in range(int64(0), last, int64(8)):
-            set_unaligned(target + k, get_unaligned(source + k))
-        set_unaligned(target + last, get_unaligned(source + last))
+    """Copy bytes by pieces: fewer than `SPILL` bytes behind them in the target are overwritten.
+
+    The source may overlap the target, if it begins behind it.
+    """
+    last = size - SPILL
+    k = int64(0)
+    while k < last:
+        copy_piece(target + k, source + k)
+        k += SPILL
+    # The same piece however many bytes there are: no branch is guessed wrong.
+    copy_piece(target + k, piece_at(source + k, size - k, target + k))
 
 
 @helper
@@ -109,23 +119,48 @@ def are_same(left: int64, right: int64, size: int64) -> bool:
 
 
 @helper
-def all_bytes(byte: int64) -> int64:
-    """A word of one byte, eight times."""
-    return wrapped(byte * ONES)
+def low_places(count: int64) -> int64:
+    """A bit for each of `count` places, at least 1, at most `SPILL`."""
+    return (int64(1) << min(count, int64(SPILL))) - 1
+
+
+@helper
+def is_ascii(address: int64, size: int64) -> bool:
+    """Whether bytes are all below 128."""
+    high = int64(0)
+    last = size - SPILL
+    k = int64(0)
+    while k < last:
+        high |= range_places(address + k, int64(128), int64(128))
+        k += SPILL
+    if k < size:
+        place = readable(address + k, size - k, int64(SPILL))
+        places = range_places(place, int64(128), int64(128)) >> (address + k - place)
+        high |= places & low_places(size - k)
+    return high == 0
+
+
+@helper
+def places_of(byte: int64, address: int64, count: int64) -> int64:
+    """Bit `k` = whether byte `k` of the next ones is a certain one: of at most `SPILL`, and of `count`."""
+    place = readable(address, count, int64(SPILL))
+    return (range_places(place, byte, int64(1)) >> (address - place)) & low_places(count)
 
 
 @helper
 def hits_at(address: int64, count: int64, size: int64, head: int64, tail: int64) -> int64:
-    """The mask of where parts of `size` may begin among the next places, at most 8 and at most `count`.
+    """Bit `k` = whether a part of `size` may begin at place `k`, of at most `SPILL` and of `count`.
 
-    Their first byte and their last one fit, of which `head` and `tail` are full.
+    Its first byte and its last one are there.
     """
-    hits = equal_bytes(near_word(address, count), head)
-    if size > 1 and hits != 0:
-        hits &= equal_bytes(near_word(address + size - 1, count), tail)
-    if count < 8:
-        hits &= shifted_right(int64(HIGH_BITS), 64 - (count << 3))
-    return hits
+    hits = places_of(head, address, count)
+    return hits & places_of(tail, address + size - 1, count) if size > 1 else hits
+
+
+@helper
+def first_hit(hits: int64) -> int64:
+    """The place of the lowest bit, of which there is one."""
+    return int64(trailing_zeros(uint64(hits)))
 
 
 @helper
@@ -137,17 +172,17 @@ def find_part(address: int64, first: int64, stop: int64, part: int64, size: int6
     limit = stop - size + 1
     if size == 0:
         return first if first < limit else int64(-1)
-    head = all_bytes(get_byte(part))
-    tail = all_bytes(get_byte(part + size - 1))
+    head = get_byte(part)
+    tail = get_byte(part + size - 1)
     k = first
     while k < limit:
         hits = hits_at(address + k, limit - k, size, head, tail)
         while hits != 0:
-            place = k + first_place(hits)
+            place = k + first_hit(hits)
             if size <= 2 or are_same(address + place, part, size):
                 return place
-            hits &= wrapped(hits - 1)
-        k += 8
+            hits &= hits - 1
+        k += SPILL
     return int64(-1)
 
 

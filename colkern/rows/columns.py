@@ -369,18 +369,20 @@ def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:
     return _READERS[type(storage)](storage)
 
 
-_RESULTS: dict[str, s.DataType] = {
-    "bool": s.bool_(),
-    "int": s.int64(),
-    "float": s.float64(),
-    "str": s.utf8(),
-    "bytes": s.binary(),
-    "date": s.date32(),
-    "datetime": s.timestamp("us"),
-    "time": s.time64("us"),
-    "timedelta": s.duration("us"),
+RESULTS_OF_HINTS: dict[type, s.DataType] = {
+    bool: s.bool_(),
+    int: s.int64(),
+    float: s.float64(),
+    str: s.utf8(),
+    bytes: s.binary(),
+    datetime.date: s.date32(),
+    datetime.datetime: s.timestamp("us"),
+    datetime.timedelta: s.duration("us"),
+    datetime.time: s.time64("us"),
 }
+"""The types of results by hints that are Python's types; a kind has the name of its type."""
 
+_RESULTS = {hint.__name__: data_type for hint, data_type in RESULTS_OF_HINTS.items()}
 
 _LARGE: dict[str, s.DataType] = {"str": s.large_utf8(), "bytes": s.large_binary()}
 

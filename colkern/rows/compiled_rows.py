@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
+from colkern.rows.columns import RESULTS_OF_HINTS
 from colkern.rows.front import Sources, sources_of, take_sources
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
@@ -163,18 +164,7 @@ class Counted:
         self._plan.compile()
 
 
-_OF_HINTS: dict[type, s.DataType] = {
-    bool: s.bool_(),
-    int: s.int64(),
-    float: s.float64(),
-    str: s.utf8(),
-    bytes: s.binary(),
-    datetime.date: s.date32(),
-    datetime.datetime: s.timestamp("us"),
-    datetime.time: s.time64("us"),
-    datetime.timedelta: s.duration("us"),
-    decimal.Decimal: s.decimal128(18, 2),
-}
+_OF_HINTS = {**RESULTS_OF_HINTS, decimal.Decimal: s.decimal128(18, 2)}
 
 
 def representatives(declared: Sequence[s.DataType | type | None]) -> list[tuple[s.DataType, ...]]:

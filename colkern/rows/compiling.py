@@ -58,6 +58,7 @@ BODIES = (
     row_results.put,
     row_results.row_bytes,
     row_results.row_text,
+    row_results.write_at,
     row_dicts.list_of_entries,
     row_lists.list_size,
     row_lists.new_list,

@@ -52,6 +52,8 @@ class DeviceOutput(Output):
             yield Slots(f"{self.name}_addresses", np.int64)
         yield from super().row_slots()
 
+    in_arena = False
+
     def own_sinks(self) -> list[Sink]:
         """None."""
         return []

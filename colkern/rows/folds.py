@@ -24,7 +24,7 @@ from colkern.rows.functions import write_program
 from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
 from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_rows
-from colkern.rows.plan import arena_of_thread, placed_pool
+from colkern.rows.plan import placed_pool, rooms_of_thread
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.states import States, Words
 from colkern.rows.values import loaded, of_parts, stored, zeros
@@ -203,7 +203,7 @@ class Fold:
             Outgrown: If a state is no value of its kind any more.
         """
         left: Left = Counter()
-        arena = arena_of_thread()
+        rooms = rooms_of_thread()
         rows = _Rows(self._inputs, given.values, stop)
         loop = self._loops[groups is not None]
         passed = list(given.passed)
@@ -213,21 +213,21 @@ class Fold:
             passed[-1].flags.writeable = False
         at, behind, count = start, -1, 1
         while True:
-            begin, pool = arena.begin().address, self._pool.ctypes.data
+            begin, pool = rooms.arena.begin().address, self._pool.ctypes.data
             at = loop(
                 at,
                 stop,
                 given.valid,
                 begin,
                 pool,
-                arena.left.address,
+                rooms.left.address,
                 *passed,
                 states.ctypes.data,
             )
             if at >= stop:
                 return left
-            noted = arena.left.taken()
-            if not len(noted) and arena.grow():
+            noted = rooms.left.taken()
+            if not len(noted) and rooms.arena.begin().grow():
                 continue
             site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:

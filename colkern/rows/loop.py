@@ -19,6 +19,7 @@ from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
 from colkern.rows.emitter import Program, Site
 from colkern.rows.kinds import Kind
+from colkern.rows.near_sums import near_sums
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
@@ -222,19 +223,32 @@ def loop_source(
     written = list(output.lines(call.result))
     parameters = [part.name for part in memory]
     no_room = f"status & 255 == {row_values.NO_ROOM}"
-    if sinks:
-        slot = [f"{sink.name}_used = get_word({sink.name} + 8)" for sink in sinks]
+    if sinks or output.in_arena:
+        slot = [f"{sink.name}_used = get_word({sink.name})" for sink in sinks]
+        undo = [f"set_word({sink.name}, {sink.name}_used)" for sink in sinks]
+        kept = []
+        if output.in_arena:
+            slot.append("arena_end = arena_begin")
+            undo.append("set_word(arena, arena_begin)")
+            kept = ["r_sizes[i] = arena_end - arena_begin", "arena_begin = arena_end"]
         slot += [*row, "if status == 0:", "    full = False", *("    " + line for line in written)]
         slot += ["else:", f"    full = {no_room} or not leave(left, i8(i), status)"]
-        undo = [f"set_word({sink.name} + 8, {sink.name}_used)" for sink in sinks]
-        slot += ["if full:", *("    " + line for line in (*undo, "return i8(i)"))]
-        return Source(program, loop_text(call, slot, parameters), output)
+        slot += ["if full:", *("    " + line for line in (*undo, "return i8(i)")), *kept]
+        after = undo if output.in_arena else []
+        return Source(program, loop_text(call, slot, parameters, after=after), output)
     checked = call.leaves or bool(misfits)
     slot = [*row, *written]
     if checked:
         full = f"{no_room} or not leave(left, i8(i), status)"
         slot += [f"if status != 0 and ({full}):", "    return i8(i)"]
-    plain = [] if call.one_by_one else plain_rows([*row, *written], checked)
+    plain = []
+    if not call.one_by_one:
+        near = f"{name}_near"
+        found = near_sums(program.sources[name], near, [""] * len(call.result.parts))
+        if found is not None:
+            program.sources[near] = found[0]
+            row = [line.replace(f"= {name}(", f"= {near}(") for line in row]
+        plain = plain_rows([*row, *written], checked)
     return Source(program, loop_text(call, slot, parameters, plain=plain), output)
 
 

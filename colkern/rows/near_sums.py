@@ -10,6 +10,8 @@ look at what is added: a product of two numbers of at most `FACTOR` is not more 
 check fails, the block's rows are looked at again, so it is enough to know that one did:
 
     bad = bad | (value_0 > REACH) | (value_0 < -REACH)
+
+Without a state, the product of the nearest floats tells.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ STEPS = 1 << 2
 REACH = 1 << 48
 STATE = 1 << 61
 FACTOR = 1 << 24
+PRODUCT = (1 << 63) - (1 << 13)
+"""If the product of the nearest floats is no more, the product of two integers has 64 bits: three times,
+something is rounded, by 2**10 at most."""
 
 _OVERFLOWS: dict[str, type[ast.operator]] = {
     "sum_overflows": ast.Add,
@@ -42,7 +47,7 @@ def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[s
         Its source, and the parts that must be at most `STATE` at the begin of a block.
     """
     carried = list(numbers)
-    while any(carried):
+    while True:
         function = ast.parse(text).body[0]
         assert isinstance(function, ast.FunctionDef)
         writer = _Writer(carried)
@@ -56,7 +61,6 @@ def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[s
             found = [part for part in carried if part]
             return (ast.unparse(function) + "\n", found) if writer.count else None
         carried = kept
-    return None
 
 
 SMALL = -1
@@ -76,6 +80,7 @@ class _Writer(ast.NodeTransformer):
     def __init__(self, carried: Sequence[str]) -> None:
         self.near = [bool(part) for part in carried]
         self.count = 0
+        self._has_sums = any(carried)
         self._checked: set[tuple[type[ast.operator], str, str]] = set()
         self._around: dict[str, int] = {}
 
@@ -136,11 +141,14 @@ class _Writer(ast.NodeTransformer):
         called = getattr(node.func, "id", "")
         if called == "max" and sides[0] == "bad":
             assert isinstance(node.args[1], ast.IfExp)
-            return _expression(f"bad | {ast.unparse(node.args[1].test)}")
+            return _expression(f"bad | ({ast.unparse(node.args[1].test)})")
         operator = _OVERFLOWS.get(called)
         if operator is None:
             return node
         if operator is ast.Mult:
+            self.count += 1
+            if not self._has_sums:
+                return _beyond([f"f8({sides[0]}) * f8({sides[1]})"], PRODUCT)
             self._checked.add((operator, sides[0], sides[1]))
             return _beyond(sides, FACTOR)
         steps = [self._steps(side, self._around) for side in node.args]

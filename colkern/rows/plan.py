@@ -16,8 +16,9 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
 from colkern.errors import CompileError, UnsupportedError
+from colkern.kernels.row_results import HEADER
 from colkern.layouts import Role
-from colkern.memory import EMPTY, HOST, Buffer, Items
+from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
@@ -167,10 +168,10 @@ class Plan(Replanned):
             self._explain(error)
             raise
         output, target = self.source.output, target_of(HOST)
+        for name in parts[0][0]:
+            pieces = [used[name] for used, _ in parts]
+            written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         if self._sinks:
-            for sink in self._sinks:
-                pieces = [used[sink.name] for used, _ in parts]
-                written[sink.name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
             output.spread(written)
         made = output.array(target, written, length, self.natural)
         if null_count:
@@ -226,45 +227,64 @@ class Plan(Replanned):
         written: dict[str, NDArray[Any]],
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
         """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
-        arena = arena_of_thread()
+        rooms = rooms_of_thread()
+        arena = rooms.arena
         sinks = {
-            sink.name: _Room(64 + int(self._bytes_a_row.get(sink.name, 16) * (stop - start)))
-            for sink in self._sinks
+            sink.name: _Room(64 + self._expected(sink.name, stop - start)) for sink in self._sinks
         }
+        made = {**sinks}
+        if self.source.output.in_arena:
+            expected = self._expected("r_data", stop - start)
+            if expected > ARENA // 2:
+                arena = _Room(expected + ARENA)
+            made["r_data"] = arena
         left, at = [], start
+        arena.begin()
         while True:
             at = self._loop(
                 at,
                 stop,
                 valid,
-                arena.begin().address,
+                arena.address,
                 self._pool_address,
-                arena.left.address,
+                rooms.left.address,
                 *passed,
                 *written.values(),
                 *(room.address for room in sinks.values()),
             )
-            if count := arena.left.size():
-                left.append(arena.left.taken())
+            noted = rooms.left.taken()
+            if len(noted):
+                left.append(noted)
+            if not self.source.output.in_arena:
+                arena.begin()
             if at >= stop:
-                return self._used(sinks, stop - start), left
-            if count == 16 * LEFT_AT_ONCE:
+                return self._used(made, stop - start), left
+            if len(noted) == LEFT_AT_ONCE:
                 continue
-            for name, room in sinks.items():
+            for name, room in made.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
-            if not any([arena.grow(), *(room.grow() for room in sinks.values())]):
+            grown = [room.grow() for room in (arena, *sinks.values())]
+            if not any(grown):
                 left.append(np.array([[at, 0]], np.int64))
                 for slots in written.values():
                     # What was written before a sink was full.
                     slots[at] = 0
                 at += 1
                 if at >= stop:
-                    return self._used(sinks, stop - start), left
+                    return self._used(made, stop - start), left
+
+    def _expected(self, sink: str, rows: int) -> int:
+        """How many bytes there may be of so many rows."""
+        return int(self._bytes_a_row.get(sink, 16) * rows)
 
     def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
-        used = {name: room.used() for name, room in sinks.items()}
+        arena = rooms_of_thread().arena
+        used = {
+            name: room.used().copy() if room is arena else room.used()
+            for name, room in sinks.items()
+        }
         if rows and sinks:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
@@ -393,80 +413,70 @@ def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
 
 
 class _Room:
-    """Memory with a header of words, which compiled code fills.
+    """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
 
     Args:
         size: How many bytes there are at first.
     """
 
     def __init__(self, size: int) -> None:
-        self._bytes = np.empty(size, np.uint8)
-        self._header = np.array([self._bytes.ctypes.data, 0, size], np.int64)
-        self.address = self._header.ctypes.data
+        self._make(HEADER + size)
 
-    def size(self) -> int:
-        """How many bytes were appended."""
-        return int(self._header[1])
+    def _make(self, size: int) -> None:
+        self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
+        self._words = self._bytes[:16].view(np.int64)
+        self.address = int(self._bytes.ctypes.data)
+        self._words[1] = self.address + len(self._bytes)
+        self.begin()
 
-    def used(self) -> NDArray[Any]:
+    def begin(self) -> _Room:
+        """The room, empty."""
+        self._words[0] = self.address + HEADER
+        return self
+
+    def used(self) -> NDArray[np.uint8]:
         """What was appended."""
-        return self._bytes[: self.size()]
+        return self._bytes[HEADER : int(self._words[0]) - self.address]
 
     def taken(self) -> NDArray[np.int64]:
         """The pairs of words that were appended, for which there is room again."""
         words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
-        self._header[1] = 0
+        self.begin()
         return words
 
     def grow(self) -> bool:
         """Make room for twice as much; false if there is room for any row."""
-        if len(self._bytes) - self.size() >= MOST_ARENA:
+        used = self.used()
+        if len(self._bytes) - len(used) >= MOST_ARENA:
             return False
-        wider = np.empty(2 * len(self._bytes), np.uint8)
-        wider[: self.size()] = self.used()
-        self._bytes = wider
-        self._header[0], self._header[2] = wider.ctypes.data, len(wider)
+        self._make(2 * len(self._bytes))
+        self._bytes[HEADER : HEADER + len(used)] = used
+        self._words[0] += len(used)
         return True
 
 
-class _Arena:
-    """The memory that a row's values lie in, of a thread.
+class _Rooms:
+    """The memory of a thread.
 
     Attributes:
-        left: Room for rows that are left to Python, see `leave`.
+        arena: What a row's values lie in.
+        left: The rows that are left to Python, see `leave`.
     """
 
     def __init__(self) -> None:
+        self.arena = _Room(ARENA)
         self.left = _Room(16 * LEFT_AT_ONCE)
-        self._make(ARENA)
-
-    def _make(self, size: int) -> None:
-        self._words = np.empty(size // 8, np.int64)
-        self.address = self._words.ctypes.data
-        self._words[0], self._words[1] = self.address + 16, self.address + self._words.nbytes
-
-    def begin(self) -> _Arena:
-        """The arena, empty."""
-        self._words[0] = self.address + 16
-        return self
-
-    def grow(self) -> bool:
-        """Make it four times as large; false if a row would take too much."""
-        if self._words.nbytes >= MOST_ARENA:
-            return False
-        self._make(4 * self._words.nbytes)
-        return True
 
 
 _THREAD = threading.local()
 
 
-def arena_of_thread() -> _Arena:
-    """The arena of this thread."""
-    arena: _Arena | None = getattr(_THREAD, "arena", None)
-    if arena is None:
-        arena = _THREAD.arena = _Arena()
-    return arena.begin()
+def rooms_of_thread() -> _Rooms:
+    """The memory of this thread."""
+    rooms: _Rooms | None = getattr(_THREAD, "rooms", None)
+    if rooms is None:
+        rooms = _THREAD.rooms = _Rooms()
+    return rooms
 
 
 def placed_pool(program: Program) -> NDArray[np.int64]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -111,9 +110,14 @@ class Output:
             yield from part.below()
 
     @property
+    def in_arena(self) -> bool:
+        """Whether the arena is its only sink: results that are texts stay where they were made."""
+        return self.name == "r" and self.is_text
+
+    @property
     def makes(self) -> bool:
-        """Whether results are lists of what dictionaries and sets have, which are made in the arena."""
-        return any(is_hashed(part.inside) for part in self.below())
+        """Whether the arena is used: for texts, or lists of what dictionaries and sets have."""
+        return self.in_arena or any(is_hashed(part.inside) for part in self.below())
 
     def memory(self) -> list[Memory]:
         """All its memory."""
@@ -130,7 +134,7 @@ class Output:
 
     def own_sinks(self) -> list[Sink]:
         """Its own sink."""
-        if self.is_text:
+        if self.is_text and not self.in_arena:
             return [Sink(f"{self.name}_data")]
         return [Sink(f"{self.name}_items")] if self.item is not None else []
 
@@ -143,7 +147,7 @@ class Output:
             return
         yield f"{self.name}_valid[i] = 0 if {value.none} else 1"
         lines = list(self._inside(inner(value)))
-        if any(part.own_sinks() for part in self.below()):
+        if self.in_arena or any(part.own_sinks() for part in self.below()):
             yield f"if not {value.none}:"
             lines = ["    " + line for line in lines]
         yield from lines or ["    pass"]
@@ -164,8 +168,12 @@ class Output:
         return list(self.checks(of_parts(self.kind, loaded(self.kind, place))))
 
     def _inside(self, value: Value) -> Iterator[str]:
-        if self.is_text:
-            yield f"full |= put({self.name}_data, {value.code}.address, {value.code}.size) < 0"
+        if self.in_arena:
+            place = f"arena_begin, {value.code}.address, {value.code}.size"
+            yield f"arena_end = write_at(arena, {place})"
+            yield "full = arena_end == 0"
+        elif self.is_text:
+            yield f"full |= put({self.name}_data, {value.code}.address, {value.code}.size) == 0"
             yield f"{self.name}_sizes[i] = {value.code}.size"
         elif self.item is not None:
             yield f"full |= not {self._put_list(value.code)}"
@@ -216,10 +224,9 @@ class Output:
             f"def put_{self.name}({', '.join(('arena', 'header', *self._list_sinks()))}):",
             *([f"    header = {self.listed('header')}", *full] if is_hashed(self.inside) else []),
             "    count = list_size(header)",
-            f"    at = put({self.name}_items, get_word(header), count * {size})",
-            "    if at < 0:",
+            f"    word = put({self.name}_items, get_word(header), count * {size})",
+            "    if word == 0:",
             "        return False",
-            f"    word = get_word({self.name}_items) + at",
         ]
         settled = list(item._settled("word", 0))
         if settled:
@@ -251,7 +258,7 @@ class Output:
         if self.is_text:
             shift = " >> 1" if self.inside == k.TEXT else ""
             size = f"get_word({place} + {at + 8}){shift}"
-            yield f"if put({self.name}_data, get_word({place} + {at}), {size}) < 0:"
+            yield f"if put({self.name}_data, get_word({place} + {at}), {size}) == 0:"
             yield "    return False"
             yield f"set_word({place} + {at}, {size})"
         elif self.item is not None:
@@ -289,7 +296,7 @@ class Output:
             written[f"{self.name}_valid"] = words[:, at] == 0
             at += 1
         if self.is_text or self.item is not None:
-            written[f"{self.name}_sizes"] = words[:, at]
+            written[f"{self.name}_sizes"] = words[:, at].copy()
         elif isinstance(self.inside, k.Decimal):
             valid = written[f"{self.name}_valid"] if isinstance(self.kind, k.Optional) else True
             written[self.name] = self._rescaled(words[:, at] * valid, words[:, at + 1] * valid)
@@ -407,15 +414,7 @@ MOST_REACHED = 2**31 - 1
 def _offsets(target: Target, sizes: Items, type_: s.DataType) -> tuple[Buffer, int]:
     """The offsets of slots of a type from their sizes, and the last of them."""
     is_large = isinstance(type_, s.LargeUtf8 | s.LargeBinary | s.LargeList)
-    dtype: DTypeLike = np.int64 if is_large else np.int32
-    if target.device != HOST:
-        offsets, total = target.running_sum(sizes, dtype)
-    else:
-        total = int(sizes.sum())
-        offsets = np.zeros(len(sizes) + 1, dtype)
-        if is_large or total <= MOST_REACHED:
-            # Converted beforehand: a sum that converts is several times slower.
-            np.cumsum(sizes.astype(dtype, copy=False), out=offsets[1:])
+    offsets, total = target.running_sum(sizes, np.int64 if is_large else np.int32)
     if not is_large:
         require_reach(total, type_)
     return target.buffer(offsets), total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -64,3 +65,44 @@ def test_compress_items(primitive: Any, code: str) -> None:
         # It may spill, but no further than that.
         assert not out[:5].any()
         assert not out[5 + 64 :].any()
+
+
+def pieces() -> Iterator[bytes]:
+    """Pieces of 32 bytes: all bytes in order, and any."""
+    yield from (bytes(range(first, first + 32)) for first in range(0, 256, 32))
+    yield from (random.Random(seed).randbytes(32) for seed in range(20))
+
+
+@pytest.mark.parametrize("module", [primitives, plain])
+def test_range_places(module: Any) -> None:
+    places_of = numba.njit(lambda *args: primitives.range_places(*args))
+    if module is plain:
+        places_of = plain.range_places
+    ranges = [(0, 0), (0, 128), (128, 128), (65, 1), (97, 26), (200, 50), (255, 1), (120, 16)]
+    for piece in pieces():
+        data = np.frombuffer(b"x" + piece, np.uint8)
+        for first, count in ranges:
+            with np.errstate(over="ignore"):
+                places = places_of(data.ctypes.data + 1, first, count)
+            wanted = sum((first <= byte < first + count) << k for k, byte in enumerate(piece))
+            assert places == wanted, (piece, first, count)
+
+
+@pytest.mark.parametrize("module", [primitives, plain])
+def test_turn_piece(module: Any) -> None:
+    turn = numba.njit(lambda *args: primitives.turn_piece(*args))
+    if module is plain:
+        turn = plain.turn_piece
+    for piece in pieces():
+        source, out = np.frombuffer(b"x" + piece, np.uint8), np.zeros(40, np.uint8)
+        for first, either, method in (
+            (0x61, 0, "upper"),
+            (0x41, 0, "lower"),
+            (0x61, 32, "swapcase"),
+        ):
+            with np.errstate(over="ignore"):
+                turn(out.ctypes.data + 3, source.ctypes.data + 1, first, either)
+            # Those of bytes know ASCII alone.
+            assert out[3:35].tobytes() == getattr(piece, method)()
+            assert not out[:3].any()
+            assert not out[35:].any()

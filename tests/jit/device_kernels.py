@@ -494,10 +494,10 @@ def functions_take_and_return_what_is_read_from_columns() -> None:
     assert run(searched, 3, lists, column(["n", "oh"])) == [204, 0, 199]
 
 
-def scaled_to(factor: int) -> Any:
+def scaled_by(scale: Callable[[Any], Any]) -> Any:
     def my_value(col):
         i = cuda.grid(1)
-        return factor * col[i] if i < len(col) else 0
+        return scale(col[i]) if i < len(col) else 0
 
     @ck.cuda_jit
     def summed(out, col, seen):
@@ -515,9 +515,9 @@ def scaled_to(factor: int) -> Any:
 def all_else_is_left_to_the_compiler() -> None:
     seen = np.array([[0, 1000]])
     out = np.zeros(1, np.int64)
-    scaled_to(2)[1, 4](out, column([1, 2, 3]), seen)
+    scaled_by(lambda value: 2 * value)[1, 4](out, column([1, 2, 3]), seen)
     assert (out.tolist(), seen.tolist()) == ([1012], [[4, 1000]])
-    scaled_to(3).forall(4, 4, cuda.stream())(out, column([1, 2, 3]), seen)
+    scaled_by(lambda value: 3 * value).forall(4, 4, cuda.stream())(out, column([1, 2, 3]), seen)
     assert out.tolist() == [1018]
 
 

@@ -141,6 +141,19 @@ def test_what_the_function_raises_comes_through_with_its_row() -> None:
     assert caught.value.__notes__ == ["append_row: row 128"]
 
 
+def append_length(i, stream, out):
+    out.append(len(stream))
+
+
+def test_what_is_raised_before_the_first_row_has_none() -> None:
+    batch = ck.record_batch({"a": [1]})
+    stream = ck.RecordBatchStream(batch.schema, iter([batch]))
+    assert build_rows(append_length, 1, stream, returns=ck.int8()).to_pylist() == [1]
+    with pytest.raises(ValueError, match="passed to compiled code once") as caught:
+        build_rows(append_length, 1, stream, returns=ck.int8())
+    assert not hasattr(caught.value, "__notes__")
+
+
 def test_a_number_of_nulls_is_not_negative() -> None:
     with pytest.raises(ValueError, match="the number of slots is negative"):
         build_rows(lambda i, out: out.append_nulls(-3), 1, returns=ck.int64())

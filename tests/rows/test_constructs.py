@@ -236,6 +236,16 @@ def test_text_is_added_behind_the_last_text_alone() -> None:
 
     checked(sliced, [(word * k, n + k) for word, n in WORDS for k in (1, 2, 3)])
 
+    def kept(word: str, n: int) -> str:
+        first = word + "-"
+        parts = [first, first[:-1]]
+        second = first + str(n)
+        third = first[:-1] + "+"
+        parts.append(first + "!")
+        return "/".join([*parts, second, third, f"{n}" + word, f"{n}"[:1] + "?"])
+
+    checked(kept, [(word * k, n + k) for word, n in WORDS for k in (0, 1, 2, 3, 9)])
+
 
 # Displays
 

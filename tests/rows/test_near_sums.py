@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -124,3 +125,34 @@ def test_only_numbers_that_grow_by_steps_are_near(
     found = near_sums(LINES.format(more=more, returned=returned), "g", ["s_0", "s_1"])
     assert (found and found[1]) == near
     assert found is None or "sum_overflows" not in found[0]
+
+
+def _product(a: int, b: int) -> int:
+    return a * b % PRIME
+
+
+def test_products_are_exact_where_64_bits_end() -> None:
+    firsts = [3, 7, 2**31 - 1, 2**31, 3_037_000_499, 3_037_000_500, 2**40 + 1, 2**62, -(2**63)]
+    pairs = [
+        (a, b + near) for a in firsts for b in (2**63 // a, -(2**63) // a) for near in range(-2, 3)
+    ]
+    inside = [(a, b) for a, b in pairs if -(2**63) <= b < 2**63]
+    columns = [ck.array(list(column), type=ck.int64()) for column in zip(*inside, strict=True)]
+    compiled = ck.udf(_product)
+    assert compiled(*columns).to_pylist() == [_product(a, b) for a, b in inside]
+    beyond = [(a, b) for a, b in inside if not -(2**63) <= a * b < 2**63]
+    assert sum(compiled.report().left.values()) == len(beyond)
+
+
+def _rounded_product(a: int, b: int) -> int:
+    return math.ceil(a * b / 5) * 5
+
+
+def test_other_checks_stand_beside_those_of_products() -> None:
+    firsts, seconds = [2**31, 3, -7, 2**62], [2**29, 5, 2**40, 3]
+    columns = [ck.array(firsts), ck.array(seconds)]
+    expected = [_rounded_product(a, b) for a, b in zip(firsts[:3], seconds, strict=False)]
+    compiled = ck.udf(_rounded_product)
+    assert compiled(*(column.slice(0, 3) for column in columns)).to_pylist() == expected
+    with pytest.raises(OverflowError):
+        compiled(*columns)

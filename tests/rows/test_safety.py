@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
+import mmap
+import re
 from typing import Any
 
 import numpy as np
@@ -119,6 +122,52 @@ def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.Monk
     made = ck.udf(size)
     assert made(ck.array([10, 20_000, 10, 10])).to_pylist() == [10, 20_000, 10, 10]
     assert sum(made.report().left.values()) == 1
+
+
+PAGE = mmap.PAGESIZE
+
+
+def column_beside_nothing(texts: list[str]) -> tuple[Array, mmap.mmap]:
+    """Texts that end where a page ends, behind and before which are pages that no one may read."""
+    data = "".join(texts).encode()
+    size = -(-len(data) // PAGE) * PAGE
+    memory = mmap.mmap(-1, size + 2 * PAGE)
+    memory[PAGE + size - len(data) : PAGE + size] = data
+    whole = np.frombuffer(memory, np.uint8)
+    for page in (0, PAGE + size):
+        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(whole.ctypes.data + page), PAGE, 0) == 0
+    first = PAGE + size - len(data)
+    offsets = np.cumsum([0, *(len(text.encode()) for text in texts)])
+    buffers = [None, _buffer(offsets, np.int32), Buffer(whole[first : PAGE + size])]
+    return Array(ck.utf8(), len(texts), buffers, null_count=0), memory
+
+
+def touched(s: str) -> tuple[str, str, str, int, int, str, bool, str]:
+    words = re.findall(r"\w+", s)
+    return (
+        s.upper() + s.strip() + s.title(),
+        s.replace("a", "bc"),
+        "".join(s.split("b")[:2]) + s.zfill(30),
+        s.find("ab") + s.count("b") + s.rfind("a"),
+        len(s),
+        s[1:-1] + s.center(9, "*"),
+        s == "abc" or s < "abd" or s.isalpha(),
+        words[-1] if words else "",
+    )
+
+
+TOUCHED = ck.udf(touched)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, PAGE])
+@pytest.mark.parametrize("character", ["a", " ", "é"])
+def test_no_page_is_read_that_has_nothing_of_a_text(size: int, character: str) -> None:
+    short = (character + "b") * size
+    texts = [short[:size], character, "", short[: size // 2], character]
+    column, memory = column_beside_nothing(texts)
+    rows = [tuple(row.values()) for row in TOUCHED(column).to_pylist()]
+    assert rows == [*map(touched, texts)]
+    assert memory
 
 
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1

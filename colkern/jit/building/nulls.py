@@ -18,6 +18,7 @@ from colkern.jit.building.state import (
     mark_null,
     null_count_of,
     put_empty,
+    put_item,
     row_of,
     set_length,
     set_null_count,
@@ -110,6 +111,7 @@ _NAMES = {
     "append_empty": append_empty,
     "child1": child_of(1),
     "put_empty": put_empty,
+    "put_item": put_item,
     "used_of": used_of,
 }
 

@@ -80,13 +80,14 @@ def _rows_on_host(
     loop, wholes = row_loop(function, arguments, returns)
 
     def build_range(start: int, stop: int) -> Array:
-        out, row = Builder(returns), np.array([start])
+        out, row = Builder(returns), np.array([-1])
         out._expect(stop - start)
         try:
             if not loop(start, stop, row, out._state, wholes, arguments):
                 out._require_complete()
         except Exception as error:
-            error.add_note(f"{name}: row {row[0]}")
+            if row[0] >= 0:
+                error.add_note(f"{name}: row {row[0]}")
             raise
         return out._taken()
 

@@ -8,7 +8,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from colkern.jit.column_function import ColumnFunction
 from colkern.jit.device import builders, columns, decimals, methods
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.conversions import truth
@@ -28,6 +27,7 @@ from colkern.jit.device.kinds import (
 )
 from colkern.jit.device.operators import Operators
 from colkern.jit.table_calls import FUNCTIONS, MODULES
+from colkern.rows.front import plain_function
 
 
 class Calls(Operators):
@@ -166,9 +166,7 @@ _LIBRARIES = ("numba", "numba_cuda", "numba_cuda_mlir", "numpy", "cupy", "math",
 
 def specialised_from(meaning: Any) -> types.FunctionType | None:
     """The plain function that a call is of, if it is one of the user's own."""
-    if isinstance(meaning, ColumnFunction):
-        meaning = getattr(meaning, "__wrapped__", None)
-    function = getattr(meaning, "py_func", meaning)
+    function = plain_function(meaning)
     if not isinstance(function, types.FunctionType):
         return None
     return None if function.__module__.split(".")[0] in _LIBRARIES else function

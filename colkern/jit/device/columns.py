@@ -198,67 +198,59 @@ def row_attribute(e: Emitter, row: Value, name: str) -> Value:
 # Methods
 
 
-def _is_valid(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
+def _is_valid(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     kind = _kind(column)
-    slot, may_read = slot_at(e, column, e.plain(arguments[0]))
     if kind.form != "column":
         return Value(PLAIN, ("True",))
     return Value(PLAIN, (elements.validity(e, kind.path, kind.data_type, slot, may_read),))
 
 
-def _value(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
+def _value(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     kind = _kind(column)
-    slot, may_read = slot_at(e, column, e.plain(arguments[0]))
     if kind.form != "column":
         return Value(Row(kind.path, kind.data_type, kind.form), (slot,))
-    return elements.value(e, kind.path, kind.data_type, slot, may_read)
+    return elements.element(e, kind.path, kind.data_type, slot, may_read, asks=False)
 
 
-def _type_id(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
-    slot, may_read = slot_at(e, column, e.plain(arguments[0]))
+def _type_id(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     return Value(Number("i1"), (elements.type_id(e, _kind(column).path, slot, may_read),))
 
 
-def _child(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
+def _child_index(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     kind = _kind(column)
-    k = chosen_position(e, kind, arguments[0])
     if _union(kind).mode == "sparse":
-        return field_of_column(e, column, k)
-    return whole_part(e, column, k, kind.data_type.fields[k].type)
-
-
-def _child_index(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
-    kind = _kind(column)
-    slot, may_read = slot_at(e, column, e.plain(arguments[0]))
-    if _union(kind).mode == "sparse":
-        return Value(PLAIN, (e.bind(f"_ck_i8({slot} - {column.parts[0]})"),))
-    place = elements.union_place(e, kind.path, _union(kind), slot, may_read)
+        place = f"{slot} - {column.parts[0]}"
+    else:
+        place = elements.union_place(e, kind.path, _union(kind), slot, may_read)
     return Value(PLAIN, (e.bind(f"_ck_i8({place})"),))
 
 
-def _index(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
+def _index(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     kind = _kind(column)
-    slot, may_read = slot_at(e, column, e.plain(arguments[0]))
     assert isinstance(kind.data_type, s.Dictionary)
     place = elements.index_slot(e, kind.path, kind.data_type, slot, may_read, "_ck_zero")
     return Value(PLAIN, (e.bind(f"_ck_i8({place})"),))
 
 
-def _run(e: Emitter, column: Value, arguments: Sequence[Value]) -> Value:
+def _run(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     kind = _kind(column)
-    slot, may_read = slot_at(e, column, e.plain(arguments[0]))
     assert isinstance(kind.data_type, s.RunEndEncoded)
     run = elements.run_of(e, kind.path, kind.data_type, slot, may_read)
     return Value(PLAIN, (e.bind(f"_ck_i8({run})"),))
 
 
-Method = Callable[[Emitter, Value, Sequence[Value]], Value]
+def _child(e: Emitter, column: Value, key: Value) -> Value:
+    kind = _kind(column)
+    k = chosen_position(e, kind, key)
+    if _union(kind).mode == "sparse":
+        return field_of_column(e, column, k)
+    return whole_part(e, column, k, kind.data_type.fields[k].type)
 
-_METHODS: dict[str, tuple[type[s.DataType], Method]] = {
+
+_BY_POSITION: dict[str, tuple[type[s.DataType], Callable[[Emitter, Value, str, str], Value]]] = {
     "is_valid": (s.DataType, _is_valid),
     "value": (s.DataType, _value),
     "type_id": (s.Union, _type_id),
-    "child": (s.Union, _child),
     "child_index": (s.Union, _child_index),
     "index": (s.Dictionary, _index),
     "run": (s.RunEndEncoded, _run),
@@ -271,12 +263,15 @@ def column_method(e: Emitter, column: Value, name: str, arguments: Sequence[Valu
     types, other = AS_OTHER.get(name, ((), None))
     if other is not None and isinstance(kind.data_type, types) and not arguments:
         return Value(replace(kind, data_type=other(kind.data_type)), column.parts)
-    wanted, made = _METHODS.get(name, (None, None))
-    if wanted is None or made is None or not isinstance(kind.data_type, wanted):
+    is_child = name == "child" and isinstance(kind.data_type, s.Union)
+    wanted, made = _BY_POSITION.get(name, (None, None))
+    if not is_child and (wanted is None or not isinstance(kind.data_type, wanted)):
         raise e.failure(f"{kind.words} has no {name!r} in a kernel")
     if len(arguments) != 1:
         raise e.failure(f"{name} takes one argument, got {len(arguments)}")
-    return made(e, column, arguments)
+    if made is None:
+        return _child(e, column, arguments[0])
+    return made(e, column, *slot_at(e, column, e.plain(arguments[0])))
 
 
 def row_method(e: Emitter, row: Value, name: str, arguments: Sequence[Value]) -> Value:

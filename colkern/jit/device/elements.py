@@ -1,7 +1,6 @@
 """How a slot of each data type is read in a users' kernel: one row a type class.
 
-`element` reads a slot that may be null, `value` one that is known not to be. `readable` is the code
-that says whether the slot may be touched at all.
+`readable` is the code that says whether the slot may be touched at all.
 """
 
 from __future__ import annotations
@@ -35,40 +34,25 @@ from colkern.layouts import Role, layout
 ALWAYS = "True"
 
 
-def element(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> Value:
-    """What a slot holds, None where it is null."""
+def element(
+    e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str, asks: bool = True
+) -> Value:
+    """What a slot holds, None where it is null; whether it is null or not, unless `asks` is true."""
     kind = data_type.storage
     if isinstance(kind, s.Null):
         return Value(NOTHING, ())
-    if isinstance(kind, s.Dictionary):
-        valid = own_validity(e, path, slot, readable)
-        found = element(
-            e, path.part(0), kind.value_type, index_slot(e, path, kind, slot, valid), valid
-        )
-        return _missing_unless(found, valid)
     if isinstance(kind, s.RunEndEncoded):
-        return element_of_run(e, path, kind, run_of(e, path, kind, slot, readable), readable)
+        run = run_of(e, path, kind, slot, readable)
+        return element_of_run(e, path, kind, run, readable, asks)
     if isinstance(kind, s.Union):
         return Value(Row(path, kind), (slot,))
-    valid = own_validity(e, path, slot, readable)
-    read = _READERS[type(kind)](e, path, kind, slot, valid)
-    return Value(nullable(read.kind), (valid, *read.parts))
-
-
-def value(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> Value:
-    """What a slot holds, whether it is null or not."""
-    kind = data_type.storage
-    if isinstance(kind, s.Null):
-        return Value(NOTHING, ())
+    valid = own_validity(e, path, slot, readable) if asks else readable
     if isinstance(kind, s.Dictionary):
-        index = index_slot(e, path, kind, slot, readable)
-        return value(e, path.part(0), kind.value_type, index, readable)
-    if isinstance(kind, s.RunEndEncoded):
-        place = value_slot(e, path, kind, slot, readable)
-        return value(e, path.part(1), kind.fields[1].type, place, readable)
-    if isinstance(kind, s.Union):
-        return Value(Row(path, kind), (slot,))
-    return _READERS[type(kind)](e, path, kind, slot, readable)
+        index = index_slot(e, path, kind, slot, valid)
+        read = element(e, path.part(0), kind.value_type, index, valid, asks)
+    else:
+        read = _READERS[type(kind)](e, path, kind, slot, valid)
+    return _missing_unless(read, valid) if asks else read
 
 
 def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> str:
@@ -164,10 +148,12 @@ def value_slot(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readabl
     return child_slot(e, path, 1, run_of(e, path, kind, slot, readable))
 
 
-def element_of_run(e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, readable: str) -> Value:
-    """What a run of a run-end encoded column holds, None where it is null."""
+def element_of_run(
+    e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, readable: str, asks: bool = True
+) -> Value:
+    """What a run of a run-end encoded column holds; as `element` for a slot."""
     place = child_slot(e, path, 1, run)
-    return element(e, path.part(1), kind.fields[1].type, place, readable)
+    return element(e, path.part(1), kind.fields[1].type, place, readable, asks)
 
 
 # One row a type class

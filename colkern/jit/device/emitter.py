@@ -304,14 +304,8 @@ class Emitter:
 
     def place(self, exception: type[Exception], message: str) -> str:
         """The arguments of a check: where it notes what, and which note stands for this place."""
-        noted = exception, self._located_text(message)
+        noted = exception, self._with_place(f": {message}")
         return f"{self.need(Shared('errors'))}, {self.program.place(noted)}"
-
-    def _located_text(self, message: str) -> str:
-        path, line = self.where()
-        text = f'{self.function.__name__}: {message}\n  File "{path}", line {line}'
-        source = linecache.getline(path, line).strip()
-        return f"{text}\n    {source}" if source else text
 
     def check(self, right: str, exception: type[Exception], message: str) -> None:
         """Have a failed condition raise, where checks are made."""
@@ -329,7 +323,9 @@ class Emitter:
 
     def require_done(self, code: str, failures: Mapping[int, tuple[type[Exception], str]]) -> None:
         """Note what the code of a body stands for, whether checks are made or not; 0 is none."""
-        noted = [(error, self._located_text(text)) for _, (error, text) in sorted(failures.items())]
+        noted = [
+            (error, self._with_place(f": {text}")) for _, (error, text) in sorted(failures.items())
+        ]
         errors, first = self.need(Shared("errors")), self.program.place(*noted)
         self.emit(f"if {code} != 0 and {errors}[0] == 0: {errors}[0] = {code} + {first - 1}")
         self.stop_if_noted()
@@ -363,18 +359,16 @@ class Emitter:
 
     # Errors
 
-    def where(self) -> tuple[str, int]:
-        """File and line of what is translated."""
-        return self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
+    def _with_place(self, message: str) -> str:
+        """A message about the function, with the file and the line of what is translated."""
+        path, line = self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
+        text = f'{self.function.__name__}{message}\n  File "{path}", line {line}'
+        source = linecache.getline(path, line).strip()
+        return f"{text}\n    {source}" if source else text
 
     def failure(self, message: str) -> CompileError:
         """The error of a construct that has no compiled form; names the line."""
-        path, line = self.where()
-        lines = [f"{self.function.__name__} does not compile: {message}"]
-        lines.append(f'  File "{path}", line {line}')
-        if source := linecache.getline(path, line).strip():
-            lines.append(f"    {source}")
-        return CompileError("\n".join(lines))
+        return CompileError(self._with_place(f" does not compile: {message}"))
 
 
 def integer(value: Value) -> int | None:

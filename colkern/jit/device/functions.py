@@ -79,7 +79,7 @@ def call(
         if isinstance(need, Member):
             need = Member(_in_caller(need.path, origins), need.name)
         needed.append(caller.need(need))
-    name = f"_ck_{len(caller.namespace)}_call_of_{function.__name__}"
+    name = f"_ck_{len(caller.namespace)}_call_of_{function.__name__.strip('<>')}"
     caller.namespace[name] = made.function
     text = made.call(name, arguments, needed)
     returned = made.returned.moved(lambda path: _in_caller(path, origins))

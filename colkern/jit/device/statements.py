@@ -34,8 +34,8 @@ from colkern.jit.device.kinds import (
     is_plain,
     zeros,
 )
-from colkern.jit.device.sources import definition_of, globals_of, local_names
 from colkern.jit.device.syntax import calls_something
+from colkern.rows.front import Definition, definition_of
 
 _MOST_PASSES = 20
 
@@ -92,7 +92,7 @@ def translate(
         CompileError: With the line and the construct that stand in the way.
     """
     definition = definition_of(function)
-    around, local = globals_of(function), local_names(definition)
+    around, local = definition.names, _local_names(definition)
     known, returned = dict(given), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
@@ -102,25 +102,31 @@ def translate(
         body = made.function_body(definition)
         if settled == (made.found, made.returned):
             return Translated(
-                _with_body(definition, body, given), made.namespace, made.needs, made.returned
+                _with_body(function, body, given), made.namespace, made.needs, made.returned
             )
         known, returned = dict(made.found), made.returned
         settled = (made.found, made.returned)
-    made.node = definition
+    made.node = definition.body[0]
     raise made.failure(
         "what its variables are does not settle: give results of different kinds names of their own"
     )
 
 
+def _local_names(definition: Definition) -> set[str]:
+    """The names that a function assigns to, and its parameters."""
+    nodes = (node for statement in definition.body for node in ast.walk(statement))
+    names = (node for node in nodes if isinstance(node, ast.Name))
+    stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    return stored | set(definition.parameters)
+
+
 def _with_body(
-    definition: ast.FunctionDef, body: list[ast.stmt], given: dict[str, Kind]
+    function: types.FunctionType, body: list[ast.stmt], given: dict[str, Kind]
 ) -> ast.FunctionDef:
-    made = copy.copy(definition)
     names = [name for parameter, kind in given.items() for name in variables(parameter, kind)]
-    arguments = [ast.arg(name) for name in names]
-    made.args = ast.arguments([], arguments, None, [], [], None, [])
-    made.body = body
-    return made
+    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    made = ast.FunctionDef(function.__name__.replace("<lambda>", "lambda_"), arguments, body, [])
+    return ast.copy_location(made, body[0])
 
 
 class Statements(Calls):
@@ -146,10 +152,8 @@ class Statements(Calls):
         self.returned: Kind = UNKNOWN
         self.returned_before: Kind = UNKNOWN
 
-    def function_body(self, definition: ast.FunctionDef) -> list[ast.stmt]:
+    def function_body(self, definition: Definition) -> list[ast.stmt]:
         """The statements of all of the function."""
-        if definition.args.vararg or definition.args.kwarg:
-            raise self.failure("parameters with * cannot be followed to columns")
         with self.within([]) as body:
             self._widen_parameters()
             self._statements(definition.body)

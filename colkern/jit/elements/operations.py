@@ -96,17 +96,25 @@ def _any_of(
 _OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
 
 
+def _options(name: str) -> dict[str, Any]:
+    """The options of an overload. What gives a number becomes part of the loop, which LLVM may then split.
+
+    So `len(text)` is decided once for a column of ASCII.
+    """
+    is_number = all(row.method.signature.endswith(("-> int", "-> bool")) for row in table()[name])
+    options = {"prefer_literal": True, "strict": False}
+    return options | {"jit_options": {"forceinline": True}} if is_number else options
+
+
 def _define() -> None:
     for name, function in FUNCTIONS.items():
         if name not in ("==", "!=", "<", "<=", ">", ">="):
-            overload(function, prefer_literal=True, strict=False)(overload_of(name))
+            overload(function, **_options(name))(overload_of(name))
     for owner, kind in _OWNERS.items():
         for method in names_of(owner):
             name = f"{owner}.{method}"
             define = overload_attribute if is_attribute(owner, method) else overload_method
-            options = (
-                {} if define is overload_attribute else {"prefer_literal": True, "strict": False}
-            )
+            options = {} if define is overload_attribute else _options(name)
             define(kind, method, **options)(overload_of(name))
 
         for method in ("str", "repr"):

@@ -217,7 +217,7 @@ class _Writer:
             byte = self.constant("Byte", members[0] * ONES)
             self.write(f"s = find_byte(text, s + 1, {byte})")
         else:
-            run = self.constant("Run", *characters.words, 0, 0, 0, -1)
+            run = self.constant("Run", *characters.words, 0, 0, 0, 0, -1)
             self.write(f"s = find_opening(text, s + 1, {run})")
 
     def succeed(self, at: _Spot, spans: _Spans, fail: _Fail) -> None:
@@ -305,8 +305,10 @@ class _Writer:
         byte = following[0].bytes[0] if following and isinstance(following[0], Literal) else -1
         limits = _limits(characters) if most is None and least < 2 else None
         if limits is None:
+            # Of one character, no piece is looked at.
+            ranges = 0 if most == 1 else characters.ranges
             most = 1 << 62 if most is None else most
-            run = self.constant("Run", *characters.words, least, most, at.more, byte)
+            run = self.constant("Run", *characters.words, ranges, least, most, at.more, byte)
             self.write(f"{variable} = skip_run(text, {at.name}, {run})")
         else:
             run = self.constant("LongRun", *characters.words, *limits, least, at.more, byte)
@@ -524,7 +526,7 @@ class _Writer:
             return
         word = word_characters(flags & re.ASCII)
         w = f"w{self.number()}"
-        run = self.constant("Run", *word.words, 0, 1, 0, -1)
+        run = self.constant("Run", *word.words, 0, 0, 1, 0, -1)
         self.write(f"{w} = is_boundary(text, {at}, {run})")
         wrong = f"{w} <= 0" if name == "BOUNDARY" else f"{w} != 0"
         if name != "BOUNDARY" and not EMPTY_HAS_INSIDE:

@@ -72,14 +72,26 @@ class Characters:
         """The ASCII characters."""
         return [c for c in range(128) if self.ascii >> c & 1]
 
+    def _parts(self) -> list[list[int]]:
+        """The first and the last of ASCII characters that are beside each other."""
+        parts: list[list[int]] = []
+        for c in self.members():
+            if parts and parts[-1][1] == c - 1:
+                parts[-1][1] = c
+            else:
+                parts.append([c, c])
+        return parts
+
+    @property
+    def ranges(self) -> int:
+        """The largest ranges of ASCII characters, as `colkern.kernels.text_scanning.Run` has them."""
+        found = [(last - first + 1, first) for first, last in self._parts()]
+        largest = sorted(found, reverse=True)[:4]
+        return sum((first | count << 8) << 16 * k for k, (count, first) in enumerate(largest))
+
     def test(self, name: str) -> str:
         """An expression: whether a byte, or 256 for the end, is one of the ASCII characters."""
-        ranges: list[list[int]] = []
-        for c in self.members():
-            if ranges and ranges[-1][1] == c - 1:
-                ranges[-1][1] = c
-            else:
-                ranges.append([c, c])
+        ranges = self._parts()
         if len(ranges) > 2:
             low, high = signed(self.ascii), signed(self.ascii >> 64)
             return (

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from colkern import schema as s
 from colkern.errors import CompileError
-from colkern.jit.signatures import RESULTS_OF_HINTS, Parameter
+from colkern.jit.signatures import Parameter
+from colkern.rows.columns import RESULTS_OF_HINTS
 from colkern.spark.types import arrow_type, spark_type
 
 if TYPE_CHECKING:

@@ -25,10 +25,13 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.iteration import (
+    AnyOrder,
+    always,
     bounds_of_range,
     builtin_of,
     each,
     is_iterator,
+    never,
     range_size,
     refuse_iterator,
 )
@@ -67,7 +70,7 @@ def comprehension(
 
 
 def items(
-    emitter: Emitter, node: ast.expr, take: Take, more: str = "True", *, any_order: bool = False
+    emitter: Emitter, node: ast.expr, take: Take, more: str = "True", *, any_order: AnyOrder = never
 ) -> None:
     """Go over what an expression iterates.
 
@@ -76,7 +79,7 @@ def items(
         node: The expression.
         take: Writes what is done with each item.
         more: A condition for another item.
-        any_order: Whether the items may come in any order, as those of a set do.
+        any_order: Which items may come in any order.
     """
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
@@ -238,7 +241,7 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     for word in node.keywords:
         start = word.value
     if sys.version_info >= (3, 12):
-        made = _list_of(emitter, node.args[0], any_order=True)
+        made = _list_of(emitter, node.args[0], any_order=_is_exact)
         assert isinstance(made.kind, k.Container)
         if made.kind.items[0] == k.FLOAT:
             # From Python 3.12 on, sum() compensates for rounding.
@@ -254,13 +257,18 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
         added.set(constant(True))
         result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
 
-    items(emitter, node.args[0], take, any_order=True)
+    items(emitter, node.args[0], take, any_order=_is_exact)
     made = result.get()
     if isinstance(made.kind, k.Decimal) and made.kind.loose:
         # Of no decimals, the sum is the integer that it began with.
         emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
         return Value(k.decimal_of(made.kind.scale), made.code)
     return made
+
+
+def _is_exact(kind: k.Kind) -> bool:
+    """Whether a sum has no rounding, which depends on the order."""
+    return kind.name != "float"
 
 
 def any_of(emitter: Emitter, node: ast.Call) -> Value:
@@ -281,7 +289,7 @@ def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
         test = emitter.numbers(truth(emitter, value))
         emitter.write(f"{found} = {test.code}")
 
-    items(emitter, node.args[0], take, f"not {found}" if by else found, any_order=True)
+    items(emitter, node.args[0], take, f"not {found}" if by else found, any_order=always)
     return Value(k.BOOL, emitter.copy(found))
 
 
@@ -318,7 +326,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         emitter.branch(emitter.numbers(better).code, keep, lambda: None)
         emitter.write(f"{empty} = False")
 
-    items(emitter, node.args[0], take, any_order="key" not in words)
+    items(emitter, node.args[0], take, any_order=never if "key" in words else always)
     if "default" in words:
         return emitter.chosen(empty, lambda: expression(emitter, words["default"]), best.get)
     emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing")
@@ -353,7 +361,7 @@ def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
     return _list_of(emitter, load)
 
 
-def _list_of(emitter: Emitter, node: ast.expr, *, any_order: bool = False) -> Value:
+def _list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -> Value:
     made = new_container(emitter, node, "list", 0)
     items(emitter, node, lambda value: add(emitter, made, (value,)), any_order=any_order)
     return made
@@ -534,7 +542,7 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
 
         items(emitter, node.args[0], take)
     else:
-        made = _list_of(emitter, node.args[0], any_order=True)
+        made = _list_of(emitter, node.args[0], any_order=always)
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
     return _sorted(emitter, made, truth(emitter, reverse), "key" in words, node)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -14,7 +15,7 @@ from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import constant, equal, evaluated, expression, iterated
-from colkern.rows.iteration import Source
+from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
 from colkern.rows.matches import Match, group
 from colkern.rows.values import Value, loaded, stored
@@ -346,17 +347,18 @@ def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value)
 
 
 def items_of(
-    emitter: Emitter, value: Value, any_order: bool = False, *, backwards: bool = False
+    emitter: Emitter, value: Value, any_order: AnyOrder = never, *, backwards: bool = False
 ) -> Source:
     """The items of a list, or the keys of a dictionary or set."""
     kind = value.kind
     assert isinstance(kind, Container)
-    if kind.name == "set" and not any_order:
+    if kind.name == "set" and not any_order(kind.items[0]):
         emitter.refuse("the order of a set is not Python's; go over sorted(…)")
     if kind.name in ("dict", "set"):
         if backwards:
             emitter.refuse(f"reversed() of a {kind.name} has no compiled form")
-        return entries_of(emitter, value, "keys")
+        source = entries_of(emitter, value, "keys")
+        return _sorted_alike(emitter, source) if kind.name == "set" else source
     emitter.read_later += [kind] if emitter.is_ahead else []
     (item_kind,) = kind.items
     size = f"{emitter.use(row_lists.list_size)}({value.code})"
@@ -369,6 +371,19 @@ def items_of(
     if backwards:
         return Source(f"0 <= {place} < {size}", read, [f"{place} -= 1"])
     return Source(f"{place} < {size}", read, [f"{place} += 1"])
+
+
+def _sorted_alike(emitter: Emitter, source: Source) -> Source:
+    """The items of a set, whose order shows in none of them: in that of NaN it would."""
+
+    def read() -> Value:
+        value = source.item()
+        for part in (value, *value.items):
+            if part.kind.name == "float":
+                emitter.fail_if(f"{part.code} != {part.code}", row_values.LEFT, "NaN in a set")
+        return value
+
+    return replace(source, item=read)
 
 
 def entries_of(emitter: Emitter, value: Value, what: str) -> Source:

@@ -145,7 +145,10 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.comprehensions import concatenated
 
         return concatenated(emitter, left, right)
-    return _checked_loose(emitter, call(emitter, name, [left, right]), left, right)
+    value = call(emitter, name, [left, right])
+    if name in ("&", "|", "^") and {left.kind, right.kind} <= {k.BOOL, k.LOOSE_INT}:
+        return value if value.kind == k.BOOL else Value(k.LOOSE_INT, value.code)
+    return checked_loose(emitter, value, left, right)
 
 
 def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
@@ -171,8 +174,11 @@ def by_operator(
     return None
 
 
-def _checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
+def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
     """The result of arithmetic; one with floats of which all may be integers is no plain float."""
+    if isinstance(value.kind, k.Tuple):
+        items = tuple(checked_loose(emitter, item, *sides) for item in value.items)
+        return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
     kinds = [side.kind for side in sides]
     if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
         if emitter.program.wraps:
@@ -210,7 +216,7 @@ def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
         return Value(k.BOOL, f"(not {condition(emitter, node.operand).code})")
     value = needed(emitter, node.operand)
     name, function = _OPERATORS[type(node.op)]
-    return _folded(function, value) or _checked_loose(emitter, call(emitter, name, [value]), value)
+    return _folded(function, value) or checked_loose(emitter, call(emitter, name, [value]), value)
 
 
 # Comparisons
@@ -280,7 +286,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
     kinds = [
         side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
     ]
-    if k.BOOL in kinds and not emitter.program.has_numpy:
+    if k.BOOL in kinds and k.LOOSE_INT not in kinds and not emitter.program.has_numpy:
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
     return emitter.refuse("`is` compares with None, True and False; use `==` for values")

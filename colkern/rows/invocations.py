@@ -37,6 +37,7 @@ from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import (
     attribute,
     by_operator,
+    checked_loose,
     constant,
     equal,
     evaluated,
@@ -443,8 +444,12 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if isinstance(function, functools.partial):
         return called(emitter, _completed(node, function), function.func)
     arguments, named = _arguments(emitter, node)
-    return call(emitter, table_name(function), arguments, named)
+    made = call(emitter, table_name(function), arguments, named)
+    return checked_loose(emitter, made, *arguments) if function in _KEEPING else made
 
+
+_KEEPING = (abs, round, pow, divmod)
+"""Functions that give an integer for an integer, and a float for a float."""
 
 _OF_CONSTANTS = (
     datetime.timedelta,

@@ -23,6 +23,19 @@ from colkern.rows.library import group_by, replacement
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
+AnyOrder = Callable[[k.Kind], bool]
+"""Whether items of a kind may come in any order, as those of a set do."""
+
+
+def never(kind: k.Kind) -> bool:
+    """No items may."""
+    return False
+
+
+def always(kind: k.Kind) -> bool:
+    """All items may."""
+    return True
+
 
 @dataclass
 class Source:
@@ -51,7 +64,7 @@ def each(
     targets: Set[str] = frozenset(),
     orelse: Sequence[ast.stmt] = (),
     more: str = "True",
-    any_order: bool = False,
+    any_order: AnyOrder = never,
 ) -> None:
     """A loop over an iterable.
 
@@ -67,7 +80,7 @@ def each(
         targets: Those of them that `bind` alone assigns to.
         orelse: What follows if no `break` leaves it.
         more: A further condition for another round.
-        any_order: Whether the items may come in any order.
+        any_order: Which items may come in any order.
     """
     read_later = len(emitter.read_later)
 
@@ -180,7 +193,7 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
     return value.items if isinstance(value.kind, k.Tuple) else None
 
 
-def source_of(emitter: Emitter, node: ast.expr, any_order: bool = False) -> Source:
+def source_of(emitter: Emitter, node: ast.expr, any_order: AnyOrder = never) -> Source:
     """The items of an expression."""
     name = builtin_of(emitter, node)
     if isinstance(node, ast.GeneratorExp):
@@ -256,7 +269,7 @@ _MEANINGS = {
 _ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "yield"} - {"range"}
 
 
-def source_of_value(emitter: Emitter, value: Value, any_order: bool = False) -> Source:
+def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never) -> Source:
     """The items of a value."""
     value = iterated(value)
     if isinstance(value.constant, range):

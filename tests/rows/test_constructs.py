@@ -66,6 +66,26 @@ def test_conversions_go_before_a_format() -> None:
     checked(converted, WORDS[2:4])
 
 
+def test_the_type_of_a_number_is_known_or_not_asked_for() -> None:
+    for function in (
+        lambda n: str(abs(n if n > 2 else 0.5)),
+        lambda n: str(round(n if n > 2 else 0.5, 1)),
+        lambda n: str(pow(n if n > 2 else 0.5, 2)),
+        lambda n: str(divmod(n if n > 2 else 0.5, 2)[0]),
+        lambda n: str((True if n > 2 else 5) | True),
+        lambda n: (n > 2 or n) is True,
+    ):
+        with pytest.raises(ck.CompileError):
+            ck.udf(function)(ck.array([1, 3]))
+    with pytest.raises(ck.CompileError, match="the order of a set"):
+        ck.udf(lambda x: sum({x, 0.1, 0.2}))(ck.array([1.0]))
+
+
+def test_a_set_with_nan_is_sorted_by_python() -> None:
+    rows = [(1.5, 2.0), (float("nan"), 2.0)]
+    checked(lambda x, y: len(sorted({x, y, 1.0})), rows, ["NaN in a set"])
+
+
 def test_of_tuples_one_nan_equals_itself() -> None:
     nan = float("nan")
     rows = [(1.5, 2.0), (nan, 2.0), (0.0, nan)]

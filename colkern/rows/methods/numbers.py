@@ -8,6 +8,9 @@ Rows of text leave a row to Python where their check holds: where an integer lea
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from colkern.kernels import float_digits, number_parsing, row_numbers
 from colkern.rows.methods import Method
 
@@ -80,17 +83,19 @@ def _functions() -> list[Method]:
         _unchecked(f"math.{name}", "(float) -> float", f"math.{name}({{0}})", check)
         for name, check in checks.items()
     ]
-    for name, machine in (
-        ("floor", row_numbers.floor_as_integer),
-        ("ceil", row_numbers.ceil_as_integer),
-        ("trunc", row_numbers.as_integer),
-    ):
-        rows.append(Method(f"math.{name}", "(int) -> int", "{0}"))
-        body = "int({0})" if name == "trunc" else f"int(math.{name}({{0}}))"
-        rows.append(
-            Method(f"math.{name}", "(float) -> int", body, check=_NO_INTEGER, machine=machine)
-        )
-    return rows
+    rows += as_integers("math.floor", "int(math.floor({0}))", row_numbers.floor_as_integer)
+    rows += as_integers("math.ceil", "int(math.ceil({0}))", row_numbers.ceil_as_integer)
+    return rows + as_integers("math.trunc")
+
+
+def as_integers(
+    name: str, body: str = "int({0})", machine: Callable[..., Any] = row_numbers.as_integer
+) -> list[Method]:
+    """The rows of a function that gives the integer of a number."""
+    return [
+        Method(name, "(int) -> int", "{0}"),
+        Method(name, "(float) -> int", body, check=_NO_INTEGER, machine=machine),
+    ]
 
 
 METHODS = [
@@ -181,14 +186,7 @@ METHODS = [
     Method("round", "(int, ndigits: int) -> int", row_numbers.round_integer),
     Method("bool", "(int) -> bool", "{0} != 0"),
     Method("bool", "(float) -> bool", "{0} != 0.0"),
-    Method("int", "(int) -> int", "{0}"),
-    Method(
-        "int",
-        "(float) -> int",
-        "int({0})",
-        check=_NO_INTEGER,
-        machine=row_numbers.as_integer,
-    ),
+    *as_integers("int"),
     Method("int", "(str) -> int", number_parsing.parse_integer),
     Method("int", "(str, base: int) -> int", number_parsing.parse_integer_of_base),
     Method("float", "(float) -> float", "{0}"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from colkern.kernels import row_numbers
 from colkern.rows.methods import Method
+from colkern.rows.methods.numbers import as_integers
 
 _ELEMENTARY = {
     "exp": "exp",
@@ -50,14 +51,7 @@ METHODS = [
     Method("numpy.bool", "(bool) -> bool", "{0}"),
     Method("numpy.bool", "(int) -> bool", "{0} != 0"),
     Method("numpy.bool", "(float) -> bool", "{0} != 0.0"),
-    Method("numpy.int64", "(int) -> int", "{0}"),
-    Method(
-        "numpy.int64",
-        "(float) -> int",
-        "int({0})",
-        check="not abs({0}) < 9.2e18",
-        machine=row_numbers.as_integer,
-    ),
+    *as_integers("numpy.int64"),
     Method("numpy.float64", "(float) -> float", "{0}"),
     Method("numpy.isnan", "(float) -> bool", "{0} != {0}"),
     Method("numpy.isinf", "(float) -> bool", "abs({0}) > 1.7976931348623157e308"),
@@ -71,6 +65,7 @@ METHODS = [
     Method("numpy.absolute", "(float) -> float", "abs({0})"),
     Method("numpy.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),
     Method("numpy.maximum", "(int, int) -> int", "{0} if {0} >= {1} else {1}"),
+    Method("numpy.minimum", "(int, int) -> int", "{0} if {0} <= {1} else {1}"),
     *(
         Method(
             name,
@@ -82,7 +77,6 @@ METHODS = [
         )
         for name, sign in (("numpy.maximum", ">="), ("numpy.minimum", "<="))
     ),
-    Method("numpy.minimum", "(int, int) -> int", "{0} if {0} <= {1} else {1}"),
     Method("numpy.sign", "(int) -> int", "({0} > 0) - ({0} < 0)"),
     Method(
         "numpy.sign",

@@ -80,6 +80,7 @@ class Program:
         stack: The functions that are being written, the outermost first, as `functions` has them.
         count: How many were begun to be written.
         recurs: Whether one calls itself.
+        gaps: Why statements without a compiled form leave the row.
     """
 
     wraps: bool = False
@@ -94,6 +95,7 @@ class Program:
     stack: dict[Any, Recursion] = field(default_factory=dict)
     count: int = 0
     recurs: bool = False
+    gaps: set[str] = field(default_factory=set)
 
     def state(self) -> tuple[Any, ...]:
         """What there is so far, for `restore`."""

@@ -89,8 +89,10 @@ class Plan(Replanned):
         self.arguments = self.inputs.arguments
         values = values_of(definition.parameters, self.inputs)
         program, self.name, self.kind = write_program(wraps, definition, values)
-        if self.kind in (k.NONE, k.NEVER) and program.sites:
-            first = program.sites[0]
+        gaps = [site for site in program.sites if site.reason in program.gaps]
+        is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
+        if (self.kind in (k.NONE, k.NEVER) and program.sites) or (is_empty and gaps):
+            first = (gaps or program.sites)[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
                 f'{first.reason}\n  File "{first.path}", line {first.line}'

@@ -74,6 +74,7 @@ def _attempted(emitter: Emitter, node: ast.stmt) -> None:
         emitter.gaps += 1
         emitter.node = node
         reason = str(error).split("\n")[0].partition(" does not compile: ")[2]
+        emitter.program.gaps.add(reason)
         emitter.fail(row_values.LEFT, reason)
 
 

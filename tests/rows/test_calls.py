@@ -234,6 +234,14 @@ def changed_around(n: int) -> int:
     return total
 
 
+def listed_and_changed(n: int) -> list[int]:
+    items, out = [n, n + 1], []
+    for item in chain(items, [9]):
+        items.remove(item)
+        out.append(item)
+    return out
+
+
 def limit_changed(n: int) -> int:
     limit = 3
     for x in takewhile(lambda x: x < limit, [n, 5]):  # noqa: B023
@@ -258,6 +266,7 @@ def factor_changed(n: int) -> int:
         (lambda n: zip([n], strict=True)[0], AT_ONCE),
         (lambda n: list(x) + list(x) if (x := (k + n for k in (1, 2))) else 0, AT_ONCE),
         (changed_around, "factor changes while an iterator reads it"),
+        (listed_and_changed, CHANGES),
         (limit_changed, "limit changes while an iterator reads it"),
         (factor_changed, "n changes while an iterator reads it"),
     ],

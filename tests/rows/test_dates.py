@@ -28,6 +28,8 @@ from colkern.rows.methods.dates import METHODS
 
 KINDS = {name: getattr(datetime, name) for name in ("date", "time", "datetime", "timedelta")}
 OPERATORS: dict[str, Callable[..., Any]] = {
+    "min": min,
+    "max": max,
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,

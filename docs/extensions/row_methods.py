@@ -112,7 +112,8 @@ def missing() -> str:
         for name, rows in table().items()
         for row in rows
         if not row.is_left
-        and name not in adapted() and elements & set(re.findall(r"[a-z]+", row.method.signature))
+        and name not in adapted()
+        and elements & set(re.findall(r"[a-z]+", row.method.signature))
     }
     listed = ", ".join(f"`{name}`" for name in sorted(names))
     return textwrap.fill(

@@ -72,12 +72,16 @@ def pieces(memory: bodies.Memory, header: int, kind: str) -> list[Any]:
 
 
 def list_of(memory: bodies.Memory, items: list[Any]) -> Any:
-    """A list of texts or byte strings as a body takes it."""
-    header = lists.new_list(memory.arena, 2, len(items))
+    """A list of texts, byte strings or integers as a body takes it."""
+    count = 1 if items and isinstance(items[0], int) else 2
+    header = lists.new_list(memory.arena, count, len(items))
     for item in items:
-        place = lists.append_place(memory.arena, 2, header)
-        put = row_values.set_text if isinstance(item, str) else row_values.set_bytes
-        put(place, memory.argument(item))
+        place = lists.append_place(memory.arena, count, header)
+        if isinstance(item, int):
+            words.set_word(place, item)
+        else:
+            put = row_values.set_text if isinstance(item, str) else row_values.set_bytes
+            put(place, memory.argument(item))
     return header
 
 
@@ -168,6 +172,8 @@ def samples(kind: str, first: bool) -> list[Any]:
         return [[], [""], ["a"], TEXTS[:6], TEXTS]
     if kind == "list[bytes]":
         return [[], [b""], [b"a"], BYTES[:6], BYTES]
+    if kind == "list[int]":
+        return [[], [0], [97, 255, 0], [256], [7, -1]]
     if kind == "int":
         return NUMBERS
     return [None] if kind == "None" else [False, True]
@@ -213,6 +219,7 @@ ARGUMENTS = {
     "bytes": st.binary(max_size=20),
     "list[bytes]": st.lists(st.binary(max_size=20), max_size=4),
     "int": st.integers(-30, 30),
+    "list[int]": st.lists(st.integers(-1, 256), max_size=20),
     "list[str]": st.lists(TEXT, max_size=4),
     "None": st.none(),
     "bool": st.booleans(),

@@ -53,7 +53,7 @@ def changed_global(x: str):
 
 
 def library_call(x: str):
-    return json.dumps(str(x))  # HERE
+    return json.loads(x)  # HERE
 
 
 def builtin(x: str):
@@ -99,7 +99,7 @@ THING = Thing()
         (global_object, "Thing has no 'speed'"),
         (global_call, "Thing(int) has no compiled form"),
         (changed_global, "a constant that changes has no compiled form"),
-        (library_call, "dumps: *args and **kwargs do not compile"),
+        (library_call, "loads: *args and **kwargs do not compile"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
         (mixed_variable, "int or str"),

@@ -8,6 +8,7 @@ import importlib
 import itertools
 import math
 import random
+import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -219,8 +220,22 @@ EXTREMES: dict[str, list[Any]] = {
     ],
     "list[str]": [[], ["a"], ["a", "b"], ["", "x", "𝄞"], ["a", "b", "c", "a"]],
 }
-CONSTANTS: dict[str, list[Any]] = {"**": [0, 1, 2, 3, 4], "pow": [0, 1, 2, 3, 4], "[::]": [-1]}
-"""What is given for the last parameter of an operation that takes few constants."""
+_FORMATS = [
+    "%Y-%m-%d",
+    "%d.%m.%y",
+    "%A %a %B %b",
+    "%j %U %W %V",
+    "%I:%M %p",
+    "%H:%M:%S.%f",
+    "%c é %% %e %w %u",
+]
+CONSTANTS = {
+    "format": _FORMATS,
+    "format_spec": ["", *_FORMATS],
+    "sep": ["T", " ", "é"],
+    "timespec": ["auto", "hours", "minutes", "seconds", "milliseconds", "microseconds"],
+}
+"""What is given for a parameter that must be constant, by its name."""
 
 _TYPES = {
     "int": pa.int64(),
@@ -292,7 +307,7 @@ def _stored(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def frame(spark: SparkSession) -> Iterator[DataFrame]:
-    names = {key: f"{key[0]}_{key[1]}".replace("[", "_").replace("]", "") for key in DATA}
+    names = {key: Of(*key).name for key in DATA}
     arrays = [pa.array(list(map(_stored, DATA[key])), _TYPES[key[0]]) for key in DATA]
     rows = pa.table(dict(zip(names.values(), arrays, strict=True)))
     schema = ", ".join(f"{name} {_SQL[kind]}" for (kind, _), name in names.items())
@@ -300,6 +315,18 @@ def frame(spark: SparkSession) -> Iterator[DataFrame]:
     frame = spark.createDataFrame(rows, schema=schema).persist()
     yield frame
     frame.unpersist()
+
+
+@dataclass(frozen=True)
+class Of:
+    """A column."""
+
+    kind: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        return re.sub(r"\W+", "_", f"{self.kind} {self.number}")
 
 
 @dataclass
@@ -310,50 +337,57 @@ class Case:
         name: The operation's name.
         row: The row of the table.
         arguments: For each parameter a constant, or the column that it is.
+        columns: The condition under which Python raises, and the value's items.
     """
 
     name: str
     row: Row
     arguments: list[Any]
+    columns: list[Column]
 
     def __str__(self) -> str:
         return f"{self.name} {self.row.method.signature} {self.arguments}"
 
 
-@dataclass(frozen=True)
-class Of:
-    """A column."""
-
-    kind: str
-    number: int
+_VARIABLES = {"T": "str", "K": "date", "V": "float"}
 
 
 def _kind(parameter: Parameter) -> str:
-    return ast.unparse(parameter.kind)
+    return re.sub(r"\b[TKV]\b", lambda found: _VARIABLES[found[0]], ast.unparse(parameter.kind))
 
 
-def _cases(name: str, row: Row) -> Iterator[Case]:
-    """All columns, then each number of columns with constants behind, and constants in front of columns."""
+def _cases(frame: DataFrame, name: str, row: Row) -> Iterator[Case]:
+    """All arguments columns, the first alone, all but the first; constants that the rule takes."""
     kinds = list(map(_kind, row.parameters))
-    counter: dict[str, int] = {}
-    columns: list[Any] = []
-    for kind in kinds:
-        number = counter[kind] = counter.get(kind, -1) + 1
-        columns.append(None if kind == "None" else Of(kind, number))
-    yield Case(name, row, columns)
-    for places in itertools.chain([range(1)] * 6, [range(len(kinds))[1:]], [range(2)] * 2):
-        arguments = list(columns)
-        for place, parameter in enumerate(row.parameters):
-            if place not in places and kinds[place] != "None":
-                few = CONSTANTS.get(name) if place == len(kinds) - 1 else None
-                arguments[place] = _random.choice(few) if few else _constant(parameter, place)
-        if any(isinstance(argument, Of) for argument in arguments):
-            yield Case(name, row, arguments)
+    columns = [
+        Of(kind, kinds[:place].count(kind)) if kind in EXTREMES else None
+        for place, kind in enumerate(kinds)
+    ]
+    places = range(len(kinds))
+    for chosen in itertools.chain([places], [range(1)] * 5, [places[1:]] * 2, [range(2)]):
+        for _ in range(40):
+            arguments = [
+                _constant(parameter, place)
+                if kind != "None" and (place not in chosen or columns[place] is None)
+                else columns[place]
+                for place, (kind, parameter) in enumerate(zip(kinds, row.parameters, strict=True))
+            ]
+            found = _columns(frame, name, row, arguments)
+            if found and any(isinstance(argument, Of) for argument in arguments):
+                yield Case(name, row, arguments, found)
+                break
 
 
 def _constant(parameter: Parameter, place: int) -> Any:
     if parameter.default is not NO_DEFAULT and _random.random() < 0.6:
         return parameter.default
+    if parameter.is_constant:
+        return _random.choice(CONSTANTS[parameter.name])
+    container, *items = re.findall(r"\w+", _kind(parameter))
+    if container in ("dict", "set") or (items and place):
+        drawn = [{_drawn(item, 1): None for _ in range(_random.randint(1, 20))} for item in items]
+        pairs = dict(zip(drawn[0], itertools.cycle(drawn[-1])))
+        return pairs if container == "dict" else set(pairs) if container == "set" else list(pairs)
     return _drawn(_kind(parameter), place)
 
 
@@ -361,9 +395,20 @@ def _operand(frame: DataFrame, argument: Any) -> Operand | None:
     if argument is None:
         return None
     if isinstance(argument, Of):
-        name = f"{argument.kind}_{argument.number}".replace("[", "_").replace("]", "")
-        return Operand(frame[name])
+        return Operand(frame[argument.name])
     return Operand(literal(argument), argument)
+
+
+def _columns(frame: DataFrame, name: str, row: Row, arguments: list[Any]) -> list[Column]:
+    """The condition under which Python raises, and the value's items; none if there is no expression."""
+    rule = RULES[name, row.method.signature]
+    operands = [_operand(frame, argument) for argument in arguments]
+    value = rule.value(*operands)
+    if value is None:
+        return []
+    fails = rule.fails(*operands) if rule.fails else f.lit(False)
+    items = value if isinstance(value, tuple) else (value,)
+    return [fails, *(item if rule.null_fails else f.when(~fails, item) for item in items)]
 
 
 _SIGNS = {
@@ -440,31 +485,11 @@ def _bits(value: Any) -> Any:
     return type(value).__name__, value
 
 
-def _query(frame: DataFrame, cases: list[Case]) -> tuple[list[Case], list[Column]]:
-    """The cases that have an expression, and for each its condition and its values."""
-    taken, columns = [], []
-    for case in cases:
-        rule = RULES[case.name, case.row.method.signature]
-        operands = [_operand(frame, argument) for argument in case.arguments]
-        value = rule.value(*operands)
-        if value is None:
-            continue
-        fails = rule.fails(*operands) if rule.fails else f.lit(False)
-        assert fails is not None, case
-        place = len(taken)
-        taken.append(case)
-        columns.append(fails.alias(f"fails_{place}"))
-        for number, item in enumerate(value if isinstance(value, tuple) else (value,)):
-            whole = item if rule.null_fails else f.when(~fails, item)
-            columns.append(whole.alias(f"value_{place}_{number}"))
-    return taken, columns
-
-
 def _difference(case: Case, results: pa.Table, place: int) -> str:
     """The first row in which a rule gives something else than Python; empty if there is none."""
-    fails = results[f"fails_{place}"].to_pylist()
-    names = [name for name in results.column_names if name.startswith(f"value_{place}_")]
-    values = list(zip(*(results[name].to_pylist() for name in names), strict=True))
+    names = [name for name in results.column_names if name.startswith(f"{place}_")]
+    fails, *items = (results[name].to_pylist() for name in names)
+    values = list(zip(*items, strict=True))
     for number, wanted in enumerate(_expected(case)):
         given = _FAILED if fails[number] else values[number]
         plain = given[0] if given is not _FAILED and not isinstance(wanted, tuple) else given
@@ -481,18 +506,23 @@ def _difference(case: Case, results: pa.Table, place: int) -> str:
 def test_rules_give_what_python_gives(spark: SparkSession, frame: DataFrame) -> None:
     rows = {(name, row.method.signature): row for name, rows in table().items() for row in rows}
     assert set(rows) >= set(RULES)
-    cases = [case for name, form in RULES for case in _cases(name, rows[name, form])]
+    cases = [case for name, form in RULES for case in _cases(frame, name, rows[name, form])]
+    assert {(case.name, case.row.method.signature) for case in cases} == set(RULES)
     kept = {
         key: spark.conf.get(key) for key in ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")
     }
-    differences, taken = [], set()
+    differences = []
     try:
         for ansi, zone in (("true", "America/Sao_Paulo"), ("false", "Asia/Kathmandu")):
             spark.conf.set("spark.sql.ansi.enabled", ansi)
             spark.conf.set("spark.sql.session.timeZone", zone)
             for start in range(0, len(cases), 60):
-                some, columns = _query(frame, cases[start : start + 60])
-                taken |= {(case.name, case.row.method.signature) for case in some}
+                some = cases[start : start + 60]
+                columns = [
+                    column.alias(f"{place}_{number}")
+                    for place, case in enumerate(some)
+                    for number, column in enumerate(case.columns)
+                ]
                 results = frame.select(*columns).toArrow()
                 found = [_difference(case, results, place) for place, case in enumerate(some)]
                 differences += [f"ANSI {ansi}: {text}" for text in found if text]
@@ -500,4 +530,3 @@ def test_rules_give_what_python_gives(spark: SparkSession, frame: DataFrame) -> 
         for key, value in kept.items():
             spark.conf.set(key, value)
     assert not differences, "\n" + "\n".join(differences)
-    assert taken == set(RULES)

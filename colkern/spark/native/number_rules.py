@@ -120,7 +120,8 @@ def _comparisons() -> Rules:
 # Integers
 
 
-def _floor_quotient(x: Operand, y: Operand) -> Column:
+def floor_quotient(x: Operand, y: Operand) -> Column:
+    """`x // y` of integers."""
     left, right = x.column, y.column
     quotient = f.call_function("div", left, _divisor(y))
     if isinstance(y.constant, int) and y.constant > 0:
@@ -144,7 +145,8 @@ def _rest(x: Operand, y: Operand) -> Column:
     return f.try_mod(x.column, y.column)
 
 
-def _modulo(x: Operand, y: Operand) -> Column:
+def modulo(x: Operand, y: Operand) -> Column:
+    """`x % y` of integers."""
     if isinstance(y.constant, int) and y.constant > 0:
         return f.pmod(x.column, y.column)
     rest = _rest(x, y)
@@ -152,11 +154,13 @@ def _modulo(x: Operand, y: Operand) -> Column:
     return f.when(is_beside, rest + y.column).otherwise(rest)
 
 
-def _is_zero(x: Operand, y: Operand) -> Column | None:
+def is_zero(x: Operand, y: Operand) -> Column:
+    """Where a division raises."""
     return y.column == 0 if not y.is_constant or y.constant == 0 else f.lit(False)
 
 
-def _no_quotient(x: Operand, y: Operand) -> Column:
+def no_quotient(x: Operand, y: Operand) -> Column:
+    """Where `x // y` of integers raises, or has more than 64 bits."""
     if y.is_constant and y.constant not in (0, -1):
         return f.lit(False)
     return (y.column == 0) | ((y.column == -1) & (x.column == _long(LEAST)))
@@ -183,8 +187,8 @@ def _is_negative(x: Operand, y: Operand) -> Column:
     return y.column < 0
 
 
-def _true_quotient(x: Operand, y: Operand) -> Column:
-    """The float nearest to a quotient of integers.
+def true_quotient(x: Operand, y: Operand) -> Column:
+    """`x / y` of integers: the float nearest to their quotient.
 
     Of integers that are doubles, that is the quotient of these. Of others, a quotient of 57 bits or more
     is computed in decimals; its last bit says whether there is a rest, so that it is rounded once.
@@ -363,12 +367,12 @@ def _same(x: Operand) -> Column:
 
 RULES: Rules = {
     **_comparisons(),
-    ("//", _INTS): Rule(_floor_quotient, _no_quotient),
-    ("%", _INTS): Rule(_modulo, _is_zero),
+    ("//", _INTS): Rule(floor_quotient, no_quotient),
+    ("%", _INTS): Rule(modulo, is_zero),
     ("divmod", "(int, int) -> tuple[int, int]"): Rule(
-        lambda x, y: (_floor_quotient(x, y), _modulo(x, y)), _no_quotient
+        lambda x, y: (floor_quotient(x, y), modulo(x, y)), no_quotient
     ),
-    ("/", "(int, int) -> float"): Rule(_true_quotient, _is_zero),
+    ("/", "(int, int) -> float"): Rule(true_quotient, is_zero),
     ("<<", _INTS): Rule(_shifted_left, _no_shift_left),
     (">>", _INTS): Rule(_shifted_right, _is_negative),
     ("&", _INTS): Rule(of_columns(lambda x, y: x.bitwiseAND(y))),
@@ -400,11 +404,11 @@ RULES: Rules = {
     ("+", _FLOATS): Rule(of_columns(lambda x, y: x + y)),
     ("-", _FLOATS): Rule(of_columns(lambda x, y: x - y)),
     ("*", _FLOATS): Rule(of_columns(lambda x, y: x * y)),
-    ("/", _FLOATS): Rule(of_columns(f.try_divide), _is_zero, null_fails=True),
-    ("%", _FLOATS): Rule(_rest_of_floats, _is_zero),
-    ("//", _FLOATS): Rule(_floor_quotient_of_floats, _is_zero),
+    ("/", _FLOATS): Rule(of_columns(f.try_divide), is_zero, null_fails=True),
+    ("%", _FLOATS): Rule(_rest_of_floats, is_zero),
+    ("//", _FLOATS): Rule(_floor_quotient_of_floats, is_zero),
     ("divmod", "(float, float) -> tuple[float, float]"): Rule(
-        lambda x, y: (_floor_quotient_of_floats(x, y), _rest_of_floats(x, y)), _is_zero
+        lambda x, y: (_floor_quotient_of_floats(x, y), _rest_of_floats(x, y)), is_zero
     ),
     ("neg", _FLOAT): Rule(of_columns(lambda x: -x)),
     ("abs", _FLOAT): Rule(of_columns(f.abs)),

@@ -283,13 +283,15 @@ class _Reader:
                 if lines[at : at + 1] == ["else:"]:
                     otherwise = lines[at + 1]  # type: ignore[assignment]
                     at += 2
-                if line == "if bad != 0:":
-                    continue
                 assert isinstance(then, Block)
+                if line == "if bad != 0:" or self._is_for_room(then):
+                    continue
                 tree = self._branch(line[3:-1], then, otherwise, variables)
                 if not isinstance(tree, _Through):
                     return self._behind(tree, lines[at:], end)
                 variables = tree.variables
+            elif line.startswith("while "):
+                self._refuse("a loop, or a `try`")
             elif line.startswith("bad = "):
                 continue
             elif guard := self._assign(line, variables):
@@ -297,8 +299,19 @@ class _Reader:
                 return _chosen(guard.test, guard.then, rest)
         return end or _Through(k.NEVER, variables)
 
+    def _is_for_room(self, block: Block) -> bool:
+        """Whether a block leaves the row where the arena has no room: an expression needs none."""
+        exits = [line for line in block.lines if isinstance(line, Exit)]
+        return any(line.isdigit() and int(line) & 255 == row_values.NO_ROOM for line in exits)
+
     def _branch(self, code: str, then: Block, otherwise: Block, variables: Variables) -> Term:
-        test = self._read(code, variables)
+        try:
+            test = self._read(code, variables)
+        except NoTermError:
+            # The exception of what has no term says what it is.
+            if isinstance(exit_ := then.lines[0], Exit) and (site := self._site(exit_)):
+                raise NoTermError(site.reason, site.line) from None
+            raise
         for value, block in ((True, then), (False, otherwise)):
             if _is(test, value):
                 return self._run(block.lines, dict(variables), None)
@@ -326,9 +339,7 @@ class _Reader:
         """Bind the variables of an assignment; a choice with an exception, if Python may raise here."""
         statement = ast.parse(line).body[0]
         if not isinstance(statement, ast.Assign):
-            # Writes to memory show in what is read from there, which has no term.
-            if isinstance(statement, ast.While | ast.For):
-                self._refuse("a loop")
+            # What is written to memory shows in what is read from there, which has no term.
             return None
         target, value = statement.targets[0], statement.value
         names = [
@@ -408,13 +419,18 @@ class _Reader:
         status = variables.get(line)
         if isinstance(status, _Status):
             return status.raised
-        number = int(line.partition("|")[0])
-        site = self._program.site_of(number >> 8)
+        site = self._site(line)
         if site is None:
             self._refuse("too many places where rows are left to Python")
+        number = int(line.partition("|")[0])
         if number & 255 in (row_values.LEFT, row_values.NO_ROOM) and site.reason != RAISED:
             raise NoTermError(site.reason, site.line)
         return Raise(k.NEVER, site)
+
+    def _site(self, line: str) -> Site | None:
+        """The place in the user's source of an exception."""
+        number = line.partition("|")[0].strip()
+        return self._program.site_of(int(number) >> 8) if number.isdigit() else None
 
     # Expressions
 

@@ -174,7 +174,7 @@ def require_no_spark_function(plain: object) -> None:
 def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., Column]:
     columns = column_types(function)
     returns = result_type(function, columns)
-    if columns is not None:
+    if columns is not None and not isinstance(function, Udf):
         function.compile(*columns)
     if isinstance(function, Reducer):
         call: ArrowFunction = ArrowAggregate(function, returns)
@@ -182,9 +182,7 @@ def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., 
     arrow = spark_function(
         ArrowFunction(function, returns), spark_type(returns), ArrowUDFType.SCALAR
     )
-    if isinstance(function, Udf) and plan != "arrow":
-        return PlannedFunction(arrow, function, columns, plan)
-    return arrow
+    return PlannedFunction(arrow, function, columns, plan) if isinstance(function, Udf) else arrow
 
 
 def spark_function(

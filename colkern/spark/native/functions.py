@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+from weakref import WeakValueDictionary
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -18,7 +19,12 @@ from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
-from colkern.spark.native.translation import plain_kind, spark_type_of, translated
+from colkern.spark.native.translation import (
+    plain_kind,
+    require_forms,
+    spark_type_of,
+    translated,
+)
 from colkern.spark.types import spark_type
 
 PlanName: TypeAlias = Literal["auto", "native", "arrow"]
@@ -81,7 +87,7 @@ class PlannedFunction:
         arrow: Spark's function over Arrow.
         function: The row function.
         columns: The types of its columns, if they are known.
-        plan: "auto", or "native" to refuse where there is no expression.
+        plan: "auto"; "native" to refuse where there is no expression, "arrow" to want none.
 
     Raises:
         CompileError: With the plan "native", if it can be told without columns that there is none.
@@ -97,16 +103,22 @@ class PlannedFunction:
         functools.update_wrapper(self, arrow)
         self._arrow = arrow
         self._name = function.name
-        self._function = function.function
+        self._row_function = function
+        self._columns = columns
         self._must = plan == "native"
-        self.reason: NoTermError | None = None
+        self._reason: NoTermError | None = None
         self._typed: Typed | None = None
         try:
+            if plan == "arrow":
+                raise NoTermError("plan='arrow'", 0)
             self._typed = _typed(function, columns)
         except NoTermError as error:
             self._refuse(error)
+        _KNOWN[self._name] = self
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_arrow":
+            raise AttributeError(name)
         return getattr(self._arrow, name)
 
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
@@ -119,19 +131,27 @@ class PlannedFunction:
                 try:
                     return self._native(self._typed, {name: given[name] for name in names})
                 except NoTermError as error:
-                    self._typed = None
                     self._refuse(error)
         return self._arrow(*columns, **named)
 
     def _refuse(self, error: NoTermError) -> None:
-        self.reason = error
+        self._reason, self._typed = error, None
+        if not self._must and self._columns is not None:
+            # Here and now, so that no worker compiles it.
+            self._row_function.compile(*self._columns)
         if self._must:
-            path = self._function.__code__.co_filename  # type: ignore[attr-defined]
-            line = error.line or self._function.__code__.co_firstlineno  # type: ignore[attr-defined]
+            code = self._row_function.function.__code__  # type: ignore[attr-defined]
             raise CompileError(
                 f"{self._name} has no native plan: {error.reason}\n"
-                f'  File "{path}", line {line}'
+                f'  File "{code.co_filename}", line {error.line or code.co_firstlineno}'
             )
+
+    def explanation(self) -> str:
+        """A line: the function's plan, and why it is not native."""
+        if self._reason is None:
+            return f"{self._name}: native: Spark computes it, without a Python worker"
+        line = f"line {self._reason.line}: " if self._reason.line else ""
+        return f"{self._name}: arrow, in a Python worker: {line}{self._reason.reason}"
 
     def _native(self, typed: Typed, given: Mapping[str, Column | str]) -> Column:
         columns = {
@@ -152,6 +172,15 @@ class PlannedFunction:
         message = f"{self._name}: {name}: expected {' or '.join(taken)}, got "
         error = f.raise_error(f.concat(f.lit(message), f.typeof(column))).cast(type_)
         return f.when(f.typeof(column).isin(*taken), result).otherwise(error)
+
+
+_KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
+"""The functions of this process by their names, the last of each name."""
+
+
+def known_functions() -> list[PlannedFunction]:
+    """The functions that this process has, by name."""
+    return [each for _, each in sorted(_KNOWN.items())]
 
 
 def _shown(column: Column | str) -> str:
@@ -176,6 +205,7 @@ def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
     if plan.program.wraps or plan.program.has_numpy:
         raise NoTermError("its numbers are NumPy's", 0)
     term = plan.term()
+    require_forms(term)
     if spark_type_of(plan.kind) != _plain_name(spark_type(plan.returns).simpleString()):
         raise NoTermError(f"its results are {plan.returns}", 0)
     names = [parameter.name for parameter in function.signature.parameters]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -45,14 +46,18 @@ def known(value: int) -> Integer:
     return Integer(f.lit(value).cast("bigint"), value, value)
 
 
-def of_method(name: str, column: Column, arguments: Sequence[Integer | None]) -> Integer:
-    """The integer that a method of the table gives, within the bounds that its results have."""
+def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
+    """The integer that a method of the table gives, within the bounds that its results have.
+
+    Args:
+        name: The method's name.
+        column: The integer.
+        divided: The dividend and the divisor of `//` and `%`.
+    """
     low, high = _BOUNDS.get(name.rpartition(".")[2], (LEAST, MOST))
-    by = arguments[1] if len(arguments) == 2 else None
-    if name in ("//", "%") and by is not None and by.low == by.high > 0:
-        of = arguments[0]
-        assert of is not None
-        low, high = (0, by.low - 1) if name == "%" else (of.low // by.low, of.high // by.low)
+    if divided and divided[1].low == divided[1].high > 0:
+        of, by = divided[0], divided[1].low
+        low, high = (0, by - 1) if name == "%" else (of.low // by, of.high // by)
     return Integer(column, low, high)
 
 
@@ -128,42 +133,36 @@ def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
 
 
 _COMPARED: dict[str, Callable[[Column, Column], Column]] = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
-def computed(name: str, arguments: list[Integer], what: str) -> Integer | None:
-    """What an operator or function of integers gives; None if it is none of exact arithmetic."""
-    if name in ("min", "max"):
-        left, right = arguments
-        test = compared("<" if name == "min" else ">", right, left, what)
-        bounds = min if name == "min" else max
-        return replace(
-            chosen(test, right, left),
-            low=bounds(left.low, right.low),
-            high=bounds(left.high, right.high),
-        )
-    if name == "abs":
-        (value,) = arguments
-        if value.low >= 0:
+def computed(name: str, *arguments: Integer, what: str) -> Integer:
+    """The result of an operator or function of integers."""
+    match name, arguments:
+        case "pos", (value,):
             return value
-        opposite = computed("neg", arguments, what)
-        assert opposite is not None
-        test = compared("<", value, known(0), what)
-        size = max(abs(value.low), abs(value.high))
-        return replace(chosen(test, opposite, value), low=0, high=size)
-    if name == "neg":
-        return computed("-", [known(0), *arguments], what)
-    if name == "pos":
-        return arguments[0]
-    if name not in _EXACT:
-        return None
-    return _exact(name, *arguments)
+        case "neg", (value,):
+            return _exact("-", known(0), value)
+        case "abs", (value,):
+            if value.low >= 0:
+                return value
+            negative = compared("<", value, known(0), what=what)
+            size = max(abs(value.low), abs(value.high))
+            return replace(chosen(negative, _exact("-", known(0), value), value), low=0, high=size)
+        case "min" | "max", (left, right):
+            is_right = compared("<" if name == "min" else ">", right, left, what=what)
+            of = min if name == "min" else max
+            low, high = of(left.low, right.low), of(left.high, right.high)
+            return replace(chosen(is_right, right, left), low=low, high=high)
+        case _, (left, right):
+            return _exact(name, left, right)
+    raise AssertionError(f"{name} of {len(arguments)} integers")
 
 
 def _exact(name: str, left: Integer, right: Integer) -> Integer:
@@ -182,13 +181,13 @@ def _exact(name: str, left: Integer, right: Integer) -> Integer:
 
 
 _EXACT: dict[str, tuple[Callable[..., Column], Callable[..., Column]]] = {
-    "+": (lambda a, b: a + b, f.try_add),
-    "-": (lambda a, b: a - b, f.try_subtract),
-    "*": (lambda a, b: a * b, f.try_multiply),
+    "+": (operator.add, f.try_add),
+    "-": (operator.sub, f.try_subtract),
+    "*": (operator.mul, f.try_multiply),
 }
 
 _ENDS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
 }

@@ -51,15 +51,18 @@ class Rule:
 
     Args:
         value: Gives the expression. It is null for no row but where `fails` holds, or where the result is
-            `V | None`. It may raise where `fails` holds.
+            `V | None`.
         fails: Gives the condition under which Python raises, or gives what no column holds: an integer or
             duration of more than 64 bits. It is never null. None if there is no such argument.
         null_fails: Whether `value` is null where `fails` holds and nowhere else, so that it alone tells.
+        is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
+            holds.
     """
 
     value: Callable[..., Result]
     fails: Callable[..., Column | None] | None = None
     null_fails: bool = False
+    is_total: bool = True
 
 
 Rules: TypeAlias = dict[tuple[str, str], Rule]

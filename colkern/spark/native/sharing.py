@@ -32,19 +32,24 @@ def parts(term: Term) -> tuple[Term, ...]:
     return ()
 
 
+def unique(term: Term) -> Iterator[Term]:
+    """A term and all that it consists of, each once."""
+    waiting, seen = [term], {id(term)}
+    while waiting:
+        each = waiting.pop()
+        yield each
+        for part in parts(each):
+            if id(part) not in seen:
+                seen.add(id(part))
+                waiting.append(part)
+
+
 def shared(term: Term) -> list[t.Applied]:
     """The calls of methods that stand in several places and are computed for each row.
 
     None is part of another of them.
     """
-    places: Counter[int] = Counter()
-    waiting, seen = [term], {id(term)}
-    while waiting:
-        for part in parts(waiting.pop()):
-            places[id(part)] += 1
-            if id(part) not in seen:
-                seen.add(id(part))
-                waiting.append(part)
+    places = Counter(id(part) for each in unique(term) for part in parts(each))
     always = _always(term) or {}
     found = {
         key: each for key, each in always.items() if places[key] > 1 and each.name not in CHEAP

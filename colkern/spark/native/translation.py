@@ -95,6 +95,26 @@ def translated(
     return f.when(functools.reduce(lambda a, b: a | b, tests), nothing).otherwise(result)
 
 
+def require_forms(term: Term) -> None:
+    """Raise NoTermError, with the line, for a method that no rule says in Spark's words."""
+    for each in sharing.unique(term):
+        if isinstance(each, t.Applied) and not _is_exact(each):
+            _rule(each)
+
+
+def _is_exact(term: t.Applied) -> bool:
+    """Whether a method is one of integers that `colkern.spark.native.integers` has."""
+    return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)
+
+
+def _rule(term: t.Applied) -> Rule:
+    rule = RULES.get((term.name, term.signature))
+    if rule is None:
+        shown = term.signature.partition(" ->")[0]
+        raise NoTermError(f"{term.name}{shown} has no native form", term.line)
+    return rule
+
+
 class _Writer:
     def __init__(self, kind: Kind, name: str, arguments: Mapping[str, Column]) -> None:
         self._kind = kind
@@ -145,10 +165,10 @@ class _Writer:
 
     def _is_total(self, term: Term) -> bool:
         """Whether Spark may compute a term for any arguments, null included."""
-        if isinstance(term, t.Applied) and isinstance(self._fails(term), Column):
-            rule = RULES[term.name, term.signature]
-            if not rule.null_fails:
-                return False
+        if isinstance(term, t.Constant):
+            return True
+        if isinstance(term, t.Applied) and not _is_exact(term) and not _rule(term).is_total:
+            return False
         value = self._column(term)
         if isinstance(value, Integer) and not value.is_narrow:
             return False
@@ -268,39 +288,29 @@ class _Writer:
 
     def _applied(self, term: t.Applied) -> Columns:
         self._line = term.line
-        if term.takes in (("int",), ("int", "int")):
+        if _is_exact(term):
             numbers = [self._integer(argument) for argument in term.arguments]
             if term.name in _ORDER:
-                return integers.compared(term.name, *numbers, self._name)  # type: ignore[misc]
-            computed = integers.computed(term.name, numbers, self._name)
-            if computed is not None:
-                return computed
-        rule = self._rule(term)
+                return integers.compared(term.name, *numbers, what=self._name)
+            return integers.computed(term.name, *numbers, what=self._name)
+        rule = _rule(term)
         value: Any = rule.value(*self._operands(term))
         if value is None:
             raise NoTermError(f"{term.name} has no native form for these arguments", term.line)
         if plain_kind(term.kind) != k.INT:
             return value
-        numbers = [self._column(argument) for argument in term.arguments]
-        known = [number if isinstance(number, Integer) else None for number in numbers]
-        return integers.of_method(term.name, value, known)
+        divided = term.arguments if term.name in ("//", "%") else ()
+        return integers.of_method(term.name, value, [self._integer(each) for each in divided])
 
     def _fails(self, term: t.Applied) -> Column | bool:
         self._line = term.line
-        if term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT):
+        if _is_exact(term):
             return False
-        rule = self._rule(term)
+        rule = _rule(term)
         if rule.fails is None:
             return False
         fails = rule.fails(*self._operands(term))
         return False if fails is None else fails
-
-    def _rule(self, term: t.Applied) -> Rule:
-        rule = RULES.get((term.name, term.signature))
-        if rule is None:
-            shown = term.signature.partition(" ->")[0]
-            raise NoTermError(f"{term.name}{shown} has no native form", term.line)
-        return rule
 
     def _operands(self, term: t.Applied) -> list[Operand | None]:
         operands: list[Operand | None] = []

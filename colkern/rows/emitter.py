@@ -79,12 +79,14 @@ class Written:
         operations: The operation and the number of the part of its result, by the variables that these
             are assigned to; also by those of the codes of failures, which are no part.
         kind: The kind of its result.
+        path: The file of the user's function.
     """
 
     block: Block
     parameters: tuple[str, ...]
     operations: dict[str, tuple[Operation, int]]
     kind: Kind
+    path: str
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,9 @@ def write_function(
                 emitter.refuse("it calls itself in any case")
         program.sources[name] = emitter.source(name, names)
         returned = widened.get(RETURN, k.NONE)
-        program.written[name] = Written(emitter.block, tuple(names), emitter.operations, returned)
+        program.written[name] = Written(
+            emitter.block, tuple(names), emitter.operations, returned, definition.path
+        )
         return name, returned, names
     return emitter.refuse("the kinds of its variables do not settle")
 

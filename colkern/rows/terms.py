@@ -261,7 +261,7 @@ class _Reader:
     def function(self, name: str, variables: Variables) -> Term:
         """The tree of choices that a function is, with what it returns and raises as its ends."""
         written = self._program.written[name]
-        self._operations = written.operations
+        self._operations, self._path = written.operations, written.path
         return self._run(written.block.lines, variables, None)
 
     # Statements
@@ -362,7 +362,8 @@ class _Reader:
                     continue
                 variables[name] = _part(applied, place)
                 if operation.may_leave:
-                    site = Site(self._stack[-1], "", operation.line, operation.name)
+                    name, path = self._stack[-1], self._path
+                    site = Site(name, path, operation.line, operation.name)
                     guard = Choice(
                         k.NEVER, Fails(k.BOOL, applied), Raise(k.NEVER, site), Raise(k.NEVER, site)
                     )

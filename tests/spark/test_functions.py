@@ -196,7 +196,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession, numbers: Any) -> 
 
 
 def test_a_column_of_another_type_fails_with_the_name_of_the_parameter(numbers: Any) -> None:
-    @colkern.spark.udf
+    @colkern.spark.udf(plan="arrow")
     def halved(amount: float) -> float:
         return amount / 2
 
@@ -205,7 +205,7 @@ def test_a_column_of_another_type_fails_with_the_name_of_the_parameter(numbers: 
 
 
 def test_an_exception_of_the_function_fails_the_query(numbers: Any) -> None:
-    @colkern.spark.udf
+    @colkern.spark.udf(plan="arrow")
     def picky(n: int) -> int:
         if n == 500:
             raise ValueError("five hundred")
@@ -287,7 +287,7 @@ def test_rows_left_to_python_are_told_in_the_log(spark: SparkSession, spark_log:
 
 
 def test_workers_compile_nothing_that_the_driver_has_compiled(numbers: Any) -> None:
-    @colkern.spark.udf
+    @colkern.spark.udf(plan="arrow")
     def seventh(n: int) -> int:
         return n // 7
 
@@ -321,7 +321,7 @@ SCRIPT = """
     def scaled(n):
         return n * FACTOR
 
-    @udf
+    @udf(plan="arrow")
     def tripled(n: int) -> int:
         return scaled(n)
 

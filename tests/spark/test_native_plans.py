@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -105,3 +104,62 @@ def test_native_plans_raise_where_python_raises(
                 continue
             wrong.append(name)
     assert not wrong
+
+
+@udf
+def checked(amount: float, count: int) -> float:
+    if count < 0:
+        raise ValueError("negative")
+    return amount / count
+
+
+@udf(plan="arrow")
+def worker(amount: float) -> float:
+    return amount + 1.0
+
+
+def shouted(text: str) -> str:
+    return text.upper()
+
+
+ONE = "SELECT 3.0D AS amount, 2 AS count, 'x' AS text"
+
+
+def test_errors_say_the_line_that_raises(spark: SparkSession) -> None:
+    one = spark.sql(ONE)
+    with pytest.raises(PySparkException, match=r"checked: .*: raise ValueError\(\"negative\"\)"):
+        one.select(checked("amount", -f.col("count"))).collect()
+    with pytest.raises(PySparkException, match="checked: .*: return amount / count"):
+        one.select(checked("amount", f.lit(0))).collect()
+    with pytest.raises(PySparkException, match="amount: expected a floating-point type, got string"):
+        one.select(checked("text", "count")).collect()
+
+
+def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
+    frame = spark.sql(ONE).select(checked("amount", count="count"), worker("amount"))
+    assert frame.collect() == [Row(1.5, 4.0)]
+    assert frame.columns == ["checked(amount, count)", "worker(amount)"]
+    assert explain(frame) == (
+        "checked: native: Spark computes it, without a Python worker\n"
+        "worker: arrow, in a Python worker: plan='arrow'"
+    )
+    assert "Python" not in _plan(spark.sql(ONE).select(checked("amount", "count")))
+    assert "Python" in _plan(spark.sql(ONE).select(worker("amount")))
+
+
+def _plan(frame: DataFrame) -> str:
+    return frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+
+
+def test_native_says_what_has_no_expression() -> None:
+    with pytest.raises(CompileError, match=r"shouted has no native plan: str.upper\(str\)") as caught:
+        udf(shouted, plan="native")
+    assert f"line {shouted.__code__.co_firstlineno + 1}" in str(caught.value)
+    assert "str.upper(str) has no native form" in explain(udf(shouted))
+    with pytest.raises(ValueError, match="plan: expected 'auto', 'native' or 'arrow', got 'fast'"):
+        udf(shouted, plan="fast")  # type: ignore[arg-type]
+
+
+def test_functions_with_native_plans_are_registered_for_sql(spark: SparkSession) -> None:
+    spark.udf.register("checked", checked)
+    assert spark.sql(f"SELECT checked(amount, count) FROM ({ONE})").first() == Row(1.5)

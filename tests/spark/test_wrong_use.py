@@ -121,7 +121,7 @@ def count(k: list[int]) -> int:
     return len(k)
 
 
-@cs.udf
+@cs.udf(plan="arrow")
 def fails(n: int) -> float:
     return [1.0][n]
 

@@ -32,15 +32,18 @@ PlanName: TypeAlias = Literal["auto", "native", "arrow"]
 PLANS: tuple[PlanName, ...] = ("auto", "native", "arrow")
 
 _TAKEN = {
-    k.INT: ("tinyint", "smallint", "int", "bigint"),
-    k.FLOAT: ("float", "double"),
-    k.BOOL: ("boolean",),
-    k.TEXT: ("string",),
-    k.BYTES: ("binary",),
-    k.DATE: ("date",),
-    k.DATETIME: ("timestamp_ntz",),
+    k.INT: ("an integer type", ("tinyint", "smallint", "int", "bigint")),
+    k.FLOAT: ("a floating-point type", ("float", "double")),
+    k.BOOL: ("boolean", ("boolean",)),
+    k.TEXT: ("string", ("string",)),
+    k.BYTES: ("binary", ("binary",)),
+    k.DATE: ("date", ("date",)),
+    k.DATETIME: ("timestamp_ntz", ("timestamp_ntz",)),
 }
-"""The names of Spark's types that a parameter of a kind takes."""
+"""What a parameter of a kind takes, in words and by the names of Spark's types."""
+
+UNTYPED = "void"
+"""The type of `NULL`."""
 
 
 def default_plan() -> PlanName:
@@ -161,17 +164,18 @@ class PlannedFunction:
         type_ = spark_type_of(typed.kind)
         result = translated(typed.term, typed.kind, self._name, columns, typed.nullable)
         for name, kind in typed.parameters.items():
-            result = self._checked(name, columns[name], _TAKEN[plain_kind(kind)], result, type_)
+            result = self._checked(name, columns[name], plain_kind(kind), result, type_)
         shown = ", ".join(map(_shown, given.values()))
         return result.alias(f"{self._name}({shown})")
 
     def _checked(
-        self, name: str, column: Column, taken: tuple[str, ...], result: Column, type_: str
+        self, name: str, column: Column, kind: Kind, result: Column, type_: str
     ) -> Column:
         """The result, if a column is of its parameter's type; Spark knows that when it plans."""
-        message = f"{self._name}: {name}: expected {' or '.join(taken)}, got "
-        error = f.raise_error(f.concat(f.lit(message), f.typeof(column))).cast(type_)
-        return f.when(f.typeof(column).isin(*taken), result).otherwise(error)
+        words, taken = _TAKEN[kind]
+        message = f.lit(f"{self._name}: {name}: expected {words}, got ")
+        error = f.raise_error(f.concat(message, f.typeof(column))).cast(type_)
+        return f.when(f.typeof(column).isin(*taken, UNTYPED), result).otherwise(error)
 
 
 _KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()

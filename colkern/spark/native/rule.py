@@ -25,7 +25,7 @@ class Operand:
     """An argument of an operation.
 
     Args:
-        column: Its values, none of them null.
+        column: Its values, none of them null; None for a constant that is no column, as a dictionary is.
         constant: The Python object, where it is known; `UNKNOWN` where it depends on the row.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
@@ -136,7 +137,8 @@ class _Writer:
             return f.when(test, self.result(term.then)).otherwise(self.result(term.otherwise))
         if isinstance(term, t.Raise):
             site = term.site
-            message = f"{self._name}: {site.reason} raises in line {site.line} of {site.function}"
+            source = linecache.getline(site.path, site.line).strip()
+            message = f"{self._name}: Python raises in line {site.line}: {source or site.reason}"
             return f.raise_error(f.lit(message)).cast(self._type)
         return self._returned(term, self._kind).cast(self._type)
 
@@ -321,9 +323,7 @@ class _Writer:
                 value: Any = argument.value
                 if isinstance(value, int) and name in ("int", "float"):
                     value = int(value) if name == "int" else float(value)
-                column = literal(value)
-                # What is no column is for the rule alone.
-                operands.append(Operand(f.lit(None) if column is None else column, value))
+                operands.append(Operand(literal(value), value))
             else:
                 operands.append(Operand(self._as(name, argument)))
         return operands

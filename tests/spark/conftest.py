@@ -30,6 +30,8 @@ def spark(spark_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.timeType.enabled": "true",
+        # Else each function of columns notes its caller, which takes ten times as long as the rest of it.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         # Several batches even of small data, whichever way Spark cuts them.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
         "spark.sql.parquet.columnarReaderBatchSize": "100",

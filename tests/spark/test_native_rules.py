@@ -25,7 +25,7 @@ from colkern.spark.native.rules import RULES, Operand, literal
 
 pytestmark = pytest.mark.spark
 
-ROWS = 1200
+ROWS = 600
 MICROSECOND = datetime.timedelta(microseconds=1)
 DAY = 86_400_000_000
 _SPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
@@ -356,7 +356,7 @@ def _kind(parameter: Parameter) -> str:
     return re.sub(r"\b[TKV]\b", lambda found: _VARIABLES[found[0]], ast.unparse(parameter.kind))
 
 
-def _cases(frame: DataFrame, name: str, row: Row) -> Iterator[Case]:
+def _cases(name: str, row: Row) -> Iterator[Case]:
     """All arguments columns, the first alone, all but the first; constants that the rule takes."""
     kinds = list(map(_kind, row.parameters))
     columns = [
@@ -364,15 +364,17 @@ def _cases(frame: DataFrame, name: str, row: Row) -> Iterator[Case]:
         for place, kind in enumerate(kinds)
     ]
     places = range(len(kinds))
-    for chosen in itertools.chain([places], [range(1)] * 5, [places[1:]] * 2, [range(2)]):
-        for _ in range(40):
+    for chosen in itertools.chain(
+        [places], [range(1)] * 3, [places[1:]], [range(2)][: len(places) - 2]
+    ):
+        for _ in range(12):
             arguments = [
                 _constant(parameter, place)
                 if kind != "None" and (place not in chosen or columns[place] is None)
                 else columns[place]
                 for place, (kind, parameter) in enumerate(zip(kinds, row.parameters, strict=True))
             ]
-            found = _columns(frame, name, row, arguments)
+            found = _columns(name, row, arguments)
             if found and any(isinstance(argument, Of) for argument in arguments):
                 yield Case(name, row, arguments, found)
                 break
@@ -391,18 +393,18 @@ def _constant(parameter: Parameter, place: int) -> Any:
     return _drawn(_kind(parameter), place)
 
 
-def _operand(frame: DataFrame, argument: Any) -> Operand | None:
+def _operand(argument: Any) -> Operand | None:
     if argument is None:
         return None
     if isinstance(argument, Of):
-        return Operand(frame[argument.name])
+        return Operand(f.col(argument.name))
     return Operand(literal(argument), argument)
 
 
-def _columns(frame: DataFrame, name: str, row: Row, arguments: list[Any]) -> list[Column]:
+def _columns(name: str, row: Row, arguments: list[Any]) -> list[Column]:
     """The condition under which Python raises, and the value's items; none if there is no expression."""
     rule = RULES[name, row.method.signature]
-    operands = [_operand(frame, argument) for argument in arguments]
+    operands = [_operand(argument) for argument in arguments]
     value = rule.value(*operands)
     if value is None:
         return []
@@ -471,7 +473,7 @@ def _expected(case: Case) -> list[Any]:
                 isinstance(item, int) and not -(1 << 63) <= item < 1 << 63 for item in items
             )
             results.append(_FAILED if is_wide else result)
-        except (ArithmeticError, LookupError, ValueError):
+        except (ArithmeticError, LookupError, ValueError, OSError):
             results.append(_FAILED)
     return results
 
@@ -485,12 +487,27 @@ def _bits(value: Any) -> Any:
     return type(value).__name__, value
 
 
-def _difference(case: Case, results: pa.Table, place: int) -> str:
+def _listed(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; those as text that Python does not have, as days of the year 10000."""
+    try:
+        return column.to_pylist()
+    except OverflowError:
+        return [_plain(value) for value in column]
+
+
+def _plain(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except OverflowError:
+        return value.cast(pa.string()).as_py()
+
+
+def _difference(case: Case, expected: list[Any], results: pa.Table, place: int) -> str:
     """The first row in which a rule gives something else than Python; empty if there is none."""
     names = [name for name in results.column_names if name.startswith(f"{place}_")]
-    fails, *items = (results[name].to_pylist() for name in names)
+    fails, *items = (_listed(results[name]) for name in names)
     values = list(zip(*items, strict=True))
-    for number, wanted in enumerate(_expected(case)):
+    for number, wanted in enumerate(expected):
         given = _FAILED if fails[number] else values[number]
         plain = given[0] if given is not _FAILED and not isinstance(wanted, tuple) else given
         is_null = given is _FAILED and any(item is not None for item in values[number])
@@ -506,11 +523,12 @@ def _difference(case: Case, results: pa.Table, place: int) -> str:
 def test_rules_give_what_python_gives(spark: SparkSession, frame: DataFrame) -> None:
     rows = {(name, row.method.signature): row for name, rows in table().items() for row in rows}
     assert set(rows) >= set(RULES)
-    cases = [case for name, form in RULES for case in _cases(frame, name, rows[name, form])]
+    cases = [case for name, form in RULES for case in _cases(name, rows[name, form])]
     assert {(case.name, case.row.method.signature) for case in cases} == set(RULES)
     kept = {
         key: spark.conf.get(key) for key in ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")
     }
+    expected = list(map(_expected, cases))
     differences = []
     try:
         for ansi, zone in (("true", "America/Sao_Paulo"), ("false", "Asia/Kathmandu")):
@@ -524,7 +542,10 @@ def test_rules_give_what_python_gives(spark: SparkSession, frame: DataFrame) -> 
                     for number, column in enumerate(case.columns)
                 ]
                 results = frame.select(*columns).toArrow()
-                found = [_difference(case, results, place) for place, case in enumerate(some)]
+                found = [
+                    _difference(case, expected[start + place], results, place)
+                    for place, case in enumerate(some)
+                ]
                 differences += [f"ANSI {ansi}: {text}" for text in found if text]
     finally:
         for key, value in kept.items():

@@ -1,7 +1,7 @@
 """Dates, datetimes without a zone, and durations, which are microseconds.
 
-Spark's calendar is Python's, but has years beyond 1 to 9999; its functions of timestamps without a zone do not
-look at the session's, but for those that take no others, such as `date_format`: these are not used.
+Spark's calendar is Python's, with years beyond 1 to 9999. Functions that take timestamps with a zone alone,
+such as `date_format`, look at the session's: they are not used.
 """
 
 from __future__ import annotations
@@ -101,8 +101,11 @@ def _day_of(instant: Column) -> Column:
 
 
 def _microseconds(instant: Column) -> Column:
-    """The microseconds since 1970."""
-    return f.unix_timestamp(instant) * _SECOND + _microsecond(instant)
+    """The microseconds since 1970, from parts: `unix_timestamp` rounds towards 1970."""
+    minutes = f.hour(instant).cast("bigint") * 60 + f.minute(instant)
+    seconds = _long(f.extract(f.lit("SECOND"), instant) * _SECOND)
+    days = _long(f.unix_date(_day_of(instant)))
+    return days * _known(DAY).column + minutes * (60 * _SECOND) + seconds
 
 
 # New ones
@@ -220,7 +223,7 @@ _UNITS = {
 
 
 def _duration(*parts: Operand) -> Column | None:
-    """A sum of units; null where it is no bigint. One that is in decimals on the way does not matter."""
+    """A sum of units; null where it is no bigint. Decimals hold parts that are none."""
     units = [
         (part, size)
         for part, size in zip(parts, _UNITS.values(), strict=True)

@@ -259,6 +259,9 @@ class _Writer:
         raise NoTermError(f"{type(term).__name__} of {term.kind} has no native form", self._line)
 
     def _constant(self, value: object) -> Columns:
+        if isinstance(value, float) and value == 0 and math.copysign(1, value) < 0:
+            # Beside 0.0, Spark's optimizer takes both for one.
+            raise NoTermError("the constant -0.0", self._line)
         column = literal(value)
         if column is None:
             raise NoTermError(f"a constant of {type(value).__name__}", self._line)

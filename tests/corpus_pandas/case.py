@@ -48,7 +48,9 @@ def case(returns: str, *, over_batches: bool = False, **columns: str) -> Callabl
     return added
 
 
-_MOMENTS = [datetime.datetime(2023 + k % 3, 1 + k % 12, 1 + k * 5 % 28, k * 7 % 24, k) for k in range(20)]
+_MOMENTS = [
+    datetime.datetime(2023 + k % 3, 1 + k % 12, 1 + k * 5 % 28, k * 7 % 24, k) for k in range(20)
+]
 _DAYS = [moment.date() for moment in _MOMENTS]
 _NAMES = ["anna Smith", " Bob Jones ", "carla o'Neil", "DAVE LEE", "eve", "Frank van Dyk"]
 _UTC = pa.timestamp("us", "UTC")
@@ -97,7 +99,18 @@ _EXTREMES: list[tuple[Callable[[pa.DataType], bool], list[Any]]] = [
     (
         pa.types.is_string,
         ["", " ", "a", "A", "ß", "İstanbul", "ﬁ x", "é", "e\u0301", "ς", "日本", "😀😀", "x" * 300]
-        + ["a\0b", "\u00a0x\u2003", "\x1cx\x1f", "1.5", "١٢", "-", "--", "a@b", "2024-02-29", "nan"],
+        + [
+            "a\0b",
+            "\u00a0x\u2003",
+            "\x1cx\x1f",
+            "1.5",
+            "١٢",
+            "-",
+            "--",
+            "a@b",
+            "2024-02-29",
+            "nan",
+        ],
     ),
     (
         pa.types.is_timestamp,
@@ -110,7 +123,10 @@ _EXTREMES: list[tuple[Callable[[pa.DataType], bool], list[Any]]] = [
         [datetime.date(*parts) for parts in ((1, 1, 1), (1900, 2, 28), (1970, 1, 1), (2024, 2, 29))]
         + [datetime.date(2024, 12, 31), datetime.date(9999, 12, 31)],
     ),
-    (pa.types.is_decimal, [Decimal(text) for text in ("0", "-0.01", "9999999999.99", "2.50", "-1")]),
+    (
+        pa.types.is_decimal,
+        [Decimal(text) for text in ("0", "-0.01", "9999999999.99", "2.50", "-1")],
+    ),
     (
         pa.types.is_struct,
         [{"lat": x, "lon": y, "city": z} for x, y, z in ((0.0, -0.0, ""), (5e300, -1.0, "ß"))]
@@ -146,8 +162,11 @@ def extreme(columns: tuple[str, ...], *, nulls: bool) -> list[pa.Array]:
         type_ = COLUMNS[column].type
         values = next(values for is_kind, values in _EXTREMES if is_kind(type_))
         values = [*values, None] if nulls else values
-        chosen.append(pa.array([values[(row * (k + 1) + k) % len(values)] for row in range(60)], type_))
+        chosen.append(
+            pa.array([values[(row * (k + 1) + k) % len(values)] for row in range(60)], type_)
+        )
     return chosen
+
 
 _DOUBLE, _INT, _STRING = spark.DoubleType(), spark.IntegerType(), spark.StringType()
 
@@ -161,10 +180,18 @@ RETURNS: dict[str, spark.DataType] = {
     "timestamp": spark.TimestampType(),
     "decimal(14,2)": spark.DecimalType(14, 2),
     "array<string>": spark.ArrayType(_STRING),
-    "struct<low: double, high: double>": spark.StructType().add("low", _DOUBLE).add("high", _DOUBLE),
-    "struct<user: string, host: string>": spark.StructType().add("user", _STRING).add("host", _STRING),
+    "struct<low: double, high: double>": spark.StructType()
+    .add("low", _DOUBLE)
+    .add("high", _DOUBLE),
+    "struct<user: string, host: string>": spark.StructType()
+    .add("user", _STRING)
+    .add("host", _STRING),
     "struct<year: int, month: int>": spark.StructType().add("year", _INT).add("month", _INT),
-    "struct<value: double, grade: string>": spark.StructType().add("value", _DOUBLE).add("grade", _STRING),
-    "struct<lat: double, city: string>": spark.StructType().add("lat", _DOUBLE).add("city", _STRING),
+    "struct<value: double, grade: string>": spark.StructType()
+    .add("value", _DOUBLE)
+    .add("grade", _STRING),
+    "struct<lat: double, city: string>": spark.StructType()
+    .add("lat", _DOUBLE)
+    .add("city", _STRING),
 }
 """The declared types, without Spark's own parser, which runs in its JVM."""

@@ -88,7 +88,7 @@ def year_of_day(day: pd.Series) -> pd.Series:
 
 @case("int", day="day")
 def age(day: pd.Series) -> pd.Series:
-    return day.apply(lambda d: 2024 - d.year - ((6, 30) < (d.month, d.day)))
+    return day.apply(lambda d: 2024 - d.year - ((d.month, d.day) > (6, 30)))
 
 
 @case("date", day="day")

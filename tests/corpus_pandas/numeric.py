@@ -39,7 +39,10 @@ def distance(a: pd.Series, b: pd.Series) -> pd.Series:
 def haversine(lat: pd.Series, lon: pd.Series) -> pd.Series:
     lat1, lon1 = np.radians(48.1), np.radians(11.6)
     lat2, lon2 = np.radians(lat), np.radians(lon)
-    a = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
+    a = (
+        np.sin((lat2 - lat1) / 2) ** 2
+        + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
+    )
     return 6371 * 2 * np.arcsin(np.sqrt(a))
 
 
@@ -124,7 +127,7 @@ def weights(x: pd.Series) -> pd.Series:
 
 @case("bigint", x="identity")
 def bits(x: pd.Series) -> pd.Series:
-    return (x & 0xFF) ^ (x >> 8)
+    return (x & 0xFF) ^ (x // 256)
 
 
 @case("int", x="identity")

@@ -108,7 +108,7 @@ BLAMED: dict[str, tuple[Callable[..., Any], Any, str]] = {
     # With a column of floats the first step fails already, for another reason.
     "what texts alone have": (lambda s: s.str.get_dummies(), TEXT, r"Series\.str\.get_dummies"),
     "among two columns": (lambda s, t: s + t.str.extractall("(a)")[0], TEXT, r"str\.extractall"),
-    "what times alone have": (lambda s: s.dt.freq, TEXT, r"Series\.dt\.freq"),
+    "what times alone have": (lambda s: s.dt.freq, TEXT, r"Series\.dt\.freq is no"),
     "pandas' own functions": (lambda s: pd.qcut(s, 4), "double", r"pandas\.qcut is no"),
     "tables": (lambda s: pd.DataFrame({"a": s}).mean(), "double", r"DataFrame\.mean with these"),
     "joined columns": (lambda s: pd.concat([s, s]), "double", r"pandas\.concat with these"),

@@ -45,23 +45,32 @@ def accelerate(function: Any) -> Any:
 
         due = colkern.spark.accelerate(due)
 
-    The body is called, with stand-ins for columns that record the operations on them. These are compiled
-    to loops over Arrow's columns; functions for which NumPy has rules of its own (`exp`, `**`, `%` …) run
-    in NumPy between the loops, and those of text in Arrow, as in pandas. Results have the types and nulls
-    that pandas gives them: integers with nulls are floats, NaN is null in the end.
+    The body is called, with stand-ins for columns that record the operations on them. Arithmetic,
+    comparisons and choices of numbers are compiled to loops over Arrow's columns; functions for which NumPy
+    has rules of its own (`exp`, `**`, `%` …) run in NumPy between the loops, simple ones of text in Arrow.
+    A plain function that `Series.apply` or `map` is given is compiled as a row function. All else that is
+    element-wise is done by pandas itself on the real columns, and gains nothing. Results have the types
+    and nulls that pandas gives them: integers with nulls are floats, NaN is null in the end.
 
     In each worker process, and for each combination of types and nulls of columns, a sample of the first
     batch is computed both ways and compared to the bit. If the results differ, or the body does what is
-    not compiled, the original runs, and one `RuntimeWarning` says why: here if it can be told without
+    not element-wise, the original runs, and one `RuntimeWarning` says why: here if it can be told without
     data, else in the executor's log.
 
-    Compiled are operators and comparisons; NumPy's element-wise functions, `where`, `select`, `clip`,
-    `round`; of `Series`: `abs`, `astype`, `between`, `clip`, `copy`, `fillna`, `isin`, `isna`, `mask`,
-    `notna`, `rename`, `round`, `to_numpy`, `values`, `where`, and `str` with `contains` (no regular
-    expressions), `endswith`, `len`, `lower`, `startswith`, `strip`, `upper`; `pandas.Series(…)` and
-    `pandas.isna`. Operations on other rows (`mean`, `shift`, `cumsum`, `sort_values`, `s[…]`) or on values
-    in Python (`apply`, `if`, a loop), and those whose dtype depends on the values, are not compiled.
-    Columns and results are booleans, integers, floats and strings.
+    - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
+      `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
+      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, also `s.loc[…]`).
+    - In NumPy or Arrow: NumPy's other functions of numbers, `isin` of numbers; of texts `+`, comparisons,
+      `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
+      `lstrip`, `rstrip`, `startswith`, `strip`, `upper`.
+    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp or decimal.
+    - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
+      `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
+      with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize` and others; `map` of
+      tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
+
+    Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
+    `sort_values`, `s[…]`), and values taken one by one in Python (`if`, a loop over a column).
 
     The body is called a few times for each combination of columns, also with extreme values of their
     types, not for each batch: side effects such as messages or counters are not repeated. A function that

@@ -45,35 +45,16 @@ ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.ite
 
 BY_ROW = frozenset(
     [
-        "all",
-        "any",
-        "apply",
-        "count",
-        "max",
-        "mean",
-        "median",
-        "min",
-        "nunique",
-        "prod",
-        "std",
-        "sum",
-        "var",
+        *("all", "any", "apply", "count", "max", "mean", "median", "min", "nunique", "prod", "std"),
+        *("sum", "var"),
     ]
 )
 """Methods of tables that are element-wise with `axis=1`."""
 
 VALUES_DECIDE = frozenset(
     [
-        "apply",
-        "case_when",
-        "combine_first",
-        "convert_dtypes",
-        "get",
-        "infer_objects",
-        "map",
-        "mask",
-        "replace",
-        "where",
+        *("apply", "case_when", "combine_first", "convert_dtypes", "get", "infer_objects", "map"),
+        *("mask", "replace", "where"),
     ]
 )
 """Methods of columns whose dtype depends on the values, and not on dtypes alone."""

@@ -48,7 +48,7 @@ class Program:
         self._add(result, is_last=True)
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
-        """The results: of the dtype that pandas has for them, NaN as null; of the declared type for others."""
+        """The results: of the dtype that pandas has, NaN as null; others as Spark converts them."""
         values: Values = {}
         with np.errstate(all="ignore"):
             for identity, step in self._steps.items():

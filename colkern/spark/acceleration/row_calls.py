@@ -54,7 +54,7 @@ class RowFunction:
         """The values that the function gets; None if pandas has others than Arrow."""
         series = column.pandas
         if series.dtype.kind in "ifb" and isinstance(series.dtype, np.dtype):
-            return pa.array(column.numpy if isinstance(column.dtype, np.dtype) else series)
+            return pa.array(series.to_numpy(), from_pandas=self._skips_nulls)
         if series.dtype.kind == "M" and series.dt.tz is None:
             return pa.array(series).cast(pa.timestamp("us"))
         values = column.value
@@ -70,7 +70,8 @@ class RowFunction:
         null = column.pandas.iloc[row]
         of_null = null if self._skips_nulls else self._plain(null)
         places = values.is_valid().to_numpy(zero_copy_only=False)
-        if of_null is None and not pa.types.is_integer(results.type):
+        is_nullable = pa.types.is_string(results.type) or pa.types.is_floating(results.type)
+        if is_nullable and pd.isna(of_null):
             indices = pa.array(np.cumsum(places) - 1, mask=~places)
             return Column(results.take(indices), OTHER, _as_pandas)
         if isinstance(of_null, str) and pa.types.is_string(results.type):

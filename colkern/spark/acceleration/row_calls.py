@@ -97,6 +97,8 @@ def _with(function: types.FunctionType, names: dict[str, Any]) -> types.Function
 
 def _as_pandas(results: pa.Array) -> pd.Series:
     """Results as pandas makes a column of those of a function."""
+    if results.type in (pa.int64(), pa.float64()) and not results.null_count:
+        return pd.Series(results.to_numpy())
     return pd.Series(results.to_pylist(), dtype=object).map(_itself)
 
 

@@ -100,6 +100,17 @@ def by_helpers(s: pd.Series) -> pd.Series:
     return inner(s)
 
 
+def assigned(s: pd.Series) -> pd.Series:
+    kept, same = s.copy(), s
+    s[s < 0] = 0.0
+    same.loc[same > 3] = 3.0
+    return s - kept
+
+
+def tripled(value: float) -> float:
+    return value * 3
+
+
 SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
     "arithmetic": (lambda s, t: s * 1.1 + t / 3 - 2, "double", (FLOATS, OTHERS)),
     "reflected": (lambda s: 1 - s + 2 / s, "double", (FLOATS,)),
@@ -176,6 +187,33 @@ SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
     "order of texts": (lambda s: (s < "b") | (s >= "y"), "boolean", (TEXTS,)),
     "null texts": (lambda s, t: s.fillna(t) + s.fillna("none"), "string", (TEXTS, WORDS)),
     "isna of texts": (lambda s: s.isna(), "boolean", (TEXTS,)),
+    "assignment to rows": (assigned, "double", (FLOATS,)),
+    "a dtype that depends on the values": (lambda s: s // s.abs(), "double", (LONGS,)),
+    "a function that calls another": (
+        lambda s: s.apply(lambda x: tripled(x) if pd.notna(x) else -1.0),
+        "double",
+        (FLOATS,),
+    ),
+    "a function of integers with nulls": (
+        lambda s: s.map(lambda x: f"{x:.1f}", na_action="ignore"),
+        "string",
+        (NULLABLE,),
+    ),
+    "a function of texts that gives numbers or none": (
+        lambda s: s.map(lambda x: len(x) if x else None, na_action="ignore") + 1,
+        "double",
+        (TEXTS,),
+    ),
+    "a function of booleans with nulls": (
+        lambda s: s.apply(lambda x: "?" if x is None else "yes" if x else "no"),
+        "string",
+        (pa.array([True, None, False]),),
+    ),
+    "numbers where a batch has nulls of its own making": (
+        lambda s: s.where(s.str.len() > 1).str.len(),
+        "double",
+        (TEXTS,),
+    ),
 }
 
 

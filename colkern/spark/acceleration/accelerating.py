@@ -18,7 +18,7 @@ from pyspark.sql.functions import ArrowUDFType
 from pyspark.util import PythonEvalType
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.compiled import EXAMPLES, Compiled, require_result, warn
+from colkern.spark.acceleration.compiled import EXAMPLES, Compiled, result_of, warn
 from colkern.spark.acceleration.original import Body, Original, Settings, converts_as_spark
 from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.recorded import Tracer
@@ -27,11 +27,6 @@ from colkern.spark.functions.column_functions import spark_function
 from colkern.spark.functions.declarations import function_name
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
-
-_RESULTS = (
-    *(spark.BooleanType, spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),
-    *(spark.FloatType, spark.DoubleType, spark.StringType),
-)
 
 _SCALAR = (PythonEvalType.SQL_SCALAR_PANDAS_UDF, PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF)
 
@@ -50,23 +45,32 @@ def accelerate(function: Any) -> Any:
 
         due = colkern.spark.accelerate(due)
 
-    The body is called, with stand-ins for columns that record the operations on them. These are compiled
-    to loops over Arrow's columns; functions for which NumPy has rules of its own (`exp`, `**`, `%` …) run
-    in NumPy between the loops, and those of text in Arrow, as in pandas. Results have the types and nulls
-    that pandas gives them: integers with nulls are floats, NaN is null in the end.
+    The body is called, with stand-ins for columns that record the operations on them. Arithmetic,
+    comparisons and choices of numbers are compiled to loops over Arrow's columns; functions for which NumPy
+    has rules of its own (`exp`, `**`, `%` …) run in NumPy between the loops, simple ones of text in Arrow.
+    A plain function that `Series.apply` or `map` is given is compiled as a row function. All else that is
+    element-wise is done by pandas itself on the real columns, and gains nothing. Results have the types
+    and nulls that pandas gives them: integers with nulls are floats, NaN is null in the end.
 
     In each worker process, and for each combination of types and nulls of columns, a sample of the first
     batch is computed both ways and compared to the bit. If the results differ, or the body does what is
-    not compiled, the original runs, and one `RuntimeWarning` says why: here if it can be told without
+    not element-wise, the original runs, and one `RuntimeWarning` says why: here if it can be told without
     data, else in the executor's log.
 
-    Compiled are operators and comparisons; NumPy's element-wise functions, `where`, `select`, `clip`,
-    `round`; of `Series`: `abs`, `astype`, `between`, `clip`, `copy`, `fillna`, `isin`, `isna`, `mask`,
-    `notna`, `rename`, `round`, `to_numpy`, `values`, `where`, and `str` with `contains` (no regular
-    expressions), `endswith`, `len`, `lower`, `startswith`, `strip`, `upper`; `pandas.Series(…)` and
-    `pandas.isna`. Operations on other rows (`mean`, `shift`, `cumsum`, `sort_values`, `s[…]`) or on values
-    in Python (`apply`, `if`, a loop), and those whose dtype depends on the values, are not compiled.
-    Columns and results are booleans, integers, floats and strings.
+    - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
+      `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
+      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, also `s.loc[…]`).
+    - In NumPy or Arrow: NumPy's other functions of numbers, `isin` of numbers; of texts `+`, comparisons,
+      `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
+      `lstrip`, `rstrip`, `startswith`, `strip`, `upper`.
+    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp or decimal.
+    - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
+      `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
+      with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize` and others; `map` of
+      tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
+
+    Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
+    `sort_values`, `s[…]`), and values taken one by one in Python (`if`, a loop over a column).
 
     The body is called a few times for each combination of columns, also with extreme values of their
     types, not for each batch: side effects such as messages or counters are not repeated. A function that
@@ -93,7 +97,7 @@ def accelerate(function: Any) -> Any:
     plain, returns = function.func, function.returnType
     over_batches = kind == PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF
     try:
-        _require_scalar(kind, returns)
+        _require_scalar(kind)
         require_pure(plain)
         _require_traceable(plain, returns, over_batches)
     except UnsupportedError as error:
@@ -168,50 +172,66 @@ def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFu
     return _IN_PROCESS[digest]
 
 
-def _require_scalar(kind: int, returns: spark.DataType) -> None:
-    """Raise UnsupportedError unless a function is from columns to a column of numbers or strings."""
+def _require_scalar(kind: int) -> None:
+    """Raise UnsupportedError unless a function is from columns to a column."""
     if kind in _AGGREGATES:
         raise UnsupportedError(
             "it is an aggregate: give colkern.spark.udf a class with init and update"
         )
     if kind not in _SCALAR:
         raise UnsupportedError("it is no pandas_udf from columns to a column")
-    if not isinstance(returns, _RESULTS):
-        raise UnsupportedError(f"results of {returns.simpleString()} are not compiled")
     if not converts_as_spark():
         raise UnsupportedError("it takes PySpark 4.3 or later")
 
+
+_MOST_TRIED = 200
+"""How many combinations of types are tried."""
 
 _MAX_COMBINED = 3
 """Here, all combinations of types are tried for so many columns at most; workers see the types."""
 
 
 def _require_traceable(function: Body, returns: spark.DataType, over_batches: bool) -> None:
-    """Check that the function can be compiled for some columns, unless there are too many to try.
+    """Check that the function can be compiled for some columns, as far as that is seen without data.
 
     Raises:
         UnsupportedError: If there are none; with the refusal of the trace that got furthest.
     """
     counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
-    if counts[-1] > _MAX_COMBINED:
+    hints = getattr(inspect.unwrap(function), "__annotations__", {})
+    tables = [hint for name, hint in hints.items() if name != "return" and "DataFrame" in str(hint)]
+    if counts[-1] > _MAX_COMBINED or tables:
+        # The names of a table's columns are not known here.
         return
     # Spark does not say before there is data which types columns have.
-    series = [pd.Series(values) for _, values in EXAMPLES]
-    furthest = (-1, False, "")
+    series = [pd.Series(values) for values in EXAMPLES]
+    furthest = (-1, False, False, "")
     for count in counts:
-        for columns in itertools.product(series, repeat=count):
+        # Columns of one kind first.
+        alike = [(each,) * count for each in series]
+        for columns in itertools.islice(
+            itertools.chain(alike, itertools.product(series, repeat=count)), _MOST_TRIED
+        ):
             tracer = Tracer()
             try:
                 node = traced(function, columns, tracer, over_batches=over_batches)
-                require_result(node, returns)
+                result_of(node, returns)
             except UnsupportedError as error:
                 # An exception of pandas' own may be due to the type of the column that was tried.
-                is_own = tracer.refusal is not None or error.__cause__ is None
-                refusal = (tracer.steps, is_own, str(error))
-                furthest = max(furthest, refusal, key=lambda each: each[:2])
+                cause = error.__cause__
+                is_own = tracer.refusal is not None or cause is None
+                # A text that is no date, or no text at all where a list of its parts was short.
+                is_by_value = not is_own and (
+                    (isinstance(cause, AttributeError) and tracer.steps > 0)
+                    or (isinstance(cause, ValueError) and not isinstance(cause, pa.ArrowException))
+                )
+                refusal = (tracer.steps, is_own, is_by_value, str(error))
+                furthest = max(furthest, refusal, key=lambda each: each[:3])
             else:
                 return
-    raise UnsupportedError(furthest[2])
+    *_, is_by_value, reason = furthest
+    if not is_by_value:
+        raise UnsupportedError(reason)
 
 
 def _column_counts(function: Body) -> range:

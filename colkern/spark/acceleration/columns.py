@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.nodes import BOOL, TEXT, Fused
+from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
+from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Fused, Whole
 from colkern.spark.acceleration.operators import OPERATORS, UNARY
-from colkern.spark.acceleration.recorded import witness_of
+from colkern.spark.acceleration.recorded import identity_of, witness_of
+from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.series_methods import SeriesMethods
-from colkern.spark.acceleration.texts import TextMethods
+from colkern.spark.acceleration.texts import QUICK
 
 Name: TypeAlias = str
 """A text; within the class, `str` is what columns have by that name."""
 
 
+_LABELS = {
+    "StringMethods": "Series.str",
+    "DatetimeProperties": "Series.dt",
+    "ndarray": "numpy.ndarray",
+}
+"""The names that users know for classes of pandas and NumPy."""
+
+_REFUSAL = (
+    "{} is no element-wise operation that can be compiled: it may use other rows of the batch"
+)
+
+
 class TracedColumn(SeriesMethods):
-    """The stand-in for a column that a traced body gets."""
+    """The stand-in for a column that a traced body gets, and for what pandas makes of it."""
 
     # With this, pandas leaves operators of a real column and a stand-in to the stand-in.
     __pandas_priority__ = 10_000
-
-    @property
-    def str(self) -> TextMethods:
-        """The methods of texts."""
-        self.require_method("str")
-        if self._node.dtype != TEXT:
-            raise self._tracer.refused(f"text methods of a column of {self._node.dtype}")
-        return TextMethods(self)
 
     # NumPy's functions
 
@@ -41,6 +49,12 @@ class TracedColumn(SeriesMethods):
         name = ufunc.__name__
         if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature is not None:
             raise self._tracer.refused(f"numpy.{name} with options, or over rows")
+        return self.instead(
+            lambda: self._quick_ufunc(ufunc, name, inputs),
+            lambda: self.in_pandas(f"numpy.{name}", ufunc, *map(self.alone, inputs)),
+        )
+
+    def _quick_ufunc(self, ufunc: Any, name: Name, inputs: Sequence[Any]) -> Any:
         for operand in inputs:
             self.require_operand(operand)
         witnesses = list(map(witness_of, inputs))
@@ -56,19 +70,25 @@ class TracedColumn(SeriesMethods):
         self, function: Any, _: Any, arguments: Sequence[Any], options: dict[Name, Any]
     ) -> Any:
         name = function.__name__
-        if options.keys() - {"decimals"}:
-            raise self._tracer.refused(f"numpy.{name} with {', '.join(options)}")
+        if name not in ELEMENT_WISE["numpy"] or options.keys() & NEVER:
+            raise self._tracer.refused(_REFUSAL.format(f"numpy.{name}"))
+        return self.instead(
+            lambda: self._quick_function(function, arguments, options),
+            lambda: self.in_pandas(f"numpy.{name}", function, *arguments, is_sure=True, **options),
+        )
+
+    def _quick_function(
+        self, function: Any, arguments: Sequence[Any], options: dict[Name, Any]
+    ) -> Any:
         if function is np.where and len(arguments) == 3:
             return self._selected(*arguments)
-        if function is np.select and 2 <= len(arguments) <= 3:
-            return self._selected_of(*arguments)
+        if function is np.select:
+            return self._selected_of(*arguments, **options)
         if function in (np.round, np.around):
             return arguments[0].round(*arguments[1:], **options)
         if function is np.clip and len(arguments) == 3:
             return arguments[0].clip(*arguments[1:])
-        raise self._tracer.refused(
-            f"numpy.{name} is no element-wise operation that can be compiled"
-        )
+        raise self._tracer.refused(f"numpy.{function.__name__} has no loop")
 
     def _selected(self, condition: object, chosen: object, other: object) -> TracedColumn:
         """`np.where`."""
@@ -95,16 +115,92 @@ class TracedColumn(SeriesMethods):
             result = Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
         return self.result(result, witness)
 
+    def apply(self, *arguments: Any, **options: Any) -> Any:
+        """The results of a function for each value."""
+        return self._of_rows("apply", *arguments, **options)
+
+    def map(self, *arguments: Any, **options: Any) -> Any:
+        """The results of a function for each value, or the entries of a table."""
+        return self._of_rows("map", *arguments, **options)
+
+    def _of_rows(self, name: Name, function: Any, *arguments: Any, **options: Any) -> Any:
+        plain = self.__getattr__(name)(function, *arguments, **options)
+        skips_nulls = options.pop("na_action", None) == "ignore"
+        is_plain = isinstance(function, types.FunctionType) and not arguments and not options
+        if not self.is_series or not is_plain:
+            return plain
+        call = RowFunction(function, self._tracer.names_of(function), skips_nulls=skips_nulls)
+        details = (identity_of(function), skips_nulls)
+        node = Whole(OTHER, f"rows.{name}", call, (self._node,), details, ("column",))
+        return TracedColumn(node, plain._witness, self._tracer)
+
+    # What has no quicker form, pandas does
+
     def __getattr__(self, name: Any) -> Any:
         self.require_method(name)
-        owner = "Series" if self.is_series else "numpy.ndarray"
-        raise self._refused(f"{owner}.{name} is no element-wise operation that can be compiled")
+        witness = self._witness
+        if isinstance(witness, pd.DataFrame) and name in witness.columns:
+            return self[name]
+        if name in ("str", "dt"):
+            return Accessor(self, name)
+        if name == "loc":
+            return Located(self)
+        return self._member(type(witness).__name__, name, self, operator.attrgetter(name))
+
+    def _member(self, owner: Name, name: Name, column: TracedColumn, of: Callable[..., Any]) -> Any:
+        """An attribute or a method of real columns, which `of` gets from one."""
+        label = _LABELS.get(owner, owner)
+        member, label = of(self._witness), f"{label}.{name}"
+        is_by_row = owner == "DataFrame" and name in BY_ROW
+        if name not in ELEMENT_WISE.get(owner, ()) and not is_by_row:
+            raise self._refused(_REFUSAL.format(label))
+        is_sure = name not in VALUES_DECIDE
+        if not callable(member):
+            return self.in_pandas(label, of, self, is_sure=is_sure)
+
+        def method(*arguments: Any, **options: Any) -> Any:
+            if options.keys() & NEVER or (is_by_row and options.get("axis") not in (1, "columns")):
+                raise self._refused(f"{label} with these options is not element-wise")
+            return self.in_pandas(
+                label,
+                lambda column, *given, **named: of(column)(*given, **named),
+                self,
+                *arguments,
+                is_sure=is_sure,
+                **options,
+            )
+
+        return method
+
+    def __getitem__(self, key: Any) -> Any:
+        witness = self._witness
+        names = key if isinstance(key, list) else [key]
+        if isinstance(witness, pd.DataFrame) and all(
+            isinstance(name, Hashable) and name in witness.columns for name in names
+        ):
+            return self.in_pandas("DataFrame.__getitem__", operator.getitem, self, key)
+        raise self._refused("rows of a column are selected")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        is_frame = isinstance(self._witness, pd.DataFrame)
+        if not is_frame and not (isinstance(key, TracedColumn) and key.node.dtype == BOOL):
+            raise self._refused("rows of a column are assigned to")
+        self.become(
+            self.instead(
+                lambda: self.mask(key, value),
+                lambda: self.in_pandas("__setitem__", _assigned, self, key, value),
+            )
+        )
+
+    def become(self, other: TracedColumn) -> None:
+        """Stand for another column from here on, as an assignment to rows asks for."""
+        self._node, self._witness = other._node, other._witness
 
     def _refused(self, reason: Name) -> UnsupportedError:
         """An exception to raise; it names the function of a library that led here, if there is one."""
         function = library_function()
         if function is not None:
-            reason = f"{function} is no element-wise operation that can be compiled"
+            reason = _REFUSAL.format(function)
         return self._tracer.refused(reason)
 
 
@@ -137,14 +233,88 @@ for _reason, _methods in {
     "the truth value of a whole column is asked for, as by `if` or `and`": "__bool__",
     "the length of a column is asked for": "__len__",
     "the values of a column are taken one by one": "__iter__",
-    "rows of a column are selected": "__getitem__",
-    "rows of a column are assigned to": "__setitem__",
     "a column is passed to a function that is not NumPy's, or has no rows": "__array__",
     "a column is made into one number": "__float__ __int__ __index__",
     "a column is made into text": "__repr__ __format__",
 }.items():
     for _method in _methods.split():
         setattr(TracedColumn, _method, _refusing(_reason))
+
+
+class Accessor:
+    """The methods of texts, or of times, of a column."""
+
+    def __init__(self, column: TracedColumn, name: Name) -> None:
+        self._column, self._name = column, name
+        self._of = operator.attrgetter(name)
+        self._witness = self._of(column._witness)
+
+    def __getattr__(self, name: Name) -> Any:
+        column = self._column
+        getattr(self._witness, name)
+        owner = "StringMethods" if self._name == "str" else "DatetimeProperties"
+        plain = column._member(owner, name, column, operator.attrgetter(f"{self._name}.{name}"))
+        if self._name == "str" and name in QUICK and column.node.dtype == TEXT:
+
+            def method(*arguments: Any, **options: Any) -> Any:
+                return column.instead(
+                    lambda: QUICK[name](column, *arguments, **options),
+                    lambda: plain(*arguments, **options),
+                )
+
+            return method
+        return plain
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._column.in_pandas("str[]", _item_of_texts, self._column, key)
+
+
+class Located:
+    """`loc` of a column or a table, whose rows are assigned to."""
+
+    def __init__(self, column: TracedColumn) -> None:
+        self._column = column
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        column = self._column
+        if column.is_series:
+            column[key] = value
+        else:
+            column.become(column.in_pandas("loc", _assigned_rows, column, key, value))
+
+    def __getitem__(self, key: Any) -> Any:
+        raise self._column._refused("rows of a column are selected")
+
+
+def _item_of_texts(column: Any, key: Any) -> Any:
+    return column.str[key]
+
+
+def _assigned(column: Any, key: Any, value: Any) -> Any:
+    column = column.copy()
+    column[key] = value
+    return column
+
+
+def _assigned_rows(table: Any, key: Any, value: Any) -> Any:
+    table = table.copy()
+    table.loc[key] = value
+    return table
+
+
+def _either(name: Name, quick: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: TracedColumn, *arguments: Any, **options: Any) -> Any:
+        return self.instead(
+            lambda: quick(self, *arguments, **options),
+            lambda: TracedColumn.__getattr__(self, name)(*arguments, **options),
+        )
+
+    return method
+
+
+for _method in ELEMENT_WISE["Series"] - {"values"}:
+    if hasattr(SeriesMethods, _method):
+        setattr(TracedColumn, _method, _either(_method, getattr(SeriesMethods, _method)))
 
 # Python's own messages name the class, for an operator that it lacks: it stands for a Series.
 TracedColumn.__name__ = "Series"

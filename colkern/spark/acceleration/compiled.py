@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import TypeAlias
 
+import pandas as pd
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import BooleanType, DataType, StringType
+from pyspark.sql.types import BooleanType, DataType, DoubleType, FloatType, IntegralType, StringType
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.nodes import TEXT, Node
+from colkern.spark.acceleration.forms import ValuesDecideError
+from colkern.spark.acceleration.nodes import OTHER, TEXT, Node, Whole
 from colkern.spark.acceleration.original import Original
 from colkern.spark.acceleration.program import Program
 from colkern.spark.acceleration.tracing import traced
-from colkern.spark.acceleration.verification import difference, difference_at_extremes, sample
+from colkern.spark.acceleration.verification import (
+    difference,
+    difference_at_extremes,
+    extremes,
+    sample,
+)
 from colkern.spark.functions import compiling
 
 Shape: TypeAlias = tuple[tuple[pa.DataType, bool], ...]
@@ -30,7 +38,7 @@ class Compiled:
         self._name = name
         self._original = original
         self._returns = returns
-        self._arrow_type = to_arrow_type(returns)
+        self._arrow_type = original.arrow_type
         self._programs: dict[Shape, Program | None] = {}
         self._has_warned = False
         self._is_given_up = False
@@ -61,6 +69,9 @@ class Compiled:
         program = self._programs[shape]
         try:
             return program and self._results(program, columns)
+        except ValuesDecideError as error:
+            self._warn(f"in some batches a column has the dtype {error}")
+            return None
         except Exception as error:  # noqa: BLE001 If the data is wrong, the original raises too.
             self._give_up(f"its compiled form raised {type(error).__name__}: {error}")
             return None
@@ -69,7 +80,8 @@ class Compiled:
         """The program for batches of a shape; None if the original is to compute them."""
         try:
             with compiling.one_process_compiles():
-                program = Program(self._traced(shape), shape)
+                rare = extremes(columns)
+                program = Program(self._traced(columns), shape, self._original)
         except Exception as error:  # noqa: BLE001 The original does what is not compiled.
             kinds = [f"{type_} with nulls" if nulls else str(type_) for type_, nulls in shape]
             self._warn(f"{error}, for columns of {', '.join(kinds)}")
@@ -78,7 +90,7 @@ class Compiled:
         try:
             reason = difference(rows, compiled(rows), self._original(rows))
             if reason is None:
-                reason = difference_at_extremes(columns, compiled, self._original)
+                reason = difference_at_extremes(rare, compiled, self._original)
         except Exception as error:  # noqa: BLE001 The user's function may raise anything.
             reason = f"{type(error).__name__}: {error}"
         if reason is not None:
@@ -86,11 +98,10 @@ class Compiled:
             return None
         return program
 
-    def _traced(self, shape: Shape) -> Node:
-        witnesses = self._original.pandas([_witness(*column) for column in shape])
+    def _traced(self, columns: Sequence[pa.Array]) -> Node:
+        witnesses = self._original.pandas(witnesses_of(columns))
         node = traced(self._original.function, witnesses, over_batches=self._original.over_batches)
-        require_result(node, self._returns)
-        return node
+        return result_of(node, self._returns)
 
     def _results(self, program: Program, columns: Sequence[pa.Array]) -> pa.Array:
         results = program(columns)
@@ -114,28 +125,46 @@ def warn(name: str, reason: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def require_result(node: Node, returns: DataType) -> None:
-    """Raise UnsupportedError unless results are of the declared type, or of another number's."""
+def result_of(node: Node, returns: DataType) -> Node:
+    """The node of the results; Spark converts those that are neither numbers nor text.
+
+    Raises:
+        UnsupportedError: If they are known to be of another type than declared.
+    """
+    if node.dtype == OTHER:
+        return node
+    if not isinstance(returns, _PLAIN):
+        return Whole(OTHER, "results", lambda results: results, (node,), (), ("pandas",))
     kinds = {TEXT: StringType, "bool": BooleanType}
     declared = type(returns) if isinstance(returns, StringType | BooleanType) else None
     if kinds.get(str(node.dtype)) is not declared:
         raise UnsupportedError(
             f"it returns {node.dtype}, where {returns.simpleString()} is declared"
         )
+    return node
 
 
-EXAMPLES: list[tuple[Callable[[pa.DataType], bool], list[object]]] = [
-    (pa.types.is_floating, [1.0, 2.0]),
-    (lambda type_: pa.types.is_string(type_) or pa.types.is_large_string(type_), ["a", "b"]),
-    (pa.types.is_integer, [1, 2]),
-    (pa.types.is_boolean, [True, False]),
+_PLAIN = (IntegralType, FloatType, DoubleType, StringType, BooleanType)
+
+
+EXAMPLES: list[list[object]] = [
+    [1.0, 2.0],
+    ["a", "b"],
+    [1, 2],
+    [True, False],
+    [pd.Timestamp(2024, 1, 31), pd.Timestamp(2024, 2, 1)],
+    [datetime.date(2024, 1, 31), datetime.date(2024, 2, 1)],
+    ["2024-01-31", "2024-02-01"],
+    [Decimal("1.50"), Decimal("2.00")],
 ]
-"""The kinds of columns that are compiled, each with two values of it."""
+"""Two values of each kind of columns, where there are no columns yet."""
 
 
-def _witness(type_: pa.DataType, has_nulls: bool) -> pa.Array:
-    """Two rows of a type, the second of them null if it may be."""
-    for is_kind, (first, second) in EXAMPLES:
-        if is_kind(type_):
-            return pa.array([first, None if has_nulls else second], type_)
-    raise UnsupportedError(f"columns of {type_} are not compiled")
+def witnesses_of(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """A few rows of a batch, with nulls of each column that has some, and with other values of it."""
+    chosen = set(range(0, len(columns[0]), len(columns[0]) // 8 + 1))
+    for column in columns:
+        for is_null in {False, column.null_count > 0}:
+            chosen.add(max(column.is_null().index(is_null).as_py(), 0))
+    rows = pa.array(sorted(chosen))
+    return [column.take(rows) for column in columns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,14 @@ import pandas as pd
 TEXT = "str"
 """The dtype of columns of pandas' text in Arrow's memory."""
 
+OTHER = "other"
+"""The dtype of everything else that pandas has: its own operations alone are done with it."""
+
 NumPyType: TypeAlias = "np.dtype[Any]"
 DType: TypeAlias = "NumPyType | str"
+
+Form: TypeAlias = Literal["own", "pandas", "numpy", "column"]
+"""How a function takes a column: as NumPy or Arrow have it, as pandas, as an array, in all forms."""
 
 BOOL = np.dtype(bool)
 FLOAT = np.dtype(np.float64)
@@ -99,17 +105,20 @@ class Fused(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole(Node):
-    """An element-wise operation that pandas leaves to NumPy or Arrow, on whole columns.
+    """An element-wise operation of NumPy, Arrow or pandas, on whole columns.
 
     Attributes:
         function: Takes NumPy arrays (of texts: arrays of Arrow) and plain constants; returns one.
         details: Other values that its results depend on.
+        reads: For each operand the form of `Column` that the function takes; "own" unless told.
     """
 
     name: str
     function: Callable[..., Any]
     operands: tuple[Node, ...]
     details: tuple[object, ...] = ()
+    reads: tuple[Form, ...] = ()
 
     def __post_init__(self) -> None:
-        self._identify(self.name, [o.identity for o in self.operands], self.details)
+        operands = [o.identity for o in self.operands]
+        self._identify(self.name, operands, self.details, self.reads)

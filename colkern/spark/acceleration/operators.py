@@ -60,6 +60,18 @@ class Operators(Recorded):
     def operate(self, name: str, left: object, right: object) -> Self:
         """A binary operator of two operands, one of them this column."""
         function: Callable[..., Witness] = getattr(operator, name)
+        is_sure = name not in (*BITWISE, "floordiv", "mod")
+        result: Self = self.instead(
+            lambda: self._in_a_loop(name, function, left, right),
+            lambda: self.in_pandas(
+                f"`{name}`", function, *map(self.alone, (left, right)), is_sure=is_sure
+            ),
+        )
+        return result
+
+    def _in_a_loop(
+        self, name: str, function: Callable[..., Witness], left: object, right: object
+    ) -> Self:
         for side in (left, right):
             self.require_operand(side)
         witness = function(witness_of(left), witness_of(right))
@@ -83,16 +95,23 @@ class Operators(Recorded):
         return self.whole(name, function, (left, right), witness)
 
     def __neg__(self) -> Self:
-        return self.unary("-{0}", operator.neg)
+        return self._operator("-{0}", operator.neg)
 
     def __pos__(self) -> Self:
-        return self.unary("{0}", operator.pos)
+        return self._operator("{0}", operator.pos)
 
     def __abs__(self) -> Self:
-        return self.unary("abs({0})", operator.abs)
+        return self._operator("abs({0})", operator.abs)
 
     def __invert__(self) -> Self:
-        return self.unary("not {0}" if self._node.dtype == BOOL else "~{0}", operator.invert)
+        return self._operator("not {0}" if self._node.dtype == BOOL else "~{0}", operator.invert)
+
+    def _operator(self, expression: str, function: Callable[..., Witness]) -> Self:
+        result: Self = self.instead(
+            lambda: self.unary(expression, function),
+            lambda: self.in_pandas(expression, function, self, is_sure=True),
+        )
+        return result
 
     def __round__(self, decimals: int = 0) -> Self:
         """`Series.round`."""
@@ -107,8 +126,10 @@ class Operators(Recorded):
     __rmatmul__, __rdivmod__ = __matmul__, __divmod__
 
 
-def _operator(name: str, *, reflected: bool) -> Callable[[Operators, object], Operators]:
-    def operate(self: Operators, other: object) -> Operators:
+def _operator(name: str, *, reflected: bool, method: str = "") -> Callable[..., Operators]:
+    def operate(self: Operators, other: object, **options: object) -> Operators:
+        if options or (isinstance(self._witness, pd.DataFrame) and method):
+            return self.__getattr__(method)(other, **options)  # type: ignore[attr-defined, no-any-return]
         left, right = (other, self) if reflected else (self, other)
         return self.operate(name, left, right)
 
@@ -122,11 +143,11 @@ for _name in (*ARITHMETIC, *WHOLE, *BITWISE):
 for _name in COMPARISONS:
     setattr(Operators, f"__{_name}__", _operator(_name, reflected=False))
 for _name in (*ARITHMETIC, *WHOLE, *COMPARISONS):
-    setattr(Operators, _name, _operator(_name, reflected=False))
+    setattr(Operators, _name, _operator(_name, reflected=False, method=_name))
 for _name in (*ARITHMETIC, *WHOLE):
-    setattr(Operators, f"r{_name}", _operator(_name, reflected=True))
+    setattr(Operators, f"r{_name}", _operator(_name, reflected=True, method=f"r{_name}"))
 for _name in ("div", "divide"):
-    setattr(Operators, _name, _operator("truediv", reflected=False))
+    setattr(Operators, _name, _operator("truediv", reflected=False, method=_name))
 
 
 def _common_dtype(left: Any, right: Any) -> NumPyType:

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DataType, StructField, StructType
 
 from colkern.spark.functions.declarations import function_name
@@ -71,6 +72,7 @@ class Original:
         self.settings = settings
         self.over_batches = over_batches
         self._name = function_name(function)
+        self.arrow_type = to_arrow_type(returns, timezone=settings.timezone)
         self._schema = StructType([StructField("_0", returns)])
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
@@ -78,15 +80,11 @@ class Original:
         if self.over_batches:
             return pa.concat_arrays(list(self.of_batches(iter([columns]))))
         results = self.function(*self.pandas(columns))
-        if not hasattr(results, "__len__"):
-            raise TypeError(f"{self._name}: expected a pandas.Series, got {type(results).__name__}")
-        if len(results) != len(columns[0]):
-            raise ValueError(f"{self._name}: {len(results)} results for {len(columns[0])} rows")
-        return self._arrow(results)
+        return self.arrow(results, len(columns[0]))
 
     def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
         """The results of a function of an iterator of batches."""
-        return map(self._arrow, self.function(map(as_one, map(self.pandas, batches))))
+        return map(self._converted, self.function(map(as_one, map(self.pandas, batches))))
 
     def pandas(self, columns: Sequence[pa.Array]) -> list[pd.Series]:
         """The columns as Spark passes them to functions of pandas."""
@@ -103,8 +101,15 @@ class Original:
         )
         return series
 
-    def _arrow(self, results: Sized) -> pa.Array:
-        """The results as Spark takes them."""
+    def arrow(self, results: Any, rows: int) -> pa.Array:
+        """The results for some rows as Spark takes them; raises what it raises for others."""
+        if not hasattr(results, "__len__"):
+            raise TypeError(f"{self._name}: expected a pandas.Series, got {type(results).__name__}")
+        if len(results) != rows:
+            raise ValueError(f"{self._name}: {len(results)} results for {rows} rows")
+        return self._converted(results)
+
+    def _converted(self, results: Sized) -> pa.Array:
         from pyspark.sql.conversion import PandasToArrowConversion
 
         batch = PandasToArrowConversion.convert(

@@ -1,4 +1,4 @@
-"""Programs that compute a graph over a batch: compiled loops, and NumPy and Arrow between them."""
+"""Programs that compute a graph over a batch: compiled loops, and NumPy, Arrow and pandas between them."""
 
 from __future__ import annotations
 
@@ -12,39 +12,57 @@ import pyarrow as pa
 from colkern.arrays import Array
 from colkern.builders import array as new_array
 from colkern.errors import UnsupportedError
-from colkern.layouts import Role
+from colkern.spark.acceleration.forms import Column, column_of
 from colkern.spark.acceleration.generation import Kernel
-from colkern.spark.acceleration.nodes import TEXT, Constant, DType, Fused, Input, Node, Whole
-from colkern.spark.acceleration.recorded import AnyArray
+from colkern.spark.acceleration.nodes import OTHER, TEXT, Constant, Form, Fused, Input, Node, Whole
+from colkern.spark.acceleration.original import Original
 
-Column: TypeAlias = "pa.Array | Array | AnyArray"
-Values: TypeAlias = dict[bytes, Any]
-"""The columns of a batch, and those computed so far by the identities of their nodes."""
+Values: TypeAlias = dict[bytes, Column]
+"""The columns computed so far for a batch, by the identities of their nodes."""
 
-Step: TypeAlias = Callable[[Values], Column]
+Step: TypeAlias = Callable[[Values, Sequence[pa.Array]], Column]
 
 
 class Program:
     """The steps that compute the results for batches whose columns have some types, with nulls or without.
 
+    Args:
+        result: The node of the results.
+        columns: For each column its type, and whether it has nulls.
+        original: Converts columns to pandas and back as Spark does.
+
     Raises:
         UnsupportedError, CompileError: If a column's type is not supported, or the graph does not compile.
     """
 
-    def __init__(self, result: Node, columns: Sequence[tuple[pa.DataType, bool]]) -> None:
+    def __init__(
+        self,
+        result: Node,
+        columns: Sequence[tuple[pa.DataType, bool]],
+        original: Original,
+    ) -> None:
         self._columns = columns
+        self._original = original
         self._steps: dict[bytes, Step] = {}
         self._result = result
         self._add(result, is_last=True)
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
-        """The results: of the dtype that pandas has for them, NaN as null."""
+        """The results: of the dtype that pandas has, NaN as null; others as Spark converts them."""
         values: Values = {}
         with np.errstate(all="ignore"):
             for identity, step in self._steps.items():
-                values[identity] = step({**values, b"columns": columns})
+                values[identity] = step(values, columns)
         results = values[b"result"]
-        return results if isinstance(results, pa.Array) else pa.array(results, from_pandas=True)
+        if self._result.dtype == OTHER and not self._is_declared(results.value):
+            return self._original.arrow(results.pandas, len(columns[0]))
+        if isinstance(results.value, Array) or not pa.types.is_floating(results.arrow.type):
+            return results.arrow
+        return pa.array(results.arrow.to_numpy(zero_copy_only=False), from_pandas=True)
+
+    def _is_declared(self, results: Any) -> bool:
+        """Whether the results of a function of rows are of the declared type, as Spark converts them."""
+        return isinstance(results, pa.Array) and results.type == self._original.arrow_type
 
     def _add(self, node: Node, *, is_last: bool = False) -> None:
         """Add the steps for a node's column; last the one for the results."""
@@ -53,19 +71,31 @@ class Program:
             return
         if isinstance(node, Whole):
             self._add_whole(node, identity)
-        elif isinstance(node, Fused) or (is_last and node.dtype != TEXT):
+        elif isinstance(node, Fused) or (is_last and isinstance(node.dtype, np.dtype)):
             self._add_kernel(node, identity, is_last)
         elif isinstance(node, Input):
-            self._steps[identity] = partial(_input, node)
+            self._steps[identity] = partial(self._input, node)
+
+    def _input(self, node: Input, _: Values, columns: Sequence[pa.Array]) -> Column:
+        return Column(
+            columns[node.position],
+            node.dtype,
+            lambda column: self._original.pandas([column])[0],
+        )
 
     def _add_whole(self, node: Whole, identity: bytes) -> None:
         for operand in node.operands:
             self._add(operand)
+        reads: Sequence[Form] = node.reads or ["own"] * len(node.operands)
 
-        def step(values: Values) -> Column:
-            column = node.function(*[_operand(operand, values) for operand in node.operands])
-            # Compiled loops read Arrow's bits.
-            return column if node.dtype in (TEXT, bool) else _as_numpy(column, node.dtype)
+        def step(values: Values, _: Sequence[pa.Array]) -> Column:
+            operands = [
+                operand.value
+                if isinstance(operand, Constant)
+                else values[operand.identity].form(form)
+                for operand, form in zip(node.operands, reads, strict=True)
+            ]
+            return column_of(node.function(*operands), node.dtype)
 
         self._steps[identity] = step
 
@@ -78,11 +108,11 @@ class Program:
                 self._add(leaf)
         kernel = Kernel(node, leaves, list(map(self._kind, leaves)), is_last=is_last)
 
-        def step(values: Values) -> Column:
-            column = kernel.function(*[_leaf(leaf, values) for leaf in kernel.leaves])
-            if is_last or node.dtype == bool:
-                return pa.array(column)
-            return column.items(Role.DATA)
+        def step(values: Values, columns: Sequence[pa.Array]) -> Column:
+            return Column(
+                kernel.function(*[_leaf(leaf, values, columns) for leaf in kernel.leaves]),
+                node.dtype,
+            )
 
         self._steps[identity] = step
 
@@ -103,28 +133,9 @@ def _leaves(node: Node) -> Iterator[Node]:
             yield from _leaves(operand)
 
 
-def _input(node: Input, values: Values) -> Column:
-    """A column of a batch for whole-column operations: an array of NumPy's, or texts."""
-    column = values[b"columns"][node.position]
-    return column if node.dtype == TEXT else _as_numpy(column, node.dtype)
-
-
-def _leaf(leaf: Node, values: Values) -> pa.Array | Array:
+def _leaf(leaf: Node, values: Values, columns: Sequence[pa.Array]) -> pa.Array | Array:
     if isinstance(leaf, Input):
-        return values[b"columns"][leaf.position]
+        return columns[leaf.position]
     column = values[leaf.identity]
-    return column if isinstance(column, pa.Array) else new_array(column)
-
-
-def _operand(node: Node, values: Values) -> object:
-    if isinstance(node, Constant):
-        return node.value
-    column = values[node.identity]
-    return column if node.dtype == TEXT else _as_numpy(column, node.dtype)
-
-
-def _as_numpy(column: pa.Array | AnyArray, dtype: DType) -> AnyArray:
-    """A column as an array of NumPy's, in which nulls are NaN."""
-    if isinstance(column, pa.Array | pa.ChunkedArray):
-        column = column.to_numpy(zero_copy_only=False)
-    return column.astype(dtype, copy=False)
+    # Loops read the bits of Arrow's booleans.
+    return column.arrow if leaf.dtype in (TEXT, OTHER, bool) else new_array(column.numpy)

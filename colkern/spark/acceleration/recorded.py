@@ -6,19 +6,24 @@ pandas itself tells the dtypes of results, and refuses what it does not support.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import pickle
+import types
+from collections.abc import Callable, Sequence, Sized
+from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.nodes import (
     BOOL,
+    OTHER,
     TEXT,
     Constant,
+    Form,
     Fused,
+    Input,
     Node,
     NumPyType,
     Whole,
@@ -26,8 +31,6 @@ from colkern.spark.acceleration.nodes import (
     holds,
     is_float,
 )
-
-AnyArray: TypeAlias = npt.NDArray[Any]
 
 Witness: TypeAlias = pd.Series
 """Two rows of a column: a Series, or an array of NumPy's."""
@@ -39,6 +42,11 @@ class Tracer:
     def __init__(self) -> None:
         self.refusal: UnsupportedError | None = None
         self.steps = 0
+        self.names: dict[int, dict[str, Any]] = {}
+
+    def names_of(self, function: types.FunctionType) -> dict[str, Any]:
+        """The globals of a function, also of one that is made while the body runs."""
+        return self.names.get(id(function.__globals__), function.__globals__)
 
     def refused(self, reason: str) -> UnsupportedError:
         """An exception to raise for an operation that cannot be compiled."""
@@ -71,7 +79,7 @@ class Recorded:
     def result(self, node: Node, witness: Witness) -> Self:
         """The stand-in for a node's column; `witness` is two rows of it."""
         self._tracer.steps += 1
-        if dtype_of(witness) != node.dtype:
+        if node.dtype != OTHER and dtype_of(witness) != node.dtype:
             raise self._tracer.refused(f"a result of dtype {witness.dtype}")
         return type(self)(node, witness, self._tracer)
 
@@ -90,6 +98,66 @@ class Recorded:
         nodes = tuple(self.node_of(operand) for operand in operands)
         dtype = self.numbers_of(witness, name)
         return self.result(Whole(dtype, name, function, nodes, details), witness)
+
+    def in_pandas(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *arguments: Any,
+        is_sure: bool = False,
+        **options: Any,
+    ) -> Self:
+        """What pandas itself does with real columns; see `recorded`."""
+        return self.recorded(self._tracer, name, function, arguments, options, is_sure=is_sure)
+
+    @classmethod
+    def recorded(
+        cls,
+        tracer: Tracer,
+        name: str,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        options: dict[str, Any],
+        *,
+        is_sure: bool = False,
+    ) -> Self:
+        """The result of what pandas itself does with real columns, wherever they stand in arguments.
+
+        Args:
+            is_sure: Whether the dtype of the result follows from those of the columns.
+        """
+        call = Arguments((tuple(arguments), options))
+        given, named = call.filled([column._witness for column in call.columns])
+        witness = function(*given, **named)
+
+        def run(*values: Any) -> Any:
+            given, named = call.filled(values)
+            return function(*given, **named)
+
+        forms: tuple[Form, ...] = tuple(
+            ["numpy" if isinstance(c._witness, np.ndarray) else "pandas" for c in call.columns]
+        )
+        dtype = (is_sure and dtype_of(witness)) or OTHER
+        if (
+            not isinstance(dtype, str)
+            and dtype.kind == "i"
+            and not all(isinstance(c._node, Input) or c._node.dtype != OTHER for c in call.columns)
+        ):
+            # If there are nulls after all, they are floats.
+            dtype = OTHER
+        nodes = tuple([column._node for column in call.columns])
+        tracer.steps += 1
+        return cls(Whole(dtype, name, run, nodes, call.details, forms), witness, tracer)
+
+    def instead(self, quick: Callable[[], Any], plain: Callable[[], Any]) -> Any:
+        """The first of two recordings of an operation that is not refused."""
+        refusal = self._tracer.refusal
+        if self._node.dtype != OTHER:
+            try:
+                return quick()
+            except (UnsupportedError, TypeError):
+                self._tracer.refusal = refusal
+        return plain()
 
     def unary(self, expression: str, function: Callable[..., Witness]) -> Self:
         """An operation on one value; NumPy does its own functions of integers on whole columns."""
@@ -126,6 +194,8 @@ class Recorded:
 
     def require_operand(self, value: object) -> None:
         """Check that something is a column of the trace, or a constant."""
+        if isinstance(value, Recorded) and value._node.dtype == OTHER:
+            raise self._tracer.refused("a column that pandas alone has")
         if isinstance(value, Recorded | bool | int | float | str | np.bool_ | np.float32):
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
                 raise self._tracer.refused("a number beyond 64 bits")
@@ -133,6 +203,12 @@ class Recorded:
         if isinstance(value, np.signedinteger):
             return
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
+
+    def alone(self, value: object) -> object:
+        """An operand, if it stands for each row alike."""
+        if isinstance(value, Sized) and not isinstance(value, Recorded | str | bytes):
+            raise self._tracer.refused(f"an operand of type {type(value).__name__}")
+        return value
 
     def require_numbers(self, name: str) -> NumPyType:
         """The dtype of this column; refused for one of text."""
@@ -168,6 +244,67 @@ class Recorded:
             given = getattr(witness, "dtype", type(witness).__name__)
             raise self._tracer.refused(f"{name} gives {given}, no column of numbers")
         return dtype
+
+
+class Arguments:
+    """Arguments of a call with the stand-ins among them taken out.
+
+    Attributes:
+        columns: The stand-ins, in order.
+        details: What the other arguments are; the same for two traces of a body.
+    """
+
+    def __init__(self, given: object) -> None:
+        self.columns: list[Recorded] = []
+        self._given = self._without_columns(given)
+        self.details = (identity_of(self._given),)
+
+    def filled(self, values: Sequence[Any]) -> Any:
+        """The arguments with values in the places of stand-ins."""
+        return _filled(self._given, values)
+
+    def _without_columns(self, value: Any) -> Any:
+        if isinstance(value, Recorded):
+            self.columns.append(value)
+            return _Place(len(self.columns) - 1)
+        if type(value) in (list, tuple):
+            return type(value)(map(self._without_columns, value))
+        if type(value) is dict:
+            return {key: self._without_columns(item) for key, item in value.items()}
+        return value
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a column stands among arguments."""
+
+    index: int
+
+
+def _filled(value: Any, columns: Sequence[Any]) -> Any:
+    if isinstance(value, _Place):
+        return columns[value.index]
+    if type(value) in (list, tuple):
+        return type(value)([_filled(item, columns) for item in value])
+    if type(value) is dict:
+        return {key: _filled(item, columns) for key, item in value.items()}
+    return value
+
+
+def identity_of(value: Any) -> object:
+    """A value whose `repr` tells two constants of a body apart, and is the same for each trace."""
+    if isinstance(value, types.FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        return (id(value.__code__), *map(identity_of, (cells, value.__defaults__)))
+    if isinstance(value, Recorded):
+        raise value._tracer.refused("a function of one row uses a whole column")
+    if isinstance(value, pd.Series | pd.DataFrame | pd.Index | np.ndarray):
+        return type(value), str(getattr(value, "dtype", "")), pickle.dumps(value)
+    if type(value) in (list, tuple):
+        return type(value), [identity_of(item) for item in value]
+    if type(value) is dict:
+        return [(key, identity_of(item)) for key, item in value.items()]
+    return value
 
 
 def witness_of(value: object) -> Witness:

@@ -9,18 +9,21 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from colkern.spark.acceleration.forms import AnyArray
 from colkern.spark.acceleration.nodes import (
     BOOL,
+    OTHER,
     TEXT,
     Constant,
     Fused,
+    Input,
     Node,
     Whole,
     dtype_of,
     is_float,
 )
 from colkern.spark.acceleration.operators import Operators
-from colkern.spark.acceleration.recorded import AnyArray, Recorded, Witness, witness_of
+from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
 from colkern.spark.acceleration.texts import text_fill
 
 
@@ -30,6 +33,8 @@ class SeriesMethods(Operators):
     @property
     def dtype(self) -> object:
         """The dtype that the column will have."""
+        if self._node.dtype == OTHER and not isinstance(self._node, Input):
+            raise self._tracer.refused("the dtype of a column that depends on the values")
         return self._witness.dtype
 
     @property
@@ -44,14 +49,14 @@ class SeriesMethods(Operators):
         return type(self)(self._node, np.asarray(self._witness), self._tracer)
 
     def copy(self, deep: bool = True) -> Self:
-        """The column itself, since it cannot be changed."""
-        return self
+        """The same column, which may be changed by itself."""
+        return type(self)(self._node, self._witness, self._tracer)
 
     def rename(self, index: object = None) -> Self:
         """The column itself; names of results are not used."""
         if callable(index) or isinstance(index, dict):
             raise self._tracer.refused("Series.rename of the index")
-        return self
+        return self.copy()
 
     def abs(self) -> Self:
         """Absolute values."""
@@ -87,7 +92,7 @@ class SeriesMethods(Operators):
                 raise self._tracer.refused("Series.fillna of texts with a column that has nulls")
             return self.result(Whole(TEXT, "fillna", text_fill, (node, other)), witness)
         if not is_float(dtype):
-            return self
+            return self.copy()
         filled = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))
         return self.result(filled, witness)
 

@@ -18,81 +18,43 @@ if TYPE_CHECKING:
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
-_TRANSFORMS = {
-    "lower": pc.utf8_lower,
-    "upper": pc.utf8_upper,
-    "strip": pc.utf8_trim_whitespace,
-    "lstrip": pc.utf8_ltrim_whitespace,
-    "rstrip": pc.utf8_rtrim_whitespace,
+
+def _quick(
+    name: str, function: Callable[..., pa.Array], dtype: DType | None = TEXT
+) -> Callable[..., TracedColumn]:
+    """A method of texts as Arrow computes it; `dtype` is None where nulls decide."""
+
+    def method(column: TracedColumn, *arguments: str, **options: bool) -> TracedColumn:
+        witness: pd.Series = getattr(column._witness.str, name)(*arguments, **options)
+        if not all(isinstance(argument, str) for argument in arguments):
+            raise column._tracer.refused("a method of texts with anything but a text")
+        if len(arguments) != (dtype == BOOL) or options.keys() - {"regex"}:
+            raise column._tracer.refused(f"Series.str.{name} with other arguments")
+        if name == "contains" and options.get("regex", True) and _SPECIAL.search(arguments[0]):
+            raise column._tracer.refused("Series.str.contains with a regular expression")
+
+        def whole(texts: pa.Array) -> pa.Array:
+            results = function(texts, *arguments)
+            return results.fill_null(False) if dtype == BOOL else results
+
+        node = Whole(dtype or witness.dtype, name, whole, (column._node,), arguments)
+        return column.result(node, witness)
+
+    return method
+
+
+QUICK = {
+    "lower": _quick("lower", pc.utf8_lower),
+    "upper": _quick("upper", pc.utf8_upper),
+    "strip": _quick("strip", pc.utf8_trim_whitespace),
+    "lstrip": _quick("lstrip", pc.utf8_ltrim_whitespace),
+    "rstrip": _quick("rstrip", pc.utf8_rtrim_whitespace),
+    "len": _quick("len", pc.utf8_length, None),
+    "startswith": _quick("startswith", pc.starts_with, BOOL),
+    "endswith": _quick("endswith", pc.ends_with, BOOL),
+    "contains": _quick("contains", pc.match_substring, BOOL),
 }
-"""Methods without parameters from texts to texts."""
-
-
-class TextMethods:
-    """The text methods of a column."""
-
-    def __init__(self, column: TracedColumn) -> None:
-        self._column = column
-        self._witness = column._witness.str
-
-    def __getattr__(self, name: str) -> Callable[..., TracedColumn]:
-        method = getattr(self._witness, name)
-        if name not in _TRANSFORMS:
-            raise self._column._tracer.refused(f"Series.str.{name} is not compiled")
-
-        def transformed(*args: object, **options: object) -> TracedColumn:
-            if args or options:
-                raise self._column._tracer.refused(f"Series.str.{name} with arguments")
-            return self._column.result(self._whole(name, _TRANSFORMS[name]), method())
-
-        return transformed
-
-    def len(self) -> TracedColumn:
-        """The numbers of characters: floats if there are nulls."""
-        witness = self._witness.len()
-        return self._column.result(self._whole("len", pc.utf8_length, witness.dtype), witness)
-
-    def startswith(self, pat: str) -> TracedColumn:
-        """Where texts start with another one."""
-        return self._test("startswith", pc.starts_with, pat)
-
-    def endswith(self, pat: str) -> TracedColumn:
-        """Where texts end with another one."""
-        return self._test("endswith", pc.ends_with, pat)
-
-    def contains(self, pat: str, case: bool = True, regex: bool = True) -> TracedColumn:
-        """Where texts contain another one; regular expressions are not compiled."""
-        if isinstance(pat, str) and regex and _SPECIAL.search(pat):
-            raise self._column._tracer.refused("Series.str.contains with a regular expression")
-        if isinstance(pat, str) and not case:
-            raise self._column._tracer.refused("Series.str.contains with case=False")
-        return self._test("contains", pc.match_substring, pat, regex=regex)
-
-    def _test(
-        self, name: str, function: Callable[..., pa.Array], pattern: object, **options: bool
-    ) -> TracedColumn:
-        if not isinstance(pattern, str):
-            raise self._column._tracer.refused("a method of texts with anything but a text")
-
-        def test(texts: pa.Array) -> pa.Array:
-            return function(texts, pattern).fill_null(False)
-
-        witness: pd.Series = getattr(self._witness, name)(pattern, **options)
-        return self._column.result(self._whole(name, test, BOOL, pattern), witness)
-
-    def _whole(
-        self,
-        name: str,
-        function: Callable[..., pa.Array],
-        dtype: DType = TEXT,
-        *details: str,
-    ) -> Whole:
-        return Whole(dtype, name, function, (self._column._node,), details)
-
-
-# Python's own messages name the class.
-TextMethods.__name__ = "StringMethods"
-
+"""Methods of texts that need no column of pandas'."""
 
 # Operators
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import types
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ import pandas as pd
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.columns import TracedColumn
-from colkern.spark.acceleration.nodes import Input, Node, dtype_of
+from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
+from colkern.spark.acceleration.nodes import OTHER, Input, Node, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
-from colkern.spark.acceleration.recorded import Tracer
+from colkern.spark.acceleration.recorded import Arguments, Tracer
 
 
 def traced(
@@ -60,7 +61,7 @@ def _traced(
         raise tracer.refusal
     if not isinstance(result, TracedColumn):
         raise UnsupportedError(f"it returns {type(result).__name__}, which follows from no column")
-    if not result.is_series:
+    if isinstance(result._witness, np.ndarray):
         raise UnsupportedError("it returns an array, where Spark takes a pandas.Series")
     return result.node
 
@@ -78,11 +79,7 @@ def _for_a_batch(function: Body, columns: list[TracedColumn]) -> object:
 
 def _stand_in(position: int, witness: pd.Series, tracer: Tracer) -> TracedColumn:
     dtype = dtype_of(witness)
-    if dtype is None:
-        given = getattr(witness, "dtype", type(witness).__name__)
-        hint = " (as pandas has booleans with nulls)" if str(given) == "object" else ""
-        raise UnsupportedError(f"column {position} has the dtype {given}{hint}")
-    return TracedColumn(Input(dtype, position), witness, tracer)
+    return TracedColumn(Input(dtype or OTHER, position), witness, tracer)
 
 
 def _line(error: BaseException, function: Body) -> str:
@@ -107,6 +104,7 @@ class _Replacing:
         self._replaced = _replacements(tracer)
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._names: dict[str, object] = {}
+        tracer.names[id(self._names)] = names
         for name, value in names.items():
             self._names[name] = self._of(value)
 
@@ -134,28 +132,74 @@ class _Replacing:
 
 
 def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
-    """Functions of pandas, and pandas itself, each with the object that replaces it in a traced body."""
+    """Functions of pandas, and the modules, each with the object that replaces it in a traced body."""
 
-    def series(data: Any = None, *arguments: Any, **options: Any) -> Any:
-        if not isinstance(data, TracedColumn):
-            return pd.Series(data, *arguments, **options)
-        if arguments or options.keys() - {"name"}:
-            raise tracer.refused("pandas.Series with an index, or options")
-        return TracedColumn(data.node, pd.Series(data._witness), tracer)
+    def of_pandas(name: str) -> Callable[..., Any]:
+        function = getattr(pd, name)
 
-    def isna(values: object) -> Any:
-        return series(values).isna() if isinstance(values, TracedColumn) else pd.isna(values)
+        def called(*arguments: Any, **options: Any) -> Any:
+            columns = Arguments((arguments, options)).columns
+            if not columns and (arguments or options or name != "DataFrame"):
+                return function(*arguments, **options)
+            first = arguments[0] if arguments else None
+            if isinstance(first, TracedColumn) and first.node.dtype != OTHER:
+                if name in _OF_A_COLUMN:
+                    return getattr(_series(first), name)()
+                # The rows of columns have numbers alone as their index.
+                if (
+                    name == "Series"
+                    and options.keys() <= {"name", "index"}
+                    and ("index" not in options or isinstance(options["index"], TracedColumn))
+                ):
+                    return _series(first)
+            is_joined = name == "concat" and options.get("axis") not in (1, "columns")
+            if options.keys() & NEVER or is_joined:
+                raise tracer.refused(f"pandas.{name} with these options is not element-wise")
+            return TracedColumn.recorded(
+                tracer, f"pandas.{name}", function, arguments, options, is_sure=False
+            )
 
-    def notna(values: object) -> Any:
-        return ~isna(values) if isinstance(values, TracedColumn) else pd.notna(values)
+        return called
 
-    replaced = {"Series": series, "isna": isna, "isnull": isna, "notna": notna, "notnull": notna}
+    def vectorize(function: Callable[..., Any], **kinds: Any) -> Callable[..., Any]:
+        real = np.vectorize(function, **kinds)
+
+        def called(*arguments: Any, **options: Any) -> Any:
+            if not Arguments((arguments, options)).columns:
+                return real(*arguments, **options)
+            return TracedColumn.recorded(
+                tracer, "numpy.vectorize", _vectorized, (function, kinds, arguments), options
+            )
+
+        return called
+
+    replaced = {name: of_pandas(name) for name in ELEMENT_WISE["pandas"]}
     functions = [(getattr(pd, name), function) for name, function in replaced.items()]
-    return [(pd, _Pandas(**replaced)), *functions]
+    modules = [(pd, _Module(pd, replaced)), (np, _Module(np, {"vectorize": vectorize}))]
+    return [*modules, (np.vectorize, vectorize), *functions]
 
 
-class _Pandas(types.SimpleNamespace):
-    """The module pandas, with some functions replaced."""
+_OF_A_COLUMN = ("isna", "isnull", "notna", "notnull")
+"""Functions of pandas that are methods of columns."""
+
+
+def _series(column: TracedColumn) -> TracedColumn:
+    """A column as a Series."""
+    return TracedColumn(column.node, pd.Series(column._witness), column._tracer)
+
+
+def _vectorized(
+    function: Callable[..., Any], kinds: dict[str, Any], arguments: Sequence[Any], **options: Any
+) -> Any:
+    return np.vectorize(function, **kinds)(*arguments, **options)
+
+
+class _Module(types.SimpleNamespace):
+    """A module with some functions replaced."""
+
+    def __init__(self, module: types.ModuleType, replaced: dict[str, Any]) -> None:
+        super().__init__(**replaced)
+        self._module = module
 
     def __getattr__(self, name: str) -> object:
-        return getattr(pd, name)
+        return getattr(self._module, name)

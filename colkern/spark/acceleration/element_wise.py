@@ -1,0 +1,63 @@
+"""What pandas and NumPy do for each row of a column by itself, by the names of their functions."""
+
+from __future__ import annotations
+
+_METHODS = {
+    "Series": """
+        abs apply astype between case_when clip combine_first convert_dtypes copy fillna
+        infer_objects isin isna isnull map mask notna notnull rename replace reset_index round to_frame
+        to_numpy values where index name
+        add sub mul div divide truediv floordiv mod pow radd rsub rmul rtruediv rfloordiv rmod rpow
+        eq ne lt le gt ge
+    """,
+    "DataFrame": """
+        abs add apply assign astype clip copy div drop eq fillna ge gt isin isna isnull le lt map mask mul
+        ne notna notnull rename replace reset_index rename_axis round set_axis sub where index columns
+        to_numpy values
+    """,
+    "ndarray": "astype clip copy round tolist dtype T",
+    "Index": "",
+    # Accessors of Series.
+    "StringMethods": """
+        capitalize casefold cat center contains count decode encode endswith extract find findall
+        fullmatch get index isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace istitle
+        isupper join len ljust lower lstrip match normalize pad partition removeprefix removesuffix repeat
+        replace rfind rindex rjust rpartition rsplit rstrip slice slice_replace split startswith strip
+        swapcase title translate upper wrap zfill
+    """,
+    "DatetimeProperties": """
+        as_unit ceil components date day day_name day_of_week day_of_year dayofweek dayofyear days
+        days_in_month daysinmonth floor hour is_leap_year is_month_end is_month_start is_quarter_end
+        is_quarter_start is_year_end is_year_start isocalendar microsecond microseconds minute month
+        month_name nanosecond nanoseconds normalize quarter round second seconds strftime time timetz
+        to_period to_pydatetime to_timestamp total_seconds tz tz_convert tz_localize unit weekday
+        week weekofyear year
+    """,
+    "pandas": "DataFrame Series concat cut to_datetime to_numeric to_timedelta isna isnull notna notnull",
+    "numpy": """
+        around clip copy datetime_as_string digitize fix full_like interp isclose isin isneginf isposinf
+        nan_to_num ones_like piecewise polyval real round searchsorted select sinc where zeros_like
+    """,
+}
+
+ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.items()}
+"""By owner: the functions, methods and attributes that give a row's result from its values alone."""
+
+BY_ROW = frozenset(
+    [
+        *("all", "any", "apply", "count", "max", "mean", "median", "min", "nunique", "prod", "std"),
+        *("sum", "var"),
+    ]
+)
+"""Methods of tables that are element-wise with `axis=1`."""
+
+VALUES_DECIDE = frozenset(
+    [
+        *("apply", "case_when", "combine_first", "convert_dtypes", "get", "infer_objects", "map"),
+        *("mask", "replace", "where"),
+    ]
+)
+"""Methods of columns whose dtype depends on the values, and not on dtypes alone."""
+
+NEVER = frozenset(["inplace", "out", "limit", "level"])
+"""Options with which they change what they are given, or look at other rows."""

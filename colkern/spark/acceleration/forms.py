@@ -1,0 +1,94 @@
+"""A column of a batch in the forms that operations take: Arrow's, NumPy's and pandas'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.spark.acceleration.nodes import OTHER, TEXT, DType, Form, dtype_of, is_float
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+
+class ValuesDecideError(UnsupportedError):
+    """The dtype of a column is another one than in the batch that was traced."""
+
+
+class Column:
+    """A column that is there in one form; the others are made when they are asked for.
+
+    Args:
+        value: What it is: of Arrow, colkern, NumPy or pandas.
+        dtype: The dtype of its node.
+        as_pandas: Makes pandas' form of it; None where that follows from its dtype.
+    """
+
+    def __init__(
+        self, value: Any, dtype: DType, as_pandas: Callable[[Any], Any] | None = None
+    ) -> None:
+        self.value = value
+        self.dtype = dtype
+        self._as_pandas = as_pandas
+
+    @cached_property
+    def arrow(self) -> pa.Array:
+        """The column in Arrow's memory, NaN as it is."""
+        value = self.value
+        made = value if isinstance(value, pa.Array | pa.ChunkedArray) else pa.array(value)
+        if isinstance(made, pa.ChunkedArray):
+            made = made.combine_chunks()
+        return made.cast(pa.string()) if self.dtype == TEXT else made
+
+    @cached_property
+    def pandas(self) -> Any:
+        """What the traced body would have: a Series, or a frame."""
+        if self._as_pandas is not None:
+            return self._as_pandas(self.value)
+        if self.dtype == TEXT:
+            return pd.Series(self.arrow, dtype="str")
+        return self.value if self.dtype == OTHER else pd.Series(self.numpy)
+
+    @cached_property
+    def numpy(self) -> AnyArray:
+        """The column as an array, in which nulls are NaN."""
+        if not isinstance(self.dtype, np.dtype):
+            return np.asarray(self.pandas)
+        value: Any = self.value
+        if isinstance(value, Array):
+            value = self.arrow
+        if isinstance(value, pa.Array | pa.ChunkedArray):
+            value = value.to_numpy(zero_copy_only=False)
+        return np.asarray(value).astype(self.dtype, copy=False)
+
+    def form(self, form: Form) -> Any:
+        """The column as an operation takes it."""
+        if form == "column":
+            return self
+        if form == "own":
+            form = "numpy" if isinstance(self.dtype, np.dtype) else "arrow"  # type: ignore[assignment]
+        return getattr(self, form)
+
+
+def column_of(value: Any, dtype: DType) -> Column:
+    """The column for what pandas gave for a node; ValuesDecideError if it has another dtype."""
+    if isinstance(value, Column):
+        return value
+    if isinstance(value, pa.Array) and value.null_count and dtype not in (TEXT, OTHER):
+        if not is_float(dtype):
+            raise ValuesDecideError(f"float64, not {dtype}")
+    elif isinstance(value, pd.Series | pd.DataFrame | np.ndarray):
+        if dtype != OTHER and dtype_of(value) != dtype:
+            raise ValuesDecideError(f"{getattr(value, 'dtype', 'a table')}, not {dtype}")
+        if dtype == TEXT:
+            return Column(pa.array(value), TEXT)
+        if dtype != OTHER:
+            return Column(np.asarray(value), dtype)
+    return Column(value, dtype)

@@ -1,0 +1,8 @@
+"""All cases: importing this imports every module that has some."""
+
+from __future__ import annotations
+
+from . import days, finance, numeric, tables, texts
+from .case import CASES
+
+__all__ = ["CASES", "days", "finance", "numeric", "tables", "texts"]

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
@@ -63,29 +65,27 @@ class TextFiles:
     ) -> Iterator[Rows]:
         """The lines, some megabytes at a time."""
         device_of(LINES)
-        for start, stream in self._streams(piece):
+        for start, size, stream in self._streams(piece):
             first = 0
-            for block in _blocks(stream):
-                lines = lines_of(block)
+            for lines in _lines(stream, size):
                 batch = RecordBatch(LINES, [import_array(lines)], len(lines))
                 yield Rows(batch, _line(piece.path, start, first))
                 first += len(lines)
 
-    def _streams(self, piece: Piece) -> Iterator[tuple[int, IO[bytes]]]:
-        """The first byte of the lines of each range of a piece, and their bytes."""
+    def _streams(self, piece: Piece) -> Iterator[tuple[int, int | None, IO[bytes]]]:
+        """The first byte of each range of a piece, its size, and what begins there; or all of a file."""
         for where in piece.parts or ():
             with naming(piece.path):
                 if not self._is_cut(piece.path):
                     with pa.input_stream(piece.path, compression="detect") as stream:
-                        yield 0, stream
+                        yield 0, None, stream
                     continue
-                with open(piece.path, "rb") as file:
+                with open(piece.path, "rb", buffering=0) as file:
                     start = line_start(file, where)
                     stop = line_start(file, where + self._options.partition_bytes)
                     file.seek(start)
-                    content = file.read(stop - start)
-                if content:
-                    yield start, io.BytesIO(content)
+                    if start < stop:
+                        yield start, stop - start, file
 
 
 class CsvFiles(TextFiles):
@@ -121,9 +121,12 @@ class CsvFiles(TextFiles):
         device_of(schema)
         names = schema.names
         types = {field.name: field.type for field in pa.schema(wanted) if field.name in names}
-        for start, stream in self._streams(piece):
-            if isinstance(stream, io.BytesIO):
-                _require_whole_values(stream, piece.path, start)
+        for start, size, whole in self._streams(piece):
+            stream = whole
+            if size is not None:
+                content = whole.read(size)
+                _require_whole_values(content, piece.path, start)
+                stream = io.BytesIO(content)
             # The first lines of the file name the columns, unless an option does.
             header = schema.names if start else self._options.column_names
             first = 0
@@ -170,38 +173,49 @@ def line_start(file: IO[bytes], position: int) -> int:
     return start + len(seen)
 
 
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    """The bytes of a stream, in blocks of whole lines."""
-    begun: list[bytes] = []
-    while block := stream.read(_BLOCK):
-        end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
+def _lines(stream: IO[bytes], size: int | None) -> Iterator[pa.StringArray]:
+    """The lines of a stream, or of its next bytes, some megabytes at a time."""
+    # One buffer for all: pyarrow's strings are copies.
+    buffer = bytearray(_BLOCK)
+    filled = 0
+    left = sys.maxsize if size is None else size
+    while True:
+        with memoryview(buffer) as view, view[filled : filled + left] as room:
+            count = stream.readinto(room)
+        left -= count
+        filled += count
+        # A line feed may follow a carriage return.
+        end = buffer.rfind(b"\n", 0, filled) + 1 or buffer.rfind(b"\r", 0, max(filled - 1, 0)) + 1
+        if not count:
+            end = filled
         if end:
-            yield b"".join([*begun, block[:end]])
-            begun = []
-        begun.append(block[end:])
-    if rest := b"".join(begun):
-        yield rest
+            yield _split(buffer, end)
+            buffer[: filled - end] = buffer[end:filled]
+            filled -= end
+        if not count:
+            return
+        if filled == len(buffer):
+            buffer = buffer + bytes(filled)
 
 
-def lines_of(block: bytes) -> pa.StringArray:
+def _split(buffer: bytearray, end: int) -> pa.StringArray:
     """The lines of whole lines of text, without their ends; strings may be no UTF-8, as in Spark."""
-    if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    lines = pc.split_pattern(pa.array([block], pa.binary()), b"\n").values
-    return lines[: len(lines) - block.endswith(b"\n")].view(pa.string())
+    text = pa.py_buffer(buffer).slice(0, end)
+    if buffer.find(b"\r", 0, end) >= 0:
+        text = pa.py_buffer(bytes(text).replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    offsets = pa.py_buffer(np.array([0, text.size], np.int32))
+    block = pa.BinaryArray.from_buffers(pa.binary(), 1, [None, offsets, text])
+    lines = pc.split_pattern(block, b"\n").values
+    # Behind the last end there is no line.
+    return lines[: len(lines) - (text[-1] == ord("\n"))].view(pa.string())
 
 
 def _line(path: str, start: int, first: int) -> Callable[[int], str]:
     """Says which line of a file a row is, by counting the lines before byte `start`."""
 
     def place(row: int) -> str:
-        before = at = 0
-        with open(path, "rb") as file:
-            blocks = _blocks(file)
-            while at < start:
-                block = next(blocks)
-                before += len(_LINE_END.findall(block, 0, start - at))
-                at += len(block)
+        with open(path, "rb", buffering=0) as file:
+            before = sum(map(len, _lines(file, start)))
         return f"line {before + first + row + 1}"
 
     return place
@@ -211,8 +225,8 @@ def _row(start: int, first: int) -> Callable[[int], str]:
     return lambda row: f"row {first + row}" + (f" from byte {start} on" if start else "")
 
 
-def _require_whole_values(content: io.BytesIO, path: str, start: int) -> None:
-    if content.getvalue().count(_QUOTE) % 2:
+def _require_whole_values(content: bytes, path: str, start: int) -> None:
+    if content.count(_QUOTE) % 2:
         raise ValueError(
             f"{path}: in the lines from byte {start} on, a quote is left open: a value may have several "
             f"lines, where the file cannot be cut; set the option multiLine to read it as a whole"

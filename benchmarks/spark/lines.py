@@ -24,8 +24,8 @@ DIVISOR = 2
 LINE = """concat(
     '10.0.', id % 256, '.', id % 251, ' - - [31/Jan/2024:', lpad(id % 24, 2, '0'), ':10:00 +0000] "GET /',
     repeat('shop/', int(id % 4)), 'item/', id, '?ref=mail HTTP/1.1" ', 200 + id % 3 * 102,
-    ' ', id * 7 % 99991, ' "https://example.org/search?q=', id % 1009, '" "Mozilla/5.0 (X11; Linux x86_64; rv:', id % 120,
-    '.0) Gecko/20100101 Firefox/', id % 120, '.0"')"""
+    ' ', id * 7 % 99991, ' "https://example.org/search?q=', id % 1009,
+    '" "Mozilla/5.0 (X11; Linux x86_64; rv:', id % 120, '.0) Gecko/20100101 Firefox/', id % 120, '.0"')"""
 
 
 def measured(

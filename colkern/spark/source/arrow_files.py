@@ -60,7 +60,7 @@ def _rows(reader: FileReader | StreamReader, piece: Piece, device: Device) -> It
     if piece.parts is not None and isinstance(reader, FileReader):
         batches = ((where, reader.get_batch(where)) for where in piece.parts)
     for number, batch in batches:
-        yield Rows(batch, f"row {{}} of record batch {number}".format, device)
+        yield Rows(piece.path, batch, f"row {{}} of record batch {number}".format, device)
 
 
 def _part(position: int, batch: BatchSummary, schema: s.Schema) -> Part:

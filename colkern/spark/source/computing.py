@@ -52,7 +52,7 @@ def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
         return attempt(count)
     except Exception as error:
         row = bisect_left(range(count - 1), True, key=fails)
-        error.add_note(f"{name}: {rows.place(row)}")
+        error.add_note(f"{name}: {rows.place(row)} of {rows.path}")
         raise
 
 

@@ -70,11 +70,13 @@ class Rows:
     """Some rows of a file.
 
     Args:
+        path: The file.
         batch: The rows, with all columns that were asked for and perhaps more.
         place: Says in messages where a row of the batch stands in the file.
         device: Where the columns are.
     """
 
+    path: str
     batch: RecordBatch
     place: Callable[[int], str]
     device: Device = HOST
@@ -89,7 +91,7 @@ class Rows:
         def place(row: int) -> str:
             return self.place(int(np.flatnonzero(np.array(to_host(mask).to_pylist(), bool))[row]))
 
-        return Rows(to_host(keep_rows(batch, mask)), place)
+        return Rows(self.path, to_host(keep_rows(batch, mask)), place)
 
 
 @contextmanager

@@ -69,7 +69,7 @@ class TextFiles:
             first = 0
             for lines in _lines(stream, size):
                 batch = RecordBatch(LINES, [import_array(lines)], len(lines))
-                yield Rows(batch, _line(piece.path, start, first))
+                yield Rows(piece.path, batch, _line(piece.path, start, first))
                 first += len(lines)
 
     def _streams(self, piece: Piece) -> Iterator[tuple[int, int | None, IO[bytes]]]:
@@ -125,6 +125,9 @@ class CsvFiles(TextFiles):
             stream = whole
             if size is not None:
                 content = whole.read(size)
+                if not content.strip(b"\r\n"):
+                    # pyarrow refuses it.
+                    continue
                 _require_whole_values(content, piece.path, start)
                 stream = io.BytesIO(content)
             # The first lines of the file name the columns, unless an option does.
@@ -133,7 +136,7 @@ class CsvFiles(TextFiles):
             place = f"{piece.path}, from byte {start} on"
             with naming(place), self._parsed(stream, header, types) as reader:
                 for batch in reader:
-                    yield Rows(import_batch(batch), _row(start, first))
+                    yield Rows(piece.path, import_batch(batch), _row(start, first))
                     first += batch.num_rows
 
     def _parsed(

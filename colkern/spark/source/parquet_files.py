@@ -49,7 +49,7 @@ class ParquetFiles:
             for group in piece.parts or ():
                 first = 0
                 for batch in file.iter_batches(BATCH_ROWS, [group], names, use_threads=False):
-                    yield Rows(import_batch(batch), _place(first, group))
+                    yield Rows(piece.path, import_batch(batch), _place(first, group))
                     first += batch.num_rows
 
 

@@ -72,7 +72,7 @@ class TextFiles:
                 yield Rows(piece.path, batch, _line(piece.path, start, first))
                 first += len(lines)
 
-    def _streams(self, piece: Piece) -> Iterator[tuple[int, int | None, IO[bytes]]]:
+    def _streams(self, piece: Piece) -> Iterator[tuple[int, int | None, io.FileIO]]:
         """The first byte of each range of a piece, its size, and what begins there; or all of a file."""
         for where in piece.parts or ():
             with naming(piece.path):
@@ -122,7 +122,7 @@ class CsvFiles(TextFiles):
         names = schema.names
         types = {field.name: field.type for field in pa.schema(wanted) if field.name in names}
         for start, size, whole in self._streams(piece):
-            stream = whole
+            stream: IO[bytes] = whole
             if size is not None:
                 content = whole.read(size)
                 if not content.strip(b"\r\n"):
@@ -176,7 +176,7 @@ def line_start(file: IO[bytes], position: int) -> int:
     return start + len(seen)
 
 
-def _lines(stream: IO[bytes], size: int | None) -> Iterator[pa.StringArray]:
+def _lines(stream: io.FileIO, size: int | None) -> Iterator[pa.StringArray]:
     """The lines of a stream, or of its next bytes, some megabytes at a time."""
     # One buffer for all: pyarrow's strings are copies.
     buffer = bytearray(_BLOCK)

@@ -121,8 +121,10 @@ class Reduction(Replanned):
         made, more = self._finish.run([states], len(states))
         return made, left + more
 
-    def group_states(self, arrays: Sequence[Array], length: int, groups: Groups) -> Words:
-        """The state of each group of rows, before `finish`.
+    def group_states(
+        self, arrays: Sequence[Array], length: int, groups: Groups | None = None
+    ) -> Words:
+        """The state of each group of rows, or one of all, before `finish`.
 
         Raises:
             OverflowError: If one is no value of its kind, as an integer of more than 64 bits.

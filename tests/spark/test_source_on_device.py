@@ -14,7 +14,7 @@ from colkern.cuda.counting import count_transfers
 from colkern.cuda.stand_in import StandIn
 from colkern.memory import Device
 from colkern.spark.source import reading
-from colkern.spark.source.partitions import Piece
+from colkern.spark.source.contents import Piece
 from colkern.spark.source.reading import Request, read_pieces
 
 N = 40

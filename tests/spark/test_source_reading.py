@@ -18,8 +18,9 @@ from pyspark.sql.types import StructType, TimestampNTZType, VariantType
 import colkern as ck
 from colkern.spark.source import ColkernDataSource
 from colkern.spark.source import reading as reading_module
+from colkern.spark.source.contents import Piece
 from colkern.spark.source.options import WriteOptions
-from colkern.spark.source.partitions import Piece, SourcePartition
+from colkern.spark.source.partitions import SourcePartition
 from colkern.spark.source.predicates import filters_text, parsed_filters
 from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.statistics import KEY, statistics_of
@@ -84,7 +85,7 @@ def rows(reader_: SourceReader) -> list[dict[str, Any]]:
 def pieces(reader_: SourceReader) -> list[list[tuple[str, tuple[int, ...] | None]]]:
     """Of each partition: name of the file, positions of the batches."""
     return [
-        [(Path(piece.path).name, piece.batches) for piece in partition.pieces]
+        [(Path(piece.path).name, piece.parts) for piece in partition.pieces]
         for partition in reader_.partitions()
         if isinstance(partition, SourcePartition)
     ]

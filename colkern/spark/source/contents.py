@@ -1,53 +1,131 @@
-"""The metadata of a file: its schema, and facts about its record batches."""
+"""The contents of a file: its schema, the parts that are read by themselves, and their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from colkern import ipc
+import numpy as np
+import pyarrow as pa
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
 from colkern.errors import ColkernError, InvalidArrowError
-from colkern.ipc import BatchSummary, FileReader, StreamReader
-from colkern.schema import Schema
+from colkern.memory import HOST, Device
+from colkern.operations import filter as keep_rows
+from colkern.operations.moving import to_host
+from colkern.spark.source.skipping import Known
+from colkern.spark.source.statistics import Bounds
+
+
+def nothing_known(_: str, type_: s.DataType) -> Known:
+    """What is known of the columns of lines: only reading tells."""
+    return Known(type_, 1, None, Bounds())
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a file that can be read by itself.
+
+    Args:
+        where: The position of the record batch or row group; the first byte of lines.
+        rows: How many rows it has; None if only reading tells.
+        size: How many bytes all of its columns take.
+        known: The facts about a column, by its name and the type in which Spark takes it.
+    """
+
+    where: int
+    rows: int | None
+    size: int
+    known: Callable[[str, s.DataType], Known] = nothing_known
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The schema and record batches of a file; no batches for a stream, which has no footer."""
+    """The schema and the parts of a file.
+
+    Args:
+        path: The file.
+        schema: Its columns; None if the file does not say their types, and has all in each line.
+        parts: The parts; None for an Arrow stream, which has no footer.
+    """
 
     path: str
-    schema: Schema
-    batches: list[BatchSummary] | None
+    schema: s.Schema | None
+    parts: list[Part] | None
 
 
-def read_contents(path: str) -> Contents:
-    """The schema and the record batches of an Arrow IPC file or stream; no column is decoded.
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some parts of a file, by their places; None for all of a stream."""
 
-    Raises:
-        InvalidArrowError, UnsupportedError, LimitExceededError: If it cannot be read; names the file.
+    path: str
+    parts: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a file.
+
+    Args:
+        path: The file.
+        batch: The rows, with all columns that were asked for and perhaps more.
+        place: Says in messages where a row of the batch stands in the file.
+        device: Where the columns are.
     """
-    with opened(path) as reader:
-        batches = None
-        if isinstance(reader, FileReader):
-            batches = [summary for summary in reader.summaries() if summary.dictionary is None]
-        return Contents(path, reader.schema, batches)
 
+    path: str
+    batch: RecordBatch
+    place: Callable[[int], str]
+    device: Device = HOST
 
-def read_schema(path: str) -> Schema:
-    """The schema of a file; raises as `read_contents`."""
-    with opened(path) as reader:
-        return reader.schema
+    def of(self, batch: RecordBatch) -> Rows:
+        """The same rows with other columns."""
+        return replace(self, batch=batch)
+
+    def where(self, batch: RecordBatch, mask: Array) -> Rows:
+        """Those rows of `batch`, which are these, for which a mask is true, on the host."""
+
+        def place(row: int) -> str:
+            return self.place(int(np.flatnonzero(np.array(to_host(mask).to_pylist(), bool))[row]))
+
+        return Rows(self.path, to_host(keep_rows(batch, mask)), place)
 
 
 @contextmanager
-def opened(path: str, **options: Any) -> Iterator[FileReader | StreamReader]:
-    """A reader of a file, with options of `colkern.ipc.open`; errors on the way name the file."""
+def naming(path: str) -> Iterator[None]:
+    """Have errors of colkern and of pyarrow name a file."""
     try:
-        with ipc.open(path, **options) as reader:
-            yield reader
+        yield
     except InvalidArrowError as error:
         raise error.at(path) from error
     except ColkernError as error:
         raise type(error)(f"{path}: {error}") from error
+    except pa.ArrowException as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+class Files(Protocol):
+    """The files of one format."""
+
+    def schema(self, path: str) -> s.Schema:
+        """The columns of a file, none of them read as a whole; an error names the file."""
+
+    def contents(self, path: str) -> Contents:
+        """The schema and the parts of a file; an error names the file."""
+
+    def rows(
+        self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
+    ) -> Iterator[Rows]:
+        """The rows of a piece, some at a time.
+
+        Args:
+            piece: The piece.
+            wanted: The columns that are asked for, in Spark's types.
+            device_of: Checks the columns of the file, and says where they are to be.
+
+        Raises:
+            ValueError: If the file is malformed; names it.
+        """

@@ -77,6 +77,21 @@ def _json_list(name: str, value: str) -> tuple[str, ...]:
     return tuple(items)
 
 
+FORMATS = ("arrow", "parquet", "csv", "text")
+
+
+def _format(name: str, value: str) -> str:
+    if value.lower() not in FORMATS:
+        raise ValueError(f"option {name}: expected one of {', '.join(FORMATS)}, got {value!r}")
+    return value.lower()
+
+
+def _character(name: str, value: str) -> str:
+    if len(value) != 1 or not value.isascii():
+        raise ValueError(f"option {name}: expected a character of ASCII, got {value!r}")
+    return value
+
+
 Codec = Literal["lz4", "zstd"]
 
 
@@ -101,6 +116,10 @@ class ReadOptions:
         name_glob: The pattern that names of files in directories must match; None for any name.
         filters: Conditions that all rows must pass, in JSON; see `predicates`.
         pushdown: Whether filters are taken over from Spark.
+        format: The format of all files; None to tell it by their names.
+        delimiter: What stands between the values of a CSV file.
+        column_names: The names of the columns of CSV files, which have no line of names then.
+        multi_line: Whether CSV files are read whole, since a value may have several lines.
         max_files: How many new files a batch of a stream has at most; 0 for all.
         late_seconds: How much older than the files before it a new file of a stream may be.
     """
@@ -113,6 +132,10 @@ class ReadOptions:
     name_glob: str | None = _option("pathGlobFilter", _text, None)
     filters: str | None = _option("filters", _text, None)
     pushdown: bool = _option("pushdown", _flag, False)
+    format: str | None = _option("format", _format, None)
+    delimiter: str = _option("delimiter", _character, ",")
+    column_names: tuple[str, ...] | None = _option("columnNames", _names, None)
+    multi_line: bool = _option("multiLine", _flag, False)
     max_files: int = _option("maxFilesPerTrigger", _count_or_zero, 0)
     late_seconds: int = _option("lateSeconds", _count_or_zero, 600)
 

@@ -1,22 +1,12 @@
-"""Spark partitions of the record batches of files."""
+"""Spark partitions of the parts of files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from pyspark.sql.datasource import InputPartition
 
-from colkern.ipc import BatchSummary
-from colkern.spark.source.contents import Contents
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some record batches of a file, by their positions; None for all batches of a stream."""
-
-    path: str
-    batches: tuple[int, ...] | None
+from colkern.spark.source.contents import Contents, Part, Piece
 
 
 class SourcePartition(InputPartition):
@@ -30,8 +20,8 @@ class SourcePartition(InputPartition):
 MOST_FILES = 128
 """The most files of a partition: of many small ones, opening them takes the time."""
 
-Wanted = Callable[[Contents, BatchSummary], bool]
-"""Whether a batch of a file can have rows that a query asks for."""
+Wanted = Callable[[Contents, Part], bool]
+"""Whether a part of a file can have rows that a query asks for."""
 
 
 def planned(
@@ -39,9 +29,9 @@ def planned(
 ) -> list[SourcePartition]:
     """The partitions of a query, of about `partition_bytes` each, and at least one.
 
-    Batches stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
+    Parts stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
     stream cannot be cut, and is a partition of its own. The bytes are those of the columns that are read;
-    all columns of a file count as equally large.
+    all columns of a file count as equally large, and lines are read as a whole.
     """
     pieces = _grouped(files, columns, partition_bytes, wanted)
     # Without any partition, Spark would call the reader with one of its own.
@@ -54,27 +44,27 @@ def _grouped(
     group: dict[str, list[int]] = {}
     size = 0
     for file in files:
-        if file.batches is None:
+        if file.parts is None:
             if group:
                 yield _pieces(group)
             group, size = {}, 0
             yield (Piece(file.path, None),)
             continue
-        share = min(1.0, columns / max(len(file.schema), 1))
-        for position, batch in enumerate(file.batches):
-            if not batch.length or not wanted(file, batch):
+        share = 1.0 if file.schema is None else min(1.0, columns / max(len(file.schema), 1))
+        for part in file.parts:
+            if part.rows == 0 or not wanted(file, part):
                 continue
             # A batch without a body, of columns of type null, has its cost too.
-            cost = max(int(batch.body_bytes * share), 1)
+            cost = max(int(part.size * share), 1)
             count = len(group) + (file.path not in group)
             if group and (size + cost > partition_bytes or count > MOST_FILES):
                 yield _pieces(group)
                 group, size = {}, 0
-            group.setdefault(file.path, []).append(position)
+            group.setdefault(file.path, []).append(part.where)
             size += cost
     if group:
         yield _pieces(group)
 
 
 def _pieces(group: dict[str, list[int]]) -> tuple[Piece, ...]:
-    return tuple(Piece(path, tuple(batches)) for path, batches in group.items())
+    return tuple(Piece(path, tuple(parts)) for path, parts in group.items())

@@ -1,4 +1,4 @@
-"""The plan of a query: the record batches of files that it reads, and their partitions."""
+"""The plan of a query: the parts of files that it reads, and their partitions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from colkern import schema as s
-from colkern.ipc import BatchSummary
-from colkern.spark.source.contents import Contents, read_contents, read_schema
+from colkern.spark.source.contents import Contents, Part
 from colkern.spark.source.filters import path_of
+from colkern.spark.source.formats import files_of
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.merging import FileSchema, require_same
 from colkern.spark.source.options import ReadOptions
@@ -16,27 +16,36 @@ from colkern.spark.source.partitions import SourcePartition, planned
 from colkern.spark.source.reading import Request
 from colkern.spark.source.skipping import Known, may_pass
 from colkern.spark.source.spark_types import schema_in_spark
-from colkern.spark.source.statistics import Bounds, bounds_of
+from colkern.spark.source.statistics import Bounds
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a query; all files must agree with `first`, unless it is None."""
+    """The plan of a query.
+
+    Args:
+        options: Those of the data source.
+        request: The columns and rows that are asked for.
+        first: What all files must agree with, unless it is None.
+        files: The files, if they have been listed already.
+    """
 
     options: ReadOptions
     request: Request
     first: FileSchema | None = None
+    files: list[str] | None = None
 
     def partitions(self, files: Iterable[str] | None = None) -> list[SourcePartition]:
-        """The partitions, at least one, of some files; None for those under the paths of the options.
+        """The partitions, at least one, of some files; None for those of the query.
 
         Raises:
             FileNotFoundError: If there is nothing at a path.
             ValueError: If files do not agree; names both and the field.
             InvalidArrowError, UnsupportedError: If a file cannot be read; names it.
         """
-        paths = list_files(self.options) if files is None else files
-        contents = self._checked(map(read_contents, paths))
+        paths = self.files if files is None else files
+        paths = list_files(self.options) if paths is None else paths
+        contents = self._checked(files_of(path, self.options).contents(path) for path in paths)
         size = self.options.partition_bytes
         return planned(contents, len(self.request.schema), size, self._is_wanted)
 
@@ -45,7 +54,7 @@ class Plan:
         agreed: s.Schema | None = None
         for file in files:
             # Of thousands of files most have the very same schema.
-            if self.first is not None and file.schema != agreed:
+            if self.first is not None and file.schema is not None and file.schema != agreed:
                 wanted = self.request.schema.names
                 names = [name for name in wanted if name in file.schema.names]
                 theirs = schema_in_spark(file.schema, names, file.path)
@@ -53,26 +62,17 @@ class Plan:
                 agreed = file.schema
             yield file
 
-    def _is_wanted(self, file: Contents, batch: BatchSummary) -> bool:
-        """Whether a batch may have rows that pass all filters."""
-        columns = [each for each in self.request.filters if len(path_of(each)) == 1]
-        if not columns:
-            return True
-        bounds = bounds_of(batch.metadata, file.schema)
+    def _is_wanted(self, file: Contents, part: Part) -> bool:
+        """Whether a part may have rows that pass all filters."""
 
         def known(name: str) -> Known:
             type_ = self.request.schema.field(name).type
-            if name not in file.schema.names:
-                return Known(type_, batch.length, batch.length, Bounds())
-            theirs = file.schema.field(name).type
-            nulls = int(batch.null_counts[file.schema.index(name)])
-            # Values of a dictionary may be null beside those that are counted.
-            encoded = isinstance(theirs.storage, s.Dictionary | s.RunEndEncoded | s.Union)
-            counted = nulls >= 0 and not encoded
-            # Bounds are those of the values as the file has them.
-            own = bounds.get(name, Bounds()) if s.same_type(theirs, type_) else Bounds()
-            return Known(type_, batch.length, nulls if counted else None, own)
+            if file.schema is not None and name not in file.schema.names:
+                rows = part.rows or 0
+                return Known(type_, rows, rows, Bounds())
+            return part.known(name, type_)
 
+        columns = [each for each in self.request.filters if len(path_of(each)) == 1]
         return all(may_pass(filter_, known(path_of(filter_)[0])) for filter_ in columns)
 
 
@@ -83,7 +83,7 @@ def file_schemas(options: ReadOptions, files: list[str]) -> Iterator[FileSchema]
             f"{', '.join(options.paths)}: no file; declare the columns with schema(…), or write first"
         )
     for path in files:
-        schema = read_schema(path)
+        schema = files_of(path, options).schema(path)
         columns = options.columns
         if columns is not None and options.merge_schema:
             columns = tuple(name for name in columns if name in schema.names)

@@ -23,22 +23,8 @@ class FileReading:
     """The common part of the readers of batch and of streaming queries.
 
     All files must agree with `first`, which the schema was taken from; it is None if the schema was
-    declared, or merged from all files.
+    declared, or merged from all files. `files` are those that were listed for the schema already.
     """
-
-    def __init__(
-        self, options: ReadOptions, schema: StructType, first: FileSchema | None = None
-    ) -> None:
-        self._plan = Plan(options, Request.of(options, schema), first)
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a partition that pass the filters, a record batch at a time."""
-        assert isinstance(partition, SourcePartition)
-        return read_pieces(partition.pieces, self._plan.request)
-
-
-class SourceReader(FileReading, DataSourceReader):
-    """Reads the files of one query; `files` are those that were listed for the schema already."""
 
     def __init__(
         self,
@@ -47,8 +33,16 @@ class SourceReader(FileReading, DataSourceReader):
         first: FileSchema | None = None,
         files: list[str] | None = None,
     ) -> None:
-        super().__init__(options, schema, first)
-        self._files = files
+        self.plan = Plan(options, Request.of(options, schema), first, files)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a partition that pass the filters, a record batch at a time."""
+        assert isinstance(partition, SourcePartition)
+        return read_pieces(partition.pieces, self.plan.request)
+
+
+class SourceReader(FileReading, DataSourceReader):
+    """Reads the files of one query."""
 
     @told_plainly()
     def partitions(self) -> list[InputPartition]:
@@ -60,7 +54,7 @@ class SourceReader(FileReading, DataSourceReader):
             TypeError: If colkern does not support what a file holds.
         """
         try:
-            return list(self._plan.partitions(self._files))
+            return list(self.plan.partitions())
         except UnsupportedError as error:
             # Spark takes a NotImplementedError, as this is one, for a reader without partitions.
             raise TypeError(str(error)) from error
@@ -76,8 +70,8 @@ class PushdownReader(SourceReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take over the filters that colkern evaluates as Spark would; hand back the others."""
-        request = self._plan.request
+        request = self.plan.request
         ours = [filter_ for filter_ in filters if can_evaluate(filter_, request.schema)]
         request = replace(request, filters=(*request.filters, *ours))
-        self._plan = replace(self._plan, request=request)
+        self.plan = replace(self.plan, request=request)
         return [filter_ for filter_ in filters if not any(filter_ is one for one in ours)]

@@ -1,10 +1,9 @@
-"""Record batches of files as Spark takes them: only wanted columns are decoded."""
+"""Rows of files as Spark takes them: only wanted columns are decoded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql import datasource as spark
@@ -13,18 +12,15 @@ from pyspark.sql.types import StructType
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
-from colkern.ipc import FileReader, StreamReader
 from colkern.memory import HOST, Device
 from colkern.operations import any as any_true
-from colkern.operations import filter as keep_rows
 from colkern.operations import nulls
-from colkern.operations.moving import to_host
 from colkern.spark.devices import task_device
-from colkern.spark.source.contents import opened
+from colkern.spark.source.contents import Piece, Rows, naming
 from colkern.spark.source.conversion import converted
 from colkern.spark.source.filters import mask_of, path_of
+from colkern.spark.source.formats import files_of
 from colkern.spark.source.options import ReadOptions
-from colkern.spark.source.partitions import Piece
 from colkern.spark.source.predicates import parsed_filters
 from colkern.spark.types import arrow_schema
 from colkern.spark.worker_errors import told_plainly
@@ -37,12 +33,12 @@ class Request:
     Args:
         schema: The columns, with the types in which Spark takes them.
         filters: All rows must pass these; may be empty.
-        may_lack: Whether a column that a file lacks is read as nulls.
+        options: Those of the data source.
     """
 
     schema: s.Schema
     filters: tuple[spark.Filter, ...] = ()
-    may_lack: bool = False
+    options: ReadOptions = field(default_factory=lambda: ReadOptions(()))
 
     @classmethod
     def of(cls, options: ReadOptions, schema: StructType) -> Request:
@@ -52,8 +48,7 @@ class Request:
             ValueError: If the option `filters` does not suit the columns.
         """
         columns = arrow_schema(schema)
-        filters = parsed_filters(options.filters, columns)
-        return cls(columns, filters, may_lack=options.merge_schema)
+        return cls(columns, parsed_filters(options.filters, columns), options)
 
 
 def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.RecordBatch]:
@@ -64,28 +59,23 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
     """
     with told_plainly():
         for piece in pieces:
-            with _reader(piece.path, request) as (reader, device):
-                batches: Iterable[RecordBatch] = reader
-                if piece.batches is not None and isinstance(reader, FileReader):
-                    batches = map(reader.get_batch, piece.batches)
-                for batch in batches:
-                    rows = _wanted_rows(batch, piece.path, request, device)
-                    if rows is not None and rows.length:
-                        yield pa.record_batch(rows)
+            for rows in wanted_rows(piece, request):
+                yield pa.record_batch(rows.batch)
 
 
-@contextmanager
-def _reader(path: str, request: Request) -> Iterator[tuple[FileReader | StreamReader, Device]]:
-    """A reader of a file, and the device of its columns: the task's GPU, if it filters the rows."""
-    with opened(path) as reader:
-        _check_columns(reader.schema, path, request)
-        device = task_device() if _can_filter_there(reader.schema, request) else HOST
-        if device == HOST:
-            yield reader, HOST
-            return
-        names = [name for name in request.schema.names if name in reader.schema.names]
-    with opened(path, columns=names, device=device) as reader:
-        yield reader, device
+def wanted_rows(piece: Piece, request: Request) -> Iterator[Rows]:
+    """The rows of a piece that a query asks for, on the host; raises as `read_pieces`."""
+
+    def device_of(theirs: s.Schema) -> Device:
+        _check_columns(theirs, piece.path, request)
+        # It is for filters.
+        return task_device() if _can_filter_there(theirs, request) else HOST
+
+    for rows in files_of(piece.path, request.options).rows(piece, request.schema, device_of):
+        with naming(piece.path):
+            wanted = _wanted(rows, piece.path, request)
+        if wanted is not None and wanted.batch.length:
+            yield wanted
 
 
 def _can_filter_there(theirs: s.Schema, request: Request) -> bool:
@@ -102,25 +92,23 @@ def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
     if several:
         raise ValueError(f"{path}: {theirs.names.count(several[0])} columns {several[0]!r}")
     missing = [name for name in request.schema.names if name not in theirs.names]
-    if missing and not request.may_lack:
+    if missing and not request.options.merge_schema:
         raise ValueError(
             f"{path}: no column {missing[0]!r}; set the option mergeSchema to read it as nulls"
         )
 
 
-def _wanted_rows(
-    batch: RecordBatch, path: str, request: Request, device: Device
-) -> RecordBatch | None:
+def _wanted(rows: Rows, path: str, request: Request) -> Rows | None:
     """The rows of a batch that pass all filters; None if there are none.
 
-    Columns of the batch, which is on `device`, are decoded when they are asked for.
+    Columns of the batch are decoded when they are asked for.
     """
-    schema, filters = request.schema, list(request.filters)
+    schema, filters, batch = request.schema, list(request.filters), rows.batch
     there = set(batch.schema.names)
 
     def raw(field: s.Field) -> Array:
         if field.name not in there:
-            return nulls(batch.length, field.type, device)
+            return nulls(batch.length, field.type, rows.device)
         try:
             return batch.column(field.name)
         except InvalidArrowError as error:
@@ -128,7 +116,7 @@ def _wanted_rows(
 
     if not filters:
         columns = [converted(raw(field), field, path) for field in schema]
-        return RecordBatch(schema, columns, batch.length)
+        return rows.of(RecordBatch(schema, columns, batch.length))
     fields = [schema.field(name) for name in {path_of(filter_)[0] for filter_ in filters}]
     tested = {field.name: converted(raw(field), field, path) for field in fields}
     mask = mask_of(filters, tested)
@@ -136,7 +124,7 @@ def _wanted_rows(
         return None
     # Other columns are converted only where rows of them are wanted, and then only those rows.
     unfiltered = [tested[f.name] if f.name in tested else raw(f) for f in schema]
-    kept = to_host(keep_rows(RecordBatch.from_arrays(unfiltered, schema.names), mask))
-    pairs = zip(kept.columns, schema, strict=True)
+    kept = rows.where(RecordBatch.from_arrays(unfiltered, schema.names), mask)
+    pairs = zip(kept.batch.columns, schema, strict=True)
     columns = [converted(column, field, path) for column, field in pairs]
-    return RecordBatch(schema, columns, kept.length)
+    return kept.of(RecordBatch(schema, columns, kept.batch.length))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
 from pyspark.sql.types import StructType
 
 from colkern.errors import UnsupportedError
+from colkern.spark.functions.batches import ResultSchema, result_schema
 from colkern.spark.session import require_session, use_this_python
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.merging import FileSchema, merged
 from colkern.spark.source.options import ReadOptions, WriteOptions, require_known
-from colkern.spark.source.planning import file_schemas
+from colkern.spark.source.planning import Plan, file_schemas
 from colkern.spark.source.predicates import filters_text
 from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.spark_types import as_nullable
@@ -47,41 +48,95 @@ def read(
     spark: SparkSession,
     *paths: str,
     columns: Sequence[str] | None = None,
-    filters: Sequence[Sequence[object]] | None = None,
+    filters: Sequence[Sequence[object] | Callable[..., object]] | None = None,
+    compute: Mapping[str, Callable[..., object]] | None = None,
+    schema: ResultSchema | None = None,
     **options: object,
 ) -> DataFrame:
-    """A DataFrame of Arrow IPC files and streams: `format("colkern")` with its options::
+    """A DataFrame of files, `format("colkern")` with its options; and of functions of their rows::
 
         colkern.spark.read(spark, "lineitem/", columns=["l_orderkey"], filters=[("l_tax", ">", 0.05)])
+
+        def length(value: str) -> int:
+            return len(value)
+
+        colkern.spark.read(spark, "logs/*.txt.gz", columns=[], compute={"length": length})
 
     Spark tells a Python data source neither which columns a query needs nor, safely, which rows; so
     they are given here. Only those columns are decoded, batches whose statistics rule them out are
     skipped, and other rows do not reach Spark.
 
+    With `compute`, functions of a row run in the worker that reads the rows. What only they need never
+    goes to the JVM. Their parameters are columns of the files, by name; lines of text are `value`. They
+    are compiled here, as those of `udf`, and get the rows that pass all filters.
+
     Args:
         spark: The session; see `register_source`, which is called for it.
         *paths: Files, directories, globs, `file:` addresses.
-        columns: The names of the columns that are read; None for all.
+        columns: The names of the columns that are handed on; None for all.
         filters: Conditions on the rows, as `(column, comparison, value)`; see `predicates.COMPARISONS`.
-            A column of these must be one of `columns`.
-        **options: Other options of the data source.
+            Also functions of a row that return a bool, asked after all conditions on columns of the
+            files. With functions, conditions may be on columns that are not handed on, or on what is
+            computed, whose names come first.
+        compute: The columns that follow, by name: what `udf` takes. Or reducers with a `merge`, and no
+            `columns`: then there is one row, and tasks send states, not rows.
+        schema: The columns of the files and their types, as for `map_batches`; None for what the files
+            say, or in CSV suggest.
+        **options: Other options of the data source, such as `format`.
 
     Raises:
-        TypeError: If `spark` is no session.
-        ValueError: If there is no such option, or a filter is malformed.
+        TypeError: If `spark` is no session, or a function does not take its columns.
+        ValueError: If there is no such option or column, or a filter is malformed.
+        UnsupportedError, CompileError: If Spark has no type for results, or a function does not compile.
+
+    What a function raises fails the query with the function, the row or line, and the file.
     """
     require_known(options)
     register_source(spark)
-    reader = spark.read.format(ColkernDataSource.name()).options(**options)
-    if columns is not None:
-        reader = reader.option("columns", json.dumps(list(columns)))
-    if filters is not None:
-        reader = reader.option("filters", filters_text(list(filters)))
-    return reader.load(list(paths))
+    given = {name: _as_text(value) for name, value in options.items() if value is not None}
+    declared = None if schema is None else result_schema(schema)
+    if compute is None and not any(map(callable, filters or ())):
+        if filters is not None:
+            given["filters"] = filters_text(filters)
+        if columns is not None:
+            given["columns"] = _as_text(columns)
+        reader = spark.read.format(ColkernDataSource.name()).options(**given)
+        if declared is not None:
+            reader = reader.schema(_chosen(declared, columns))
+        return reader.load(list(paths))
+
+    # Workers that read need it only with functions.
+    from colkern.spark.source.computed import computed
+
+    def plan_of(names: Sequence[str] | None, conditions: Sequence[object]) -> Plan:
+        given.update(paths=_as_text(paths), filters=filters_text(conditions))
+        if names is not None:
+            given["columns"] = _as_text(names)
+        source = ColkernDataSource(given)
+        known = source.schema() if declared is None else _chosen(declared, names)
+        reader = source.reader(known)
+        assert isinstance(reader, SourceReader)
+        return reader.plan
+
+    return computed(spark, plan_of, columns, filters or (), compute or {})
+
+
+def _as_text(value: object) -> str:
+    """The value of an option as Spark passes it."""
+    if isinstance(value, list | tuple):
+        return json.dumps(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _chosen(schema: StructType, names: Sequence[str] | None) -> StructType:
+    """Some columns of a declared schema, or all of them for None; ValueError if one is not there."""
+    if missing := sorted(set(names or ()) - set(schema.names)):
+        raise ValueError(f"schema: no column {missing[0]!r}; it has {', '.join(schema.names)}")
+    return StructType([schema[name] for name in (schema.names if names is None else names)])
 
 
 class ColkernDataSource(DataSource):
-    """Arrow IPC files and streams as a data source of Spark; see `register_source`."""
+    """Files as a data source of Spark; see `register_source`."""
 
     _first: FileSchema | None = None
     _files: list[str] | None = None

@@ -111,16 +111,16 @@ class SourceStreamReader(FileReading, DataSourceStreamReader, SupportsTriggerAva
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """The number of files that the option `maxFilesPerTrigger` gives."""
-        most = self._plan.options.max_files
+        most = self.plan.options.max_files
         return ReadMaxFiles(most) if most else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Remember the files that are there: those that come later are not read."""
-        self._all = stamped_files(self._plan.options)
+        self._all = stamped_files(self.plan.options)
 
     def latestOffset(self, start: JsonOffset, limit: ReadLimit) -> JsonOffset:
         """The offset after the new files, or after as many as the limit allows."""
-        options = self._plan.options
+        options = self.plan.options
         files = stamped_files(options) if self._all is None else self._all
         offset = Offset.of_json(start)
         new = offset.new_among(files)
@@ -130,4 +130,4 @@ class SourceStreamReader(FileReading, DataSourceStreamReader, SupportsTriggerAva
 
     def partitions(self, start: JsonOffset, end: JsonOffset) -> Sequence[InputPartition]:
         """Groups of record batches of the files of the batch that ends there."""
-        return [] if start == end else self._plan.partitions(Offset.of_json(end).files)
+        return [] if start == end else self.plan.partitions(Offset.of_json(end).files)

@@ -1,0 +1,165 @@
+"""Functions that run where files are read: only what they give goes to Spark."""
+
+from __future__ import annotations
+
+import contextlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+from pyspark.sql import datasource as spark
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.interchange import import_array
+from colkern.jit import Reducer
+from colkern.spark.functions.column_functions import column_function_of
+from colkern.spark.functions.declarations import result_type
+from colkern.spark.functions.worker_calls import ArrowFunction
+from colkern.spark.source.contents import Rows
+from colkern.spark.source.filters import mask_of, path_of
+
+if TYPE_CHECKING:
+    from colkern.spark.functions.declarations import ColumnFunction
+
+Result = TypeVar("Result")
+
+
+def parameters_of(function: ColumnFunction) -> list[str]:
+    """The names of a function's parameters, which are columns of the files."""
+    return [parameter.name for parameter in function.signature.parameters]
+
+
+def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
+    """What an attempt gives for all rows; an exception gets a note of the row that fails, and its file.
+
+    Args:
+        name: The function, in messages.
+        rows: The rows.
+        attempt: Takes the first rows, as many as it is told.
+    """
+    count = rows.batch.length
+
+    def fails(more: int) -> bool:
+        with contextlib.suppress(Exception):
+            attempt(more + 1)
+            return False
+        return True
+
+    try:
+        return attempt(count)
+    except Exception as error:
+        row = bisect_left(range(count - 1), True, key=fails)
+        error.add_note(f"{name}: {rows.place(row)} of {rows.path}")
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A compiled function of columns of the rows that are read."""
+
+    function: ArrowFunction
+    columns: Sequence[str]
+
+    @classmethod
+    def of(cls, function: ColumnFunction, columns: s.Schema) -> Call:
+        """The call of a function for columns of some types, for which it is compiled.
+
+        Raises:
+            TypeError: If it does not take columns of those types, or does not tell the type of its
+                results.
+            UnsupportedError, CompileError: If Spark has no such type, or it does not compile.
+        """
+        names = parameters_of(function)
+        types = [columns.field(name).type for name in names]
+        returns = result_type(function, types)
+        function.compile(*types)
+        return cls(ArrowFunction(function, returns), names)
+
+    @property
+    def returns(self) -> s.DataType:
+        """The type of the results."""
+        assert self.function.returns is not None
+        return self.function.returns
+
+    def __call__(self, rows: Rows) -> Array:
+        """A result for each row."""
+        columns = [pa.array(rows.batch.column(name)) for name in self.columns]
+
+        def attempt(count: int) -> pa.Array:
+            return self.function(*[column.slice(0, count) for column in columns])
+
+        return import_array(located(self.function.function.name, rows, attempt))
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What is made of the rows of files that pass the filters of their columns.
+
+    Args:
+        columns: Columns that are handed on.
+        tests: Functions of rows that are true for those that are wanted, asked in turn.
+        calls: What is computed of these, by name.
+        filters: Conditions on what was computed.
+    """
+
+    columns: s.Schema
+    tests: Sequence[Call]
+    calls: Mapping[str, Call]
+    filters: tuple[spark.Filter, ...]
+
+    @property
+    def schema(self) -> s.Schema:
+        """The columns of the results."""
+        computed = [s.field(name, call.returns) for name, call in self.calls.items()]
+        return s.Schema((*self.columns.fields, *computed))
+
+    def __call__(self, parts: Iterable[Rows]) -> Iterator[pa.RecordBatch]:
+        """The results of some rows after the other."""
+        for part in parts:
+            rows = part
+            for test in self.tests:
+                rows = rows.where(rows.batch, test(rows))
+            if not rows.batch.length:
+                continue
+            columns = {name: rows.batch.column(name) for name in self.columns.names}
+            columns |= {name: call(rows) for name, call in self.calls.items()}
+            batch = RecordBatch(self.schema, list(columns.values()), rows.batch.length)
+            if self.filters:
+                tested = {name: columns[name] for name, *_ in map(path_of, self.filters)}
+                batch = rows.where(batch, mask_of(list(self.filters), tested)).batch
+            if batch.length:
+                yield pa.record_batch(batch)
+
+
+def row_functions(
+    compute: Mapping[str, Callable[..., object]], tests: Iterable[Callable[..., object]]
+) -> tuple[dict[str, ColumnFunction], list[ColumnFunction]]:
+    """What is computed, by name, and the tests, as functions of columns.
+
+    Raises as `column_function_of`, and TypeError if a test is a reducer, or only some of the others are.
+    """
+    functions = {name: column_function_of(function) for name, function in compute.items()}
+    kinds = {isinstance(function, Reducer) for function in functions.values()}
+    if len(kinds) > 1:
+        raise TypeError("compute: either functions of a row or reducers; read twice for both")
+    wanted = [column_function_of(test) for test in tests]
+    for test in wanted:
+        if isinstance(test, Reducer):
+            raise TypeError(
+                f"filters: {test.name} is a reducer, where functions of a row are expected"
+            )
+    return functions, wanted
+
+
+def tests_of(functions: Iterable[ColumnFunction], columns: s.Schema) -> list[Call]:
+    """The calls of the functions in `filters`; TypeError if one does not return booleans."""
+    calls = [Call.of(function, columns) for function in functions]
+    for call in calls:
+        if call.returns != s.bool_():
+            raise TypeError(
+                f"filters: {call.function.function.name} returns {call.returns}, where a bool is expected"
+            )
+    return calls

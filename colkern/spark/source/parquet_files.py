@@ -1,0 +1,82 @@
+"""Parquet files, read by pyarrow: their parts are row groups."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import pyarrow.parquet as pq
+
+from colkern import schema as s
+from colkern.interchange import import_batch, import_schema
+from colkern.memory import Device
+from colkern.spark.source.contents import Contents, Part, Piece, Rows, naming
+from colkern.spark.source.ordering import key_of
+from colkern.spark.source.skipping import Known
+from colkern.spark.source.statistics import Bounds
+
+BATCH_ROWS = 1 << 16
+
+_WITH_BOUNDS = s.Int | s.Date | s.Timestamp | s.Utf8
+"""The types whose statistics are trusted: those of floats leave out NaN, which Spark has above all."""
+
+
+class ParquetFiles:
+    """See `Files`. Rows are put on the host."""
+
+    def schema(self, path: str) -> s.Schema:
+        """The columns as pyarrow reads them."""
+        with _opened(path) as file:
+            return import_schema(file.schema_arrow)
+
+    def contents(self, path: str) -> Contents:
+        """The columns and the row groups, by the file's footer."""
+        with _opened(path) as file:
+            metadata = file.metadata
+            schema = import_schema(file.schema_arrow)
+            groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
+            parts = [_part(n, group, schema) for n, group in enumerate(groups)]
+            return Contents(path, schema, parts)
+
+    def rows(
+        self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
+    ) -> Iterator[Rows]:
+        """The row groups, in batches; only the columns that are wanted are decoded."""
+        with _opened(piece.path) as file:
+            schema = import_schema(file.schema_arrow)
+            device_of(schema)
+            names = [name for name in wanted.names if name in schema.names]
+            for group in piece.parts or ():
+                first = 0
+                for batch in file.iter_batches(BATCH_ROWS, [group], names, use_threads=False):
+                    yield Rows(piece.path, import_batch(batch), _place(first, group))
+                    first += batch.num_rows
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[pq.ParquetFile]:
+    """A reader of a file; errors on the way name the file."""
+    with naming(path), pq.ParquetFile(path) as file:
+        yield file
+
+
+def _place(first: int, group: int) -> Callable[[int], str]:
+    return lambda row: f"row {first + row} of row group {group}"
+
+
+def _part(position: int, group: pq.RowGroupMetaData, schema: s.Schema) -> Part:
+    def known(name: str, type_: s.DataType) -> Known:
+        nothing = Known(type_, group.num_rows, None, Bounds())
+        columns = map(group.column, range(group.num_columns))
+        column = next((each for each in columns if each.path_in_schema == name), None)
+        found = column.statistics if column is not None else None
+        if found is None:
+            return nothing
+        nulls = found.null_count if found.has_null_count else None
+        bounds = Bounds()
+        is_same = s.same_type(schema.field(name).type, type_)
+        if found.has_min_max and is_same and isinstance(type_, _WITH_BOUNDS):
+            bounds = Bounds(key_of(found.min, type_), key_of(found.max, type_))
+        return Known(type_, group.num_rows, nulls, bounds)
+
+    return Part(position, group.num_rows, group.total_byte_size, known)

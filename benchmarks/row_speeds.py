@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import time
 from itertools import starmap
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ SLOWEST = 10
 
 ROUNDS = 3
 
+MOST_SECONDS = 5.0
+"""A function that would take longer, by the time of its rows once, has fewer rows."""
+
 
 def ratio(case: Case, rows: int) -> float | None:
     """How many times as fast the compiled function is; None if it does not compile."""
@@ -40,14 +44,18 @@ def ratio(case: Case, rows: int) -> float | None:
         and storable(result)
         and all(taken or value is not None for taken, value in zip(takes, values, strict=True))
     ]
-    columns = case.taking(called * (rows // len(called))).columns
+    columns = case.taking(called).columns
     arrays = [ck.array(column.values, column.type) for column in columns]
-    plain = list(zip(*(column.values for column in columns), strict=True))
     try:
         udf = ck.udf(case.function)
         udf(*arrays)
     except (ck.CompileError, ck.UnsupportedError, TypeError):
         return None
+    begin = time.perf_counter()
+    udf(*arrays)
+    times = min(rows // len(called), int(MOST_SECONDS / (time.perf_counter() - begin)))
+    arrays = [ck.concat([array] * max(times, 1)) for array in arrays]
+    plain = list(zip(*(column.values for column in columns), strict=True)) * max(times, 1)
     seconds = medians(
         {
             "colkern": lambda: udf(*arrays),
@@ -59,11 +67,9 @@ def ratio(case: Case, rows: int) -> float | None:
 
 
 def measure(pattern: str, rows: int, ordinary: bool) -> dict[str, Any]:
-    """The median of the ratios, how many reach 30, and the slowest."""
+    """The ratio of each function, their median, and the slowest."""
     cases = [case for name, case in CASES.items() if pattern in name]
-    found = {
-        case.name: ratio(case.ascii_only() if ordinary else case, rows) for case in cases
-    }
+    found = {case.name: ratio(case.ascii_only() if ordinary else case, rows) for case in cases}
     ratios = {name: round(value, 2) for name, value in found.items() if value is not None}
     ascending = sorted(ratios, key=ratios.__getitem__)
     return {

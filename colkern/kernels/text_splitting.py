@@ -289,9 +289,7 @@ def splitlines(arena: Arena, text: Text, keepends: bool) -> tuple[int64, Code]:
                 first = found + size
         k += SPILL
     if first < text.size:
-        place = write_piece(
-            arena, place, text.address + first, text.size - first, form_of(text)
-        )
+        place = write_piece(arena, place, text.address + first, text.size - first, form_of(text))
     return closed(arena, header, place)
 
 

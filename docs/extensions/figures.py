@@ -78,6 +78,16 @@ def row_compiling(result: dict[str, Any]) -> Rows:
     return rows
 
 
+def row_speeds(result: dict[str, Any]) -> Rows:
+    """Row functions beside CPython."""
+    rows = [["values", "functions", "median", "slowest"]]
+    for values in ("all values", "ordinary values"):
+        found = result[values]
+        slowest = ", ".join(f"{name} {ratio:.2f}×" for name, ratio in found["slowest"].items())
+        rows.append([values, f"{found['functions']:,}", f"{found['median']:.1f}×", slowest])
+    return rows
+
+
 def demo(result: dict[str, Any]) -> Rows:
     """The Spark job."""
     rows = [["function", "kind", "computed by", "seconds", "rows/s", "colkern is"]]
@@ -223,6 +233,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare-two-threads": compare,
     "compare-rows": compare,
     "row_compiling": row_compiling,
+    "row_speeds": row_speeds,
     "scaling": scaling,
     "threads": threads,
     "startup": startup,

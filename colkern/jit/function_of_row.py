@@ -111,8 +111,8 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """What a row's result is declared as."""
         return self.signature.result
 
-    def _row_plan(self, columns: tuple[s.DataType, ...]) -> AnyPlan:
-        """The plan for columns of those types."""
+    def row_plan(self, columns: Sequence[s.DataType]) -> AnyPlan:
+        """The plan for columns of those types; raises as a call with such columns would."""
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
             require_accepted(parameter, decoded_type(column))
         plain = tuple(map(self._read_as, self.signature.parameters, map(decoded_type, columns)))
@@ -126,7 +126,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         return AS_BYTES.get(type(column.storage), column) if asked else column
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Counted:
-        return self._counted(self._row_plan(columns))
+        return self._counted(self.row_plan(columns))
 
     def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
         """A plan that counts its rows, and has a default for nulls."""
@@ -144,7 +144,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        return self._row_plan(columns).returns
+        return self.row_plan(columns).returns
 
     # Calls
 
@@ -187,7 +187,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         plain = self._plain(arrays)
         columns = tuple([array.type for array in plain])
         if columns not in self._rows_on_device:
-            plan = self._row_plan(columns)
+            plan = self.row_plan(columns)
             if not isinstance(plan, Plan):
                 raise UnsupportedError(f"{self.name} on a device: it runs in Python")
             self._rows_on_device[columns] = self._counted(OnDevice(plan))

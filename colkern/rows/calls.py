@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import datetime
 import decimal
@@ -15,7 +16,7 @@ from colkern.rows import decimals
 from colkern.rows import kinds as k
 from colkern.rows.constants import has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
-from colkern.rows.emitter import Emitter, MeetsNumPy, as_float
+from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Operation, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.table import (
     NO_DEFAULT,
@@ -261,12 +262,25 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         if not (parameter.is_constant and method.made)
     ]
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
+    line = getattr(emitter.node, "lineno", 0)
+    may_leave = bool(method.check) and not wraps
+    takes = tuple(ast.unparse(parameter.kind) for parameter in row.parameters)
+    operation = Operation(
+        method.name, method.signature, takes, tuple(arguments), result, line, may_leave
+    )
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
-        if method.check and not wraps:
+        if may_leave:
             emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
-        return emitter.bind_value(result, [body.format(*bound)])
-    return invoked(emitter, body, given, result, method.name, bindings)
+        made = emitter.bind_value(result, [body.format(*bound)])
+    else:
+        made = invoked(emitter, body, given, result, method.name, bindings, operation)
+    # A method that gives what it is given has no name of its own.
+    known = {part for value in (*arguments, *given) for part in value.parts}
+    for place, part in enumerate(made.parts):
+        if part not in known:
+            emitter.operations[part] = operation, place
+    return made
 
 
 def _check(check: str, codes: Sequence[str]) -> str:
@@ -310,6 +324,7 @@ def invoked(
     result: Kind,
     name: str,
     bindings: Mapping[str, Kind] = NO_KINDS,
+    operation: Operation | None = None,
 ) -> Value:
     """What a body gives for values; where it fails, its code decides.
 
@@ -320,6 +335,7 @@ def invoked(
         result: The kind of its result.
         name: What the call is in reports.
         bindings: What the variables of its row stand for.
+        operation: The call of a method that it is, if it is one.
     """
     form = call_of(body)
     codes = [_leading(emitter, parameter, bindings) for parameter in form.leading]
@@ -336,6 +352,8 @@ def invoked(
     if form.fails:
         text, code = emitter.fresh(), emitter.fresh("code")
         emitter.write(f"{text}, {code} = {emitter.use(body)}({', '.join(codes)})")
+        if operation is not None:
+            emitter.operations[code] = operation, NO_PART
         # What raises with Python's numbers may raise nothing with NumPy's.
         raised = f"({row_values.LEFT} if {code} > {row_values.NO_ROOM} else {code})"
         given = raised if emitter.program.has_numpy else code

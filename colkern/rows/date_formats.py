@@ -96,14 +96,13 @@ def strftime(kind: str, format: str) -> Body:
         kind: `date`, `time` or `datetime`.
         format: The format.
     """
-    if not isinstance(format, str) or "\0" in format or not _in_locale_c():
+    if (written := expanded(format)) is None:
         return date_text.leave_text
-    written = re.sub("%([cDFhnrRtTxX%])", lambda m: _SHORT_FORMS.get(m[1], "%%"), format)
     directives = re.findall("%(.?)", written, re.DOTALL)
     if not {*directives} <= {*_WRITTEN, *_OF_ZONES, "%"}:
         return date_text.leave_text
     steps, size = [], 0
-    for literal, directive in _pieces(written):
+    for literal, directive in pieces(written):
         try:
             data = literal.encode()
         except UnicodeEncodeError:
@@ -132,7 +131,14 @@ def strftime(kind: str, format: str) -> Body:
     return _body("arena: Arena, value: int64", "Text", lines, f"strftime {kind}")
 
 
-def _pieces(format: str) -> Iterator[tuple[str, str]]:
+def expanded(format: object) -> str | None:
+    """A format without short forms of others; None if it is left to Python, in each locale but `C`."""
+    if not isinstance(format, str) or "\0" in format or not _in_locale_c():
+        return None
+    return re.sub("%([cDFhnrRtTxX%])", lambda m: _SHORT_FORMS.get(m[1], "%%"), format)
+
+
+def pieces(format: str) -> Iterator[tuple[str, str]]:
     """The literals of a format, each with the directive behind it, or none."""
     literal = ""
     for text, directive in re.findall("([^%]*)(?:%(.))?", format, re.DOTALL):

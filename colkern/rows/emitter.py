@@ -48,6 +48,47 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Operation:
+    """A call of a method of the table.
+
+    Args:
+        name: The method's name.
+        signature: Its parameters and result.
+        takes: The kinds of its parameters, as the signature has them.
+        arguments: What it was given.
+        kind: The kind of its result.
+        line: The line of the user's source.
+        may_leave: Whether it raises, or leaves the row, for some arguments.
+    """
+
+    name: str
+    signature: str
+    takes: tuple[str, ...]
+    arguments: tuple[Value, ...]
+    kind: Kind
+    line: int
+    may_leave: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """A generated function.
+
+    Args:
+        block: Its lines.
+        parameters: The names of its parameters.
+        operations: The operation and the number of the part of its result, by the variables that these
+            are assigned to; also by those of the codes of failures, which are no part.
+        kind: The kind of its result.
+    """
+
+    block: Block
+    parameters: tuple[str, ...]
+    operations: dict[str, tuple[Operation, int]]
+    kind: Kind
+
+
+@dataclass(frozen=True)
 class Site:
     """A place in the user's source where a row may be left to Python.
 
@@ -86,6 +127,7 @@ class Program:
         settled: The kinds that turned out too narrow in functions that were written, as `functions` has
             them: a function that is written again, as it is with its caller, begins with these.
         stored: Constants that were laid out, by what they are and how.
+        written: The functions of `sources` as they were written, for those who translate them.
     """
 
     wraps: bool = False
@@ -104,6 +146,7 @@ class Program:
     definitions: dict[types.FunctionType, Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
+    written: dict[str, Written] = field(default_factory=dict)
 
     def state(self) -> tuple[Any, ...]:
         """What there is so far, for `restore`."""
@@ -213,6 +256,7 @@ class Emitter:
             the row.
         read_later: The containers that iterators read which the loops around this place go over.
         gaps: How many parts without a compiled form were written so that they leave the row.
+        operations: The calls of the table's methods, as of `Written`.
     """
 
     def __init__(
@@ -243,6 +287,7 @@ class Emitter:
         self.read_later: list[Kind] = []
         self.is_ahead = False
         self.gaps = 0
+        self.operations: dict[str, tuple[Operation, int]] = {}
         self._names = 0
 
     # Going back
@@ -348,7 +393,7 @@ class Emitter:
         """End the function here where a value is already wrong: before loops and memory depend on it."""
         if self.has_soft_checks:
             with self.within("if bad != 0:"):
-                self.write(_Exit("bad"))
+                self.write(Exit("bad"))
 
     def fail_if(self, test: str, code: str | int, reason: str) -> None:
         """Raise, or leave the row, where a test holds: by the code of `colkern.kernels.row_values`."""
@@ -365,7 +410,7 @@ class Emitter:
             self.write(f"{self.attempts[-1].code} = {self._status(code, reason)}")
             self.write("break")
         else:
-            self.write(_Exit(self._status(code, reason)))
+            self.write(Exit(self._status(code, reason)))
         self.dead = True
 
     def left(self, kind: Kind, reason: str) -> Value:
@@ -386,7 +431,7 @@ class Emitter:
             self.write(f"{self.attempts[-1].code} = {status}")
             self.write("break")
         else:
-            self.write(_Exit(status))
+            self.write(Exit(status))
         self.dead = True
 
     @contextmanager
@@ -423,7 +468,7 @@ class Emitter:
             self.write(f"{attempt.flow} = {LEAVE}")
             self.write("break")
         else:
-            self.write(_Return(", ".join(self.converted(value, has).parts)))
+            self.write(Return(", ".join(self.converted(value, has).parts)))
         self.dead = True
 
     def source(self, name: str, parameters: Sequence[str]) -> str:
@@ -432,9 +477,9 @@ class Emitter:
         self.block.lines.insert(0, "bad = 0")
         lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
         for depth, line in self.block.text(1):
-            if isinstance(line, _Exit):
+            if isinstance(line, Exit):
                 line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
-            elif isinstance(line, _Return):
+            elif isinstance(line, Return):
                 line = f"return {', '.join(('bad', line) if line else ('bad',))}"
             lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
         return "\n".join(lines) + "\n"
@@ -732,17 +777,23 @@ def _is_same(left: Value, right: Value) -> bool:
     return left == right
 
 
+NO_PART = -1
+"""Stands for the code of an operation's failure among the parts of its result."""
+
+RAISED = "an exception is raised"
+"""The reason of a `raise`."""
+
 RETURN = "return"
 """The key of the kind of what a function returns."""
 
 
-class _Exit(str):
+class Exit(str):
     """A line that ends the function with a status and no result."""
 
     __slots__ = ()
 
 
-class _Return(str):
+class Return(str):
     """A line that ends the function with the parts of its result."""
 
     __slots__ = ()

@@ -22,6 +22,7 @@ from colkern.rows.emitter import (
     Recursion,
     Unsettled,
     Wider,
+    Written,
     derived,
 )
 from colkern.rows.expressions import constant, expression, needed
@@ -105,7 +106,9 @@ def write_function(
             if RETURN not in widened:
                 emitter.refuse("it calls itself in any case")
         program.sources[name] = emitter.source(name, names)
-        return name, widened.get(RETURN, k.NONE), names
+        returned = widened.get(RETURN, k.NONE)
+        program.written[name] = Written(emitter.block, tuple(names), emitter.operations, returned)
+        return name, returned, names
     return emitter.refuse("the kinds of its variables do not settle")
 
 

@@ -30,6 +30,7 @@ from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
+from colkern.rows.terms import Term, term_of
 from colkern.targets import Target, target_of
 
 ARENA = 1 << 16
@@ -141,6 +142,15 @@ class Plan(Replanned):
         """The function itself as the place that a row is left at for a reason."""
         line = self.function.__code__.co_firstlineno
         return Site(self.function.__name__, self._definition.path, line, reason)
+
+    def term(self) -> Term:
+        """The function as a term of its arguments.
+
+        Raises:
+            NoTermError: If it has none.
+        """
+        arguments = values_of(self._definition.parameters, self.inputs)
+        return term_of(self.program, self.name, arguments)
 
     def text(self) -> str:
         """The generated source."""

@@ -14,7 +14,16 @@ from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
-from colkern.rows.emitter import BREAK, CONTINUE, LEAVE, Attempt, Emitter, Unsettled, derived
+from colkern.rows.emitter import (
+    BREAK,
+    CONTINUE,
+    LEAVE,
+    RAISED,
+    Attempt,
+    Emitter,
+    Unsettled,
+    derived,
+)
 from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
@@ -429,7 +438,7 @@ def _raise(emitter: Emitter, node: ast.Raise) -> None:
         code = CODES.get(emitter.definition.names.get(name), row_values.LEFT)
     else:
         code = row_values.LEFT
-    emitter.fail(code, "an exception is raised")
+    emitter.fail(code, RAISED)
 
 
 def _assert(emitter: Emitter, node: ast.Assert) -> None:

@@ -23,6 +23,9 @@ from colkern.spark.java import (
     JavaNotFoundError as JavaNotFoundError,
     find_java as find_java,
 )
+from colkern.spark.native.explaining import (
+    explain as explain,
+)
 from colkern.spark.session import (
     start_session as start_session,
 )

@@ -19,6 +19,12 @@ from colkern.spark.functions.declarations import (
     result_type,
 )
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
+from colkern.spark.native.functions import (
+    PlanName,
+    PlannedFunction,
+    default_plan,
+    require_plan,
+)
 from colkern.spark.types import spark_type
 
 if TYPE_CHECKING:
@@ -38,6 +44,8 @@ except ImportError as error:
 def udf(
     function: Callable[..., object] | Udf | Reducer | Generator | str | None = None,
     /,
+    *,
+    plan: PlanName | None = None,
     **options: Unpack[RowOptions],
 ) -> Callable[..., Column]:
     """Make a function into a column function for Spark, without pandas on the way::
@@ -93,6 +101,10 @@ def udf(
         function: A plain function or class, or what `colkern.udf`, `reducer` and `generator` make.
             All parameters must have types, by hints or by a signature, unless the type of the
             results is declared. Or a signature, as text.
+        plan: How a function of a row runs. "native": as an expression of Spark's own, without a Python
+            worker; refused if it has none that means the same. "arrow": in a Python worker, over Arrow.
+            "auto": native where that is possible. None is the plan that `COLKERN_SPARK_PLAN` in the
+            environment names, else "auto". `colkern.spark.explain` says which it is, and why.
         **options: `returns`, `nulls`, `signature`, as for those three; for functions of a row also
             `arithmetic`, `strict` and `fallback`, as for `colkern.udf`, for generators the last two.
 
@@ -114,9 +126,12 @@ def udf(
     parameter; what the function raises comes back with the row, the batch and the partition.
     Year-month and calendar intervals are not passed to Python by Spark: cast them in SQL.
     """
+    chosen = default_plan() if plan is None else require_plan(plan, "plan")
     if isinstance(function, str) or function is None:
-        return lambda plain: _column_function(column_function_of(plain, function, **options))
-    return _column_function(column_function_of(function, None, **options))
+        return lambda plain: _column_function(
+            column_function_of(plain, function, **options), chosen
+        )
+    return _column_function(column_function_of(function, None, **options), chosen)
 
 
 def column_function_of(
@@ -156,17 +171,18 @@ def require_no_spark_function(plain: object) -> None:
         )
 
 
-def _column_function(function: ColumnFunction) -> Callable[..., Column]:
+def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., Column]:
     columns = column_types(function)
     returns = result_type(function, columns)
-    if columns is not None:
+    if columns is not None and not isinstance(function, Udf):
         function.compile(*columns)
     if isinstance(function, Reducer):
         call: ArrowFunction = ArrowAggregate(function, returns)
         return spark_function(call, spark_type(returns), ArrowUDFType.GROUPED_AGG)
-    return spark_function(
+    arrow = spark_function(
         ArrowFunction(function, returns), spark_type(returns), ArrowUDFType.SCALAR
     )
+    return PlannedFunction(arrow, function, columns, plan) if isinstance(function, Udf) else arrow
 
 
 def spark_function(

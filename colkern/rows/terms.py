@@ -1,0 +1,624 @@
+"""A row function as one expression, for engines whose expressions have no loops and no memory.
+
+The generated functions of a program are read line by line: each variable stands for a term of the arguments,
+branches become choices, and the calls of the table's methods keep their names. What only loops, memory or
+Python can do has no term.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.emitter import NO_PART, RAISED, Block, Exit, Operation, Program, Return, Site
+from colkern.rows.kinds import Kind
+from colkern.rows.values import Value, zeros
+
+
+class NoTermError(Exception):
+    """A function has no term: why, and the line of its source."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A value of a row function; equal to itself alone.
+
+    Args:
+        kind: Its kind.
+    """
+
+    kind: Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Argument(Term):
+    """An argument, where it is not None.
+
+    Args:
+        name: The parameter.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Term):
+    """A Python object."""
+
+    value: object
+
+
+@dataclass(frozen=True, eq=False)
+class Applied(Term):
+    """What a method of the table gives, or a part of it.
+
+    Args:
+        name: The method's name.
+        signature: Its parameters and result, as in the table.
+        takes: The kinds of its parameters, as the signature has them.
+        arguments: Its arguments.
+        line: The line of the user's source.
+    """
+
+    name: str
+    signature: str
+    takes: tuple[str, ...]
+    arguments: tuple[Term, ...]
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Term):
+    """An item of the tuple that a method gives."""
+
+    of: Applied
+    place: int
+
+
+@dataclass(frozen=True, eq=False)
+class Fails(Term):
+    """Whether Python raises where a method is called with its arguments."""
+
+    of: Applied
+
+
+@dataclass(frozen=True, eq=False)
+class IsNone(Term):
+    """Whether an argument is None."""
+
+    of: Argument
+
+
+@dataclass(frozen=True, eq=False)
+class Logic(Term):
+    """`not`, `and` or `or` of booleans."""
+
+    name: str
+    arguments: tuple[Term, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Converted(Term):
+    """An integer as a float, or a boolean as an integer."""
+
+    of: Term
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Term):
+    """One of two values: only that one is computed."""
+
+    test: Term
+    then: Term
+    otherwise: Term
+
+
+@dataclass(frozen=True, eq=False)
+class Items(Term):
+    """The items of a tuple, or of a row."""
+
+    items: tuple[Term, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Maybe(Term):
+    """A value that is None where a test holds."""
+
+    none: Term
+    of: Term
+
+
+@dataclass(frozen=True, eq=False)
+class Raise(Term):
+    """An exception in place of a result."""
+
+    site: Site
+
+
+@dataclass(frozen=True, eq=False)
+class _Returned(Term):
+    """The end of a function, with its result."""
+
+    parts: tuple[Term, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Through(Term):
+    """The end of a block that goes on behind it, with the variables there."""
+
+    variables: Variables = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Status(Term):
+    """The status of a function that was called: whether it raised, and what."""
+
+    fails: Term
+    raised: Term
+
+
+Variables = dict[str, Term]
+
+TRUE = Constant(k.BOOL, True)
+FALSE = Constant(k.BOOL, False)
+
+
+def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term:
+    """The term of a function of a program, with `Raise` where Python raises.
+
+    Args:
+        program: The program.
+        name: The function's name in it.
+        arguments: The function's arguments by the user's names.
+
+    Raises:
+        NoTermError: If there is none.
+    """
+    variables: Variables = {}
+    for parameter, value in arguments.items():
+        if value.is_constant:
+            continue
+        parts = tuple(f"{parameter}_{part}" for part in range(len(zeros(value.kind))))
+        kind = value.kind.of if isinstance(value.kind, k.Optional) else value.kind
+        if isinstance(kind, k.Compound | k.Container):
+            raise NoTermError(f"{parameter} is {kind}", 0)
+        variables[parts[-1]] = argument = Argument(kind, parameter)
+        if len(parts) > 1:
+            variables[parts[0]] = IsNone(k.BOOL, argument)
+    tree = _Reader(program, (name,), {}).function(name, variables)
+    kind = program.written[name].kind
+    return mapped(tree, lambda end: _composed(kind, end.parts) if isinstance(end, _Returned) else end)
+
+
+def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
+    """A tree of choices with other ends; a choice is left out of which one side has none."""
+
+    def side(term: Term) -> Term | None:
+        if not isinstance(term, Choice):
+            return of_end(term)
+        then, otherwise = side(term.then), side(term.otherwise)
+        if then is None or otherwise is None:
+            return then or otherwise
+        return _chosen(term.test, then, otherwise)
+
+    found = side(tree)
+    assert found is not None
+    return found
+
+
+def _chosen(test: Term, then: Term, otherwise: Term) -> Term:
+    if then is otherwise:
+        return then
+    if then.kind == k.BOOL and isinstance(otherwise, Constant) and otherwise.value is False:
+        return test if _is(then, True) else Logic(k.BOOL, "and", (test, then))
+    if _is(then, False) and _is(otherwise, True):
+        return Logic(k.BOOL, "not", (test,))
+    if _is(then, True) and otherwise.kind == k.BOOL:
+        return Logic(k.BOOL, "or", (test, otherwise))
+    return Choice(then.kind if then.kind.words else otherwise.kind, test, then, otherwise)
+
+
+def _is(term: Term, value: bool) -> bool:
+    return isinstance(term, Constant) and term.value is value
+
+
+def _ends(tree: Term) -> Iterator[Term]:
+    if isinstance(tree, Choice):
+        yield from _ends(tree.then)
+        yield from _ends(tree.otherwise)
+    else:
+        yield tree
+
+
+class _Reader:
+    """Reads a generated function.
+
+    Args:
+        program: The program that it is of.
+        stack: The functions that are read, the outermost first.
+        applied: The calls of methods so far, by their methods and arguments.
+    """
+
+    def __init__(
+        self, program: Program, stack: tuple[str, ...], applied: dict[object, Applied]
+    ) -> None:
+        self._program = program
+        self._stack = stack
+        self._applied = applied
+        self._line = 0
+
+    def function(self, name: str, variables: Variables) -> Term:
+        """The tree of choices that a function is, with what it returns and raises as its ends."""
+        written = self._program.written[name]
+        self._operations, self._path = written.operations, written.path
+        return self._run(written.block.lines, variables, None)
+
+    # Statements
+
+    def _run(self, lines: Sequence[str | Block], variables: Variables, end: Term | None) -> Term:
+        """The tree of lines, whose variables are bound on the way."""
+        at = 0
+        while at < len(lines):
+            line = lines[at]
+            at += 1
+            assert isinstance(line, str)
+            if isinstance(line, Return):
+                return _Returned(k.NEVER, tuple(self._parts(line, variables)))
+            if isinstance(line, Exit):
+                return self._raised(line, variables)
+            if line.startswith("if "):
+                then, otherwise = lines[at], Block()
+                at += 1
+                if lines[at : at + 1] == ["else:"]:
+                    otherwise = lines[at + 1]  # type: ignore[assignment]
+                    at += 2
+                assert isinstance(then, Block)
+                if line == "if bad != 0:" or self._is_for_room(then):
+                    continue
+                tree = self._branch(line[3:-1], then, otherwise, variables)
+                if not isinstance(tree, _Through):
+                    return self._behind(tree, lines[at:], end)
+                variables = tree.variables
+            elif line.startswith("while "):
+                self._refuse("a loop, or a `try`")
+            elif line.startswith("bad = "):
+                continue
+            elif guard := self._assign(line, variables):
+                rest = self._run(lines[at:], variables, end)
+                return _chosen(guard.test, guard.then, rest)
+        return end or _Through(k.NEVER, variables)
+
+    def _is_for_room(self, block: Block) -> bool:
+        """Whether a block leaves the row where the arena has no room: an expression needs none."""
+        exits = [line for line in block.lines if isinstance(line, Exit)]
+        return any(line.isdigit() and int(line) & 255 == row_values.NO_ROOM for line in exits)
+
+    def _branch(self, code: str, then: Block, otherwise: Block, variables: Variables) -> Term:
+        try:
+            test = self._read(code, variables)
+        except NoTermError:
+            # The exception of what has no term says what it is.
+            if isinstance(exit_ := then.lines[0], Exit) and (site := self._site(exit_)):
+                raise NoTermError(site.reason, site.line) from None
+            raise
+        for value, block in ((True, then), (False, otherwise)):
+            if _is(test, value):
+                return self._run(block.lines, dict(variables), None)
+        sides = [self._run(block.lines, dict(variables), None) for block in (then, otherwise)]
+        tree = Choice(k.NEVER, test, *sides)
+        if all(isinstance(side, _Through) for side in sides):
+            return _Through(k.NEVER, _joined(tree))
+        return tree
+
+    def _behind(self, tree: Term, lines: Sequence[str | Block], end: Term | None) -> Term:
+        """A tree with what follows where it goes on."""
+        through = [each for each in _ends(tree) if isinstance(each, _Through)]
+        if not through:
+            return tree
+        if len(through) == 1:
+            rest = self._run(lines, dict(through[0].variables), end)
+            return mapped(tree, lambda each: rest if each is through[0] else each)
+        # What follows is written once, behind a test for whether a row comes to it.
+        ended = mapped(tree, lambda each: FALSE if isinstance(each, _Through) else TRUE)
+        others = mapped(tree, lambda each: None if isinstance(each, _Through) else each)
+        rest = self._run(lines, _joined(tree), end)
+        return Choice(k.NEVER, ended, others, rest)
+
+    def _assign(self, line: str, variables: Variables) -> Choice | None:
+        """Bind the variables of an assignment; a choice with an exception, if Python may raise here."""
+        statement = ast.parse(line).body[0]
+        if not isinstance(statement, ast.Assign):
+            # What is written to memory shows in what is read from there, which has no term.
+            return None
+        target, value = statement.targets[0], statement.value
+        names = [
+            name.id
+            for name in (target.elts if isinstance(target, ast.Tuple) else [target])
+            if isinstance(name, ast.Name)
+        ]
+        guard = None
+        called = getattr(getattr(value, "func", None), "id", "")
+        if called in self._program.written:
+            assert isinstance(value, ast.Call)
+            self._call(called, value.args[2:], names, variables)
+            return None
+        for name in names:
+            if name in self._operations:
+                operation, place = self._operations[name]
+                applied = self._apply(operation, variables)
+                if place == NO_PART:
+                    variables[name] = Fails(k.BOOL, applied)
+                    continue
+                variables[name] = _part(applied, place)
+                if operation.may_leave:
+                    name, path = self._stack[-1], self._path
+                    site = Site(name, path, operation.line, operation.name)
+                    guard = Choice(
+                        k.NEVER, Fails(k.BOOL, applied), Raise(k.NEVER, site), Raise(k.NEVER, site)
+                    )
+            else:
+                variables.pop(name, None)
+        if len(names) == 1 and names[0] not in self._operations:
+            try:
+                variables[names[0]] = self._of(value, variables)
+            except NoTermError as error:
+                # Refused where it is asked for.
+                variables[names[0]] = _Missing(k.NEVER, error)
+        return guard
+
+    def _apply(self, operation: Operation, variables: Variables) -> Applied:
+        self._line = operation.line
+        arguments = tuple(self._value(value, variables) for value in operation.arguments)
+        # The same of the same is one term, so that those who translate it see that.
+        key = operation.name, operation.signature, operation.kind, tuple(map(_identity, arguments))
+        if key not in self._applied:
+            self._applied[key] = Applied(
+                operation.kind,
+                operation.name,
+                operation.signature,
+                operation.takes,
+                arguments,
+                operation.line,
+            )
+        return self._applied[key]
+
+    def _call(
+        self, name: str, given: Sequence[ast.expr], names: Sequence[str], variables: Variables
+    ) -> None:
+        """Bind the status and the result of another generated function."""
+        if name in self._stack:
+            self._refuse("a function that calls itself")
+        written = self._program.written[name]
+        arguments = [self._of(node, variables) for node in given]
+        inside = _Reader(self._program, (*self._stack, name), self._applied)
+        tree = inside.function(name, dict(zip(written.parameters, arguments, strict=True)))
+        raises = any(isinstance(end, Raise) for end in _ends(tree))
+        status, *parts = names
+        if not raises:
+            variables[status] = _Status(k.BOOL, FALSE, FALSE)
+        else:
+            fails = mapped(tree, lambda end: TRUE if isinstance(end, Raise) else FALSE)
+            raised = mapped(tree, lambda end: end if isinstance(end, Raise) else None)
+            variables[status] = _Status(k.BOOL, fails, raised)
+        for place, part in enumerate(parts):
+            variables[part] = mapped(
+                tree, lambda end, n=place: end.parts[n] if isinstance(end, _Returned) else None
+            )
+
+    def _raised(self, line: str, variables: Variables) -> Term:
+        status = variables.get(line)
+        if isinstance(status, _Status):
+            return status.raised
+        site = self._site(line)
+        if site is None:
+            self._refuse("too many places where rows are left to Python")
+        number = int(line.partition("|")[0])
+        if number & 255 in (row_values.LEFT, row_values.NO_ROOM) and site.reason != RAISED:
+            raise NoTermError(site.reason, site.line)
+        return Raise(k.NEVER, site)
+
+    def _site(self, line: str) -> Site | None:
+        """The place in the user's source of an exception."""
+        number = line.partition("|")[0].strip()
+        return self._program.site_of(int(number) >> 8) if number.isdigit() else None
+
+    # Expressions
+
+    def _parts(self, line: str, variables: Variables) -> Iterator[Term]:
+        nodes = ast.parse(f"({line},)" if line else "()", mode="eval").body
+        assert isinstance(nodes, ast.Tuple)
+        for node in nodes.elts:
+            yield self._of(node, variables)
+
+    def _value(self, value: Value, variables: Variables) -> Term:
+        """The term of a value."""
+        if value.is_constant:
+            return Constant(value.kind, value.constant)
+        parts = [self._read(code, variables) for code in value.parts]
+        return _composed(value.kind, parts)
+
+    def _read(self, code: str, variables: Variables) -> Term:
+        return self._of(ast.parse(code, mode="eval").body, variables)
+
+    def _of(self, node: ast.expr, variables: Variables) -> Term:
+        match node:
+            case ast.Constant(value=bool() as value):
+                return TRUE if value else FALSE
+            case ast.Constant(value=int() as value):
+                return Constant(k.INT, value)
+            case ast.Constant(value=float() as value):
+                return Constant(k.FLOAT, value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                return Constant(k.FLOAT if isinstance(value, float) else k.INT, -value)
+            case ast.Name(id=name):
+                term = variables.get(name)
+                if isinstance(term, _Missing):
+                    raise term.error
+                return term if term is not None else self._refuse("a value in memory")
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return _chosen(self._of(operand, variables), FALSE, TRUE)
+            case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as sign, left=left, right=right):
+                return self._logic(isinstance(sign, ast.BitAnd), (left, right), variables)
+            case ast.BoolOp(op=sign, values=values):
+                return self._logic(isinstance(sign, ast.And), values, variables)
+            case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value=0)]):
+                return self._truth(left, variables)
+            case ast.Compare(left=left, ops=[sign], comparators=[right]):
+                return self._compared(_SIGNS[type(sign)], left, right, variables)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._called(name, arguments, variables)
+        return self._refuse("this")
+
+    def _logic(self, is_and: bool, values: Sequence[ast.expr], variables: Variables) -> Term:
+        terms = tuple(self._of(value, variables) for value in values)
+        if any(term.kind != k.BOOL for term in terms):
+            self._refuse("bits of numbers")
+        kept = tuple(term for term in terms if not _is(term, is_and))
+        if any(_is(term, not is_and) for term in kept):
+            return FALSE if is_and else TRUE
+        if len(kept) < 2:
+            return kept[0] if kept else TRUE if is_and else FALSE
+        return Logic(k.BOOL, "and" if is_and else "or", kept)
+
+    def _truth(self, node: ast.expr, variables: Variables) -> Term:
+        """`… != 0`, which also stands for whether there was an exception, or a text is not empty."""
+        if isinstance(node, ast.Attribute):
+            text = self._of(node.value, variables)
+            return self._tested("bool", text)
+        term = self._of(node, variables)
+        if isinstance(term, _Status):
+            return term.fails
+        if isinstance(term, Fails):
+            return term
+        zero = Constant(term.kind, 0.0 if term.kind.name == "float" else 0)
+        return self._tested("!=", term, zero)
+
+    def _compared(self, sign: str, left: ast.expr, right: ast.expr, variables: Variables) -> Term:
+        sides = [self._of(side, variables) for side in (left, right)]
+        kinds = {side.kind.name for side in sides}
+        if len(kinds) > 1 or not kinds <= {"int", "float"}:
+            self._refuse("a comparison")
+        return self._tested(sign, *sides)
+
+    def _tested(self, name: str, *arguments: Term) -> Term:
+        """A method that tests arguments of one kind."""
+        takes = tuple(argument.kind.name for argument in arguments)
+        return Applied(k.BOOL, name, f"({', '.join(takes)}) -> bool", takes, arguments, self._line)
+
+    def _called(self, name: str, given: Sequence[ast.expr], variables: Variables) -> Term:
+        if name in ("Text", "Bytes"):
+            # Of no value at all, the place is 0.
+            place = getattr(getattr(given[0], "right", given[0]), "value", 0)
+            data = bytes(self._program.pool[place : place + getattr(given[1], "value", 0)])
+            return Constant(k.TEXT, data.decode()) if name == "Text" else Constant(k.BYTES, data)
+        if name == "float_of_bits":
+            bits = ast.literal_eval(given[0]) & ((1 << 64) - 1)
+            return Constant(k.FLOAT, struct.unpack("d", struct.pack("Q", bits))[0])
+        if name in ("float", "int", "bool", "i8"):
+            term = self._of(given[0], variables)
+            wanted = {"float": k.FLOAT, "bool": k.BOOL}.get(name, k.INT)
+            if term.kind.name == wanted.name:
+                return term
+            if (term.kind.name, wanted.name) in (("int", "float"), ("bool", "int"), ("bool", "float")):
+                return Converted(wanted, term)
+        return self._refuse("a value in memory")
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise NoTermError(reason, self._line)
+
+
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Missing(Term):
+    """A variable without a term: why."""
+
+    error: NoTermError
+
+
+def _joined(tree: Term) -> Variables:
+    """The variables behind a tree, in all of its ways that go on."""
+    through = [end.variables for end in _ends(tree) if isinstance(end, _Through)]
+    names = set.intersection(*map(set, through))
+    joined: Variables = {}
+    for name in names:
+        terms = [variables[name] for variables in through]
+        if all(term is terms[0] for term in terms):
+            joined[name] = terms[0]
+        elif missing := next((term for term in terms if isinstance(term, _Missing | _Status)), None):
+            joined[name] = missing
+        else:
+            joined[name] = mapped(
+                tree, lambda end, n=name: end.variables[n] if isinstance(end, _Through) else None
+            )
+    return joined
+
+
+def _identity(term: Term) -> object:
+    """What is equal for terms that are one."""
+    if isinstance(term, Constant):
+        return type(term.value), repr(term.value)
+    if isinstance(term, Argument):
+        return term.name
+    return id(term)
+
+
+def _part(applied: Applied, place: int) -> Term:
+    """The part of a result that one variable has."""
+    kind = applied.kind
+    if isinstance(kind, k.Compound):
+        kinds = [item for item in kind.items for _ in zeros(item)]
+        return Part(kinds[place], applied, place)
+    return applied
+
+
+def _composed(kind: Kind, parts: Sequence[Term]) -> Term:
+    """A value of the variables that it consists of."""
+    if isinstance(kind, k.Optional):
+        return Maybe(kind, parts[0], _composed(kind.of, parts[1:]))
+    if isinstance(kind, k.Compound):
+        items, at = [], 0
+        for item in kind.items:
+            count = len(zeros(item))
+            items.append(_composed(item, parts[at : at + count]))
+            at += count
+        return Items(kind, tuple(items))
+    return _typed(kind, parts[0]) if parts else Constant(kind, None)
+
+
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _typed(kind: Kind, term: Term) -> Term:
+    """A term, whose constants are of a kind: compiled code has numbers for dates."""
+    if isinstance(term, Choice):
+        sides = _typed(kind, term.then), _typed(kind, term.otherwise)
+        return term if sides == (term.then, term.otherwise) else Choice(kind, term.test, *sides)
+    if isinstance(term, Constant) and isinstance(term.value, int) and term.kind == k.INT:
+        number = term.value
+        if kind == k.DATE:
+            return Constant(kind, EPOCH.date() + datetime.timedelta(number))
+        if kind == k.DATETIME:
+            return Constant(kind, EPOCH + datetime.timedelta(microseconds=number))
+        if kind == k.TIMEDELTA:
+            return Constant(kind, datetime.timedelta(microseconds=number))
+    return term

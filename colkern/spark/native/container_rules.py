@@ -1,0 +1,98 @@
+"""Lists of the row, and what is looked up in constant lists, sets and dictionaries."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.spark.native.rule import (
+    Operand,
+    Rule,
+    Rules,
+    as_index,
+    literal,
+    of_columns,
+    where_null,
+)
+
+MOST_CONSTANTS = 64
+"""So many constants at most: Spark compares the keys of a map one after the other."""
+
+_KEYS = (str, int, bytes, datetime.date, datetime.datetime, datetime.timedelta)
+"""The types of keys: not `float`, as NaN is no key like others in Python, and one in Spark."""
+
+
+def _literals(values: Iterable[Any], types: tuple[type, ...]) -> list[Column] | None:
+    """Constants of one type as columns; None if there are too many, or there is none of one."""
+    found = list(values)
+    if not 0 < len(found) <= MOST_CONSTANTS or len({type(value) for value in found}) != 1:
+        return None
+    columns = [literal(value) for value in found]
+    if type(found[0]) not in types or any(column is None for column in columns):
+        return None
+    return [column for column in columns if column is not None]
+
+
+def _is_in(value: Operand, container: Operand) -> Column | None:
+    if not isinstance(container.constant, list | tuple | set | frozenset | dict):
+        return None
+    if not container.constant:
+        return f.lit(False)
+    constants = _literals(container.constant, _KEYS)
+    return None if constants is None else value.column.isin(constants)
+
+
+def _found(table: Operand, key: Operand) -> Column | None:
+    """The value of a key; null if there is none."""
+    if not isinstance(table.constant, dict):
+        return None
+    keys = _literals(table.constant, _KEYS)
+    values = _literals(table.constant.values(), (*_KEYS, float, bool))
+    if keys is None or values is None:
+        return None
+    pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
+    return f.try_element_at(f.create_map(*pairs), key.column)
+
+
+def _found_or(table: Operand, key: Operand, default: Operand) -> Column | None:
+    found = _found(table, key)
+    return None if found is None else f.coalesce(found, default.column)
+
+
+def _item(items: Operand, place: Operand) -> Column:
+    """An item; null if there is none."""
+    if isinstance(place.constant, int):
+        number = max(min(place.constant, (1 << 31) - 2), -(1 << 31) + 1)
+        return f.try_element_at(items.column, f.lit(number + (number >= 0)))
+    index = as_index(place.column)
+    return f.try_element_at(items.column, f.when(index < 0, index).otherwise(index + 1))
+
+
+def _optional(table: Operand, key: Operand, none: None = None) -> Column | None:
+    return _found(table, key)
+
+
+_TABLES = (("dict[str, V]", "str"), ("dict[int, V]", "int"), ("dict[K, V]", "K"))
+_SETS = (("set[str]", "str"), ("set[int]", "int"), ("set[K]", "K"))
+
+RULES: Rules = {
+    ("len", "(list[T]) -> int"): Rule(of_columns(lambda items: f.size(items).cast("bigint"))),
+    ("[]", "(list[T], int) -> T"): where_null(_item),
+    ("in", "(T, list[T]) -> bool"): Rule(_is_in),
+    **{
+        ("in", f"({key}, {container}) -> bool"): Rule(_is_in)
+        for container, key in (*_TABLES, *_SETS)
+    },
+    **{("[]", f"({table}, {key}) -> V"): where_null(_found) for table, key in _TABLES},
+    **{("dict.get", f"({table}, {key}, V) -> V"): Rule(_found_or) for table, key in _TABLES},
+    **{
+        ("dict.get", f"({table}, {key}{none}) -> V | None"): Rule(_optional)
+        for table, key in _TABLES
+        for none in ("", ", None")
+    },
+}
+"""The rules of containers."""

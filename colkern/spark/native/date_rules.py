@@ -1,0 +1,552 @@
+"""Dates, datetimes without a zone, and durations, which are microseconds.
+
+Spark's calendar is Python's, but has years beyond 1 to 9999; its functions of timestamps without a zone do not
+look at the session's, but for those that take no others, such as `date_format`: these are not used.
+"""
+
+from __future__ import annotations
+
+import datetime
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.kernels.calendar import BEFORE_FIRST, DAY, FIRST_DAY, KEPT, LAST_DAY
+from colkern.rows import date_formats
+from colkern.spark.native.number_rules import (
+    floor_quotient,
+    is_zero,
+    modulo,
+    no_quotient,
+    true_quotient,
+)
+from colkern.spark.native.rule import (
+    LEAST,
+    Operand,
+    Rule,
+    Rules,
+    literal,
+    of_columns,
+    where_null,
+)
+
+_SECOND = 1_000_000
+_FIRST = datetime.datetime(1, 1, 1)
+_UNIX = datetime.datetime(1970, 1, 1)
+
+
+def _known(value: Any) -> Operand:
+    column = literal(value)
+    assert column is not None
+    return Operand(column, value)
+
+
+def _long(number: Column) -> Column:
+    return number.cast("bigint")
+
+
+# Fields
+
+
+def _iso_year(day: Column) -> Column:
+    return _long(f.extract(f.lit("YEAROFWEEK"), day))
+
+
+def _iso_calendar(day: Column) -> tuple[Column, ...]:
+    return _iso_year(day), _long(f.weekofyear(day)), _iso_weekday(day)
+
+
+def _weekday(day: Column) -> Column:
+    return _long(f.weekday(day))
+
+
+def _iso_weekday(day: Column) -> Column:
+    return _long(f.weekday(day) + 1)
+
+
+def _ordinal(day: Column) -> Column:
+    return _long(f.unix_date(day) + BEFORE_FIRST)
+
+
+_OF_DAYS: dict[str, Callable[[Column], Column]] = {
+    "year": lambda day: _long(f.year(day)),
+    "month": lambda day: _long(f.month(day)),
+    "day": lambda day: _long(f.dayofmonth(day)),
+    "weekday": _weekday,
+    "isoweekday": _iso_weekday,
+    "toordinal": _ordinal,
+}
+
+
+def _microsecond(instant: Column) -> Column:
+    seconds = f.extract(f.lit("SECOND"), instant)
+    return _long((seconds % 1) * _SECOND)
+
+
+_OF_CLOCKS: dict[str, Callable[[Column], Column]] = {
+    "hour": lambda instant: _long(f.hour(instant)),
+    "minute": lambda instant: _long(f.minute(instant)),
+    "second": lambda instant: _long(f.second(instant)),
+    "microsecond": _microsecond,
+}
+
+
+def _day_of(instant: Column) -> Column:
+    return instant.cast("date")
+
+
+def _microseconds(instant: Column) -> Column:
+    """The microseconds since 1970."""
+    return f.unix_timestamp(instant) * _SECOND + _microsecond(instant)
+
+
+# New ones
+
+
+def _is_leap(year: Column) -> Column:
+    return ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+
+
+def _is_day(year: Column, month: Column, day: Column) -> Column:
+    """Whether there is such a day."""
+    in_month = (
+        (day <= 28)
+        | ((month != 2) & (day <= 30))
+        | ((day == 31) & month.isin(1, 3, 5, 7, 8, 10, 12))
+        | ((day == 29) & (month == 2) & _is_leap(year))
+    )
+    return year.between(1, 9999) & month.between(1, 12) & (day >= 1) & in_month
+
+
+def _new_day(year: Column, month: Column, day: Column) -> Column:
+    return f.make_date(*(part.try_cast("int") for part in (year, month, day)))
+
+
+_MOST = {"hour": 23, "minute": 59, "second": 59, "microsecond": 999_999}
+
+
+def _is_instant(*parts: Column) -> Column:
+    is_clock = (part.between(0, most) for part, most in zip(parts[3:], _MOST.values(), strict=True))
+    return reduce(operator.and_, is_clock, _is_day(*parts[:3]))
+
+
+def _new_instant(*parts: Column) -> Column:
+    *small, second, microsecond = (part.try_cast("int") for part in parts)
+    seconds = (second.cast("bigint") * _SECOND + microsecond).cast("decimal(16,0)")
+    fraction = (seconds * f.lit(Decimal("0.000001"))).cast("decimal(16,6)")
+    return f.try_make_timestamp_ntz(*small, fraction)
+
+
+def _replacing(
+    fields: dict[str, Callable[[Column], Column]],
+    make: Callable[..., Column],
+    is_there: Callable[..., Column],
+) -> Rule:
+    """`replace`, whose fields that are not named keep their values."""
+
+    def parts(owner: Operand, given: tuple[Operand, ...]) -> list[Column]:
+        return [
+            own(owner.column) if part.constant == KEPT else part.column
+            for own, part in zip(fields.values(), given, strict=True)
+        ]
+
+    return Rule(
+        lambda owner, *given: make(*parts(owner, given)),
+        lambda owner, *given: ~is_there(*parts(owner, given)),
+    )
+
+
+_DAY_FIELDS = {name: _OF_DAYS[name] for name in ("year", "month", "day")}
+
+
+# Durations
+
+
+def days_of(duration: Operand) -> Column:
+    """`timedelta.days`."""
+    if isinstance(duration.constant, datetime.timedelta):
+        return _known(duration.constant.days).column
+    return floor_quotient(duration, _known(DAY))
+
+
+def _number(duration: Operand) -> Operand:
+    """A duration as an integer."""
+    if isinstance(duration.constant, datetime.timedelta):
+        return Operand(duration.column, duration.constant // datetime.timedelta(microseconds=1))
+    return duration
+
+
+def _as_integers(rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *operands: rule(*map(_number, operands))
+
+
+def _seconds_part(duration: Operand) -> Column:
+    return floor_quotient(Operand(modulo(_number(duration), _known(DAY))), _known(_SECOND))
+
+
+def _total_seconds(duration: Operand) -> Column:
+    """`timedelta.total_seconds`: of a long one as in `colkern.kernels.clock`."""
+    number = _number(duration)
+    seconds, rest = floor_quotient(number, _known(_SECOND)), modulo(number, _known(_SECOND))
+    return f.when(
+        number.column.between(-(1 << 53), 1 << 53), number.column.cast("double") / 1e6
+    ).otherwise(seconds.cast("double") + rest.cast("double") / 1e6)
+
+
+def _nearest_quotient(duration: Operand, divisor: Operand) -> Column | None:
+    """The nearest integer to a quotient, of two the even one."""
+    if not isinstance(divisor.constant, int) or not 0 < divisor.constant < 1 << 61:
+        return None
+    quotient, twice = floor_quotient(duration, divisor), modulo(duration, divisor) * 2
+    is_odd = quotient.bitwiseAND(f.lit(1)) == 1
+    is_above = (twice > divisor.column) | ((twice == divisor.column) & is_odd)
+    return f.when(is_above, quotient + 1).otherwise(quotient)
+
+
+_UNITS = {
+    "days": DAY,
+    "seconds": _SECOND,
+    "microseconds": 1,
+    "milliseconds": 1000,
+    "minutes": 60 * _SECOND,
+    "hours": 3600 * _SECOND,
+    "weeks": 7 * DAY,
+}
+
+
+def _duration(*parts: Operand) -> Column | None:
+    """A sum of units; null where it is no bigint. One that is in decimals on the way does not matter."""
+    units = [
+        (part, size)
+        for part, size in zip(parts, _UNITS.values(), strict=True)
+        if not (part.is_constant and part.constant == 0)
+    ]
+    if len(units) == 1:
+        return f.try_multiply(units[0][0].column, _known(units[0][1]).column)
+    terms = [part.column.cast("decimal(19,0)") * f.lit(Decimal(size)) for part, size in units]
+    return reduce(operator.add, terms, f.lit(Decimal(0))).try_cast("bigint")
+
+
+_SUMS = {
+    ("+", "(timedelta, timedelta) -> timedelta"): f.try_add,
+    ("-", "(timedelta, timedelta) -> timedelta"): f.try_subtract,
+    ("*", "(timedelta, int) -> timedelta"): f.try_multiply,
+    ("*", "(int, timedelta) -> timedelta"): f.try_multiply,
+}
+
+
+def _is_shortest(duration: Column) -> Column:
+    """Whether a duration is the one without an opposite."""
+    return duration == _known(LEAST).column
+
+
+_DURATIONS: Rules = {
+    ("timedelta.days", "(timedelta) -> int"): Rule(days_of),
+    ("timedelta.seconds", "(timedelta) -> int"): Rule(_seconds_part),
+    ("timedelta.microseconds", "(timedelta) -> int"): Rule(
+        lambda duration: modulo(_number(duration), _known(_SECOND))
+    ),
+    ("timedelta.total_seconds", "(timedelta) -> float"): Rule(_total_seconds),
+    (
+        "datetime.timedelta",
+        f"({', '.join(f'{unit}: int = 0' for unit in _UNITS)}) -> timedelta",
+    ): where_null(_duration),
+    **{key: where_null(of_columns(make)) for key, make in _SUMS.items()},
+    ("//", "(timedelta, int) -> timedelta"): Rule(
+        _as_integers(floor_quotient), _as_integers(no_quotient)
+    ),
+    ("//", "(timedelta, timedelta) -> int"): Rule(
+        _as_integers(floor_quotient), _as_integers(no_quotient)
+    ),
+    ("%", "(timedelta, timedelta) -> timedelta"): Rule(_as_integers(modulo), _as_integers(is_zero)),
+    ("divmod", "(timedelta, timedelta) -> tuple[int, timedelta]"): Rule(
+        _as_integers(lambda x, y: (floor_quotient(x, y), modulo(x, y))), _as_integers(no_quotient)
+    ),
+    ("/", "(timedelta, timedelta) -> float"): Rule(
+        _as_integers(true_quotient), _as_integers(is_zero)
+    ),
+    ("/", "(timedelta, int) -> timedelta"): Rule(_as_integers(_nearest_quotient)),
+    ("neg", "(timedelta) -> timedelta"): Rule(of_columns(lambda x: -x), of_columns(_is_shortest)),
+    ("pos", "(timedelta) -> timedelta"): Rule(lambda x: x.column),
+    ("abs", "(timedelta) -> timedelta"): Rule(of_columns(f.abs), of_columns(_is_shortest)),
+    ("bool", "(timedelta) -> bool"): Rule(of_columns(lambda x: x != 0)),
+}
+
+
+# Sums of dates and durations
+
+
+def _moved_day(day: Operand, duration: Operand, sign: int) -> tuple[Column, Column]:
+    """A day by so many days later or earlier, and whether it is in none of Python's years."""
+    days = days_of(duration) * sign
+    number = _long(f.unix_date(day.column)) + days
+    return (
+        f.date_from_unix_date(number.try_cast("int")),
+        ~number.between(FIRST_DAY, LAST_DAY),
+    )
+
+
+def _moved(instant: Operand, duration: Operand, sign: int) -> tuple[Column, Column]:
+    """An instant by a duration later or earlier, and whether it is in none of Python's years."""
+    number = _number(duration)
+    distance = number.column if sign > 0 else f.try_multiply(number.column, _known(-1).column)
+    since = f.try_add(
+        f.try_subtract(_microseconds(instant.column), _known(FIRST_DAY * DAY).column), distance
+    )
+    span = (LAST_DAY - FIRST_DAY + 1) * DAY - 1
+    moved = f.timestamp_add("MICROSECOND", distance, instant.column)
+    return moved, ~f.coalesce(since.between(0, span), f.lit(False))
+
+
+def _sum(move: Callable[..., tuple[Column, Column]], sign: int = 1, swapped: bool = False) -> Rule:
+    def part(number: int) -> Callable[[Operand, Operand], Column]:
+        return lambda x, y: move(y, x, sign)[number] if swapped else move(x, y, sign)[number]
+
+    return Rule(part(0), part(1))
+
+
+_SUMS_OF_KINDS: Rules = {
+    key: rule
+    for kind, move in (("date", _moved_day), ("datetime", _moved))
+    for key, rule in (
+        (("+", f"({kind}, timedelta) -> {kind}"), _sum(move)),
+        (("+", f"(timedelta, {kind}) -> {kind}"), _sum(move, swapped=True)),
+        (("-", f"({kind}, timedelta) -> {kind}"), _sum(move, -1)),
+    )
+}
+
+
+# Texts
+
+
+def _iso_text(instant: Column) -> Column:
+    """A datetime as `2000-01-01 00:00:00.000000`; Spark has no zeros at the end."""
+    text = instant.cast("string")
+    dot = f.when(f.char_length(text) == 19, f.lit(".")).otherwise("")
+    return f.rpad(f.concat(text, dot), 26, "0")
+
+
+def _str(instant: Column) -> Column:
+    """`str` of a datetime, which has a fraction if that is not zero."""
+    text = instant.cast("string")
+    return f.when(f.char_length(text) == 19, text).otherwise(f.rpad(text, 26, "0"))
+
+
+_CUT = {"hours": 13, "minutes": 16, "seconds": 19, "milliseconds": 23, "microseconds": 26}
+
+
+def _isoformat(instant: Operand, separator: Operand, precision: Operand) -> Column | None:
+    between = separator.constant
+    if not isinstance(between, str) or len(between) != 1:
+        return None
+    if precision.constant == "auto":
+        text = _str(instant.column)
+    elif precision.constant in _CUT:
+        size = _CUT[precision.constant]
+        whole = _iso_text(instant.column) if size > 19 else instant.column.cast("string")
+        text = f.substring(whole, 1, size)
+    else:
+        return None
+    if between == " ":
+        return text
+    return f.concat(f.substring(text, 1, 10), f.lit(between), f.substring(text, 12, 26))
+
+
+_PLACES = {
+    "Y": (1, 4),
+    "m": (6, 2),
+    "d": (9, 2),
+    "H": (12, 2),
+    "M": (15, 2),
+    "S": (18, 2),
+    "f": (21, 6),
+}
+"""Where directives stand in a text of `_iso_text`."""
+_NAMES = {
+    "a": [f"{datetime.date(2024, 1, day):%a}" for day in range(1, 8)],
+    "A": [f"{datetime.date(2024, 1, day):%A}" for day in range(1, 8)],
+    "b": [f"{datetime.date(2024, month, 1):%b}" for month in range(1, 13)],
+    "B": [f"{datetime.date(2024, month, 1):%B}" for month in range(1, 13)],
+}
+
+
+def _digits(number: Column, size: int, fill: str = "0") -> Column:
+    return f.lpad(number.cast("string"), size, fill)
+
+
+def _year_text(year: Column) -> Column:
+    """A year as the C library has it, with zeros in front or without."""
+    text = year.cast("string")
+    return _digits(year, 4) if f"{_FIRST:%Y}" == "0001" else text
+
+
+_DIRECTIVES: dict[str, Callable[[Column, Column], Column]] = {
+    "a": lambda day, hour: f.elt(f.weekday(day) + 1, *map(f.lit, _NAMES["a"])),
+    "A": lambda day, hour: f.elt(f.weekday(day) + 1, *map(f.lit, _NAMES["A"])),
+    "b": lambda day, hour: f.elt(f.month(day), *map(f.lit, _NAMES["b"])),
+    "B": lambda day, hour: f.elt(f.month(day), *map(f.lit, _NAMES["B"])),
+    "e": lambda day, hour: _digits(f.dayofmonth(day), 2, " "),
+    "I": lambda day, hour: _digits((hour + 11) % 12 + 1, 2),
+    "j": lambda day, hour: _digits(f.dayofyear(day), 3),
+    "p": lambda day, hour: f.when(hour < 12, "AM").otherwise("PM"),
+    "u": lambda day, hour: (f.weekday(day) + 1).cast("string"),
+    "U": lambda day, hour: _digits(_sevenths(f.dayofyear(day) + 6 - (f.weekday(day) + 1) % 7), 2),
+    "V": lambda day, hour: _digits(f.weekofyear(day), 2),
+    "w": lambda day, hour: ((f.weekday(day) + 1) % 7).cast("string"),
+    "W": lambda day, hour: _digits(_sevenths(f.dayofyear(day) + 6 - f.weekday(day)), 2),
+    "y": lambda day, hour: _digits(f.year(day) % 100, 2),
+}
+
+
+def _sevenths(number: Column) -> Column:
+    return f.call_function("div", number, f.lit(7))
+
+
+def _strftime(value: Operand, format: Operand, *, is_date: bool) -> Column | None:
+    written = date_formats.expanded(format.constant)
+    if written is None:
+        return None
+    text = value.column.cast("string") if is_date else None
+    day = value.column if is_date else _day_of(value.column)
+    hour = f.lit(0) if is_date else f.hour(value.column)
+    if text is None:
+        text = _iso_text(value.column) if "%f" in written else value.column.cast("string")
+    parts: list[Column] = []
+    for plain, directive in date_formats.pieces(written):
+        parts += [f.lit(plain)] if plain else []
+        if directive == "Y":
+            parts.append(_year_text(f.year(day)))
+        elif directive in _PLACES and is_date and directive in "HMSf":
+            parts.append(f.lit("0" * _PLACES[directive][1]))
+        elif directive in _PLACES:
+            parts.append(f.substring(text, *_PLACES[directive]))
+        elif directive in _DIRECTIVES:
+            parts.append(_DIRECTIVES[directive](day, hour))
+        elif directive:
+            return None
+    return f.concat(*parts) if parts else f.lit("")
+
+
+def _formatted(plain: Callable[[Column], Column], is_date: bool) -> Rule:
+    def value(operand: Operand, specification: Operand) -> Column | None:
+        if specification.constant == "":
+            return plain(operand.column)
+        return _strftime(operand, specification, is_date=is_date)
+
+    return Rule(value)
+
+
+def _of_kind(kind: str) -> Rules:
+    """What dates, datetimes and durations have alike."""
+    test, choice = f"({kind}, {kind}) -> bool", f"({kind}, {kind}) -> {kind}"
+    return {
+        ("==", test): Rule(of_columns(lambda x, y: x == y)),
+        ("!=", test): Rule(of_columns(lambda x, y: x != y)),
+        ("<", test): Rule(of_columns(lambda x, y: x < y)),
+        ("<=", test): Rule(of_columns(lambda x, y: x <= y)),
+        (">", test): Rule(of_columns(lambda x, y: x > y)),
+        (">=", test): Rule(of_columns(lambda x, y: x >= y)),
+        ("min", choice): Rule(of_columns(f.least)),
+        ("max", choice): Rule(of_columns(f.greatest)),
+    }
+
+
+_KEPT = f"int = {KEPT}"
+_DATE_FORM = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
+_CLOCK_FORM = ", ".join(f"{name}: {_KEPT}" for name in _MOST)
+_NEW_CLOCK = ", ".join(f"{name}: int = 0" for name in _MOST)
+_ISO_FORM = "sep: const = 'T', timespec: const = 'auto'"
+
+
+def _day_text(day: Column) -> Column:
+    return day.cast("string")
+
+
+def _on_day(make: Callable[[Column], Any]) -> Callable[[Column], Any]:
+    return lambda instant: make(_day_of(instant))
+
+
+_INSTANT_FIELDS = {
+    **{name: _on_day(field) for name, field in _DAY_FIELDS.items()},
+    **_OF_CLOCKS,
+}
+
+
+def _month_range(year: Column, month: Column) -> tuple[Column, Column]:
+    """`calendar.monthrange`: of a year with the same days, as the calendar repeats itself."""
+    first = _new_day(f.pmod(year, f.lit(400)) + 2000, month, f.lit(1))
+    return _weekday(first), _long(f.dayofmonth(f.last_day(first)))
+
+
+RULES: Rules = {
+    **_of_kind("date"),
+    **_of_kind("datetime"),
+    **_of_kind("timedelta"),
+    **_DURATIONS,
+    **_SUMS_OF_KINDS,
+    **{(f"date.{n}", "(date) -> int"): Rule(of_columns(field)) for n, field in _OF_DAYS.items()},
+    **{
+        (f"datetime.{name}", "(datetime) -> int"): Rule(of_columns(_on_day(field)))
+        for name, field in _OF_DAYS.items()
+    },
+    **{
+        (f"datetime.{name}", "(datetime) -> int"): Rule(of_columns(field))
+        for name, field in _OF_CLOCKS.items()
+    },
+    ("date.isocalendar", "(date) -> IsoCalendarDate"): Rule(of_columns(_iso_calendar)),
+    ("datetime.isocalendar", "(datetime) -> IsoCalendarDate"): Rule(
+        of_columns(_on_day(_iso_calendar))
+    ),
+    ("datetime.date", "(datetime) -> date"): Rule(of_columns(_day_of)),
+    ("bool", "(date) -> bool"): Rule(lambda day: f.lit(True)),
+    ("bool", "(datetime) -> bool"): Rule(lambda instant: f.lit(True)),
+    ("datetime.date", "(year: int, month: int, day: int) -> date"): Rule(
+        of_columns(_new_day), of_columns(lambda *parts: ~_is_day(*parts))
+    ),
+    (
+        "datetime.datetime",
+        f"(year: int, month: int, day: int, {_NEW_CLOCK}) -> datetime",
+    ): Rule(of_columns(_new_instant), of_columns(lambda *parts: ~_is_instant(*parts))),
+    ("date.replace", f"(date, {_DATE_FORM}) -> date"): _replacing(_DAY_FIELDS, _new_day, _is_day),
+    ("datetime.replace", f"(datetime, {_DATE_FORM}, {_CLOCK_FORM}) -> datetime"): _replacing(
+        _INSTANT_FIELDS, _new_instant, _is_instant
+    ),
+    ("datetime.date.fromordinal", "(int) -> date"): Rule(
+        of_columns(
+            lambda n: f.date_from_unix_date(f.try_subtract(n, f.lit(BEFORE_FIRST)).try_cast("int"))
+        ),
+        of_columns(lambda n: ~n.between(1, BEFORE_FIRST + LAST_DAY)),
+    ),
+    ("datetime.datetime.utcfromtimestamp", "(int) -> datetime"): Rule(
+        of_columns(lambda n: f.timestamp_add("SECOND", n, _known(_UNIX).column)),
+        of_columns(lambda n: ~n.between(FIRST_DAY * 86400, (LAST_DAY + 1) * 86400 - 1)),
+    ),
+    ("-", "(date, date) -> timedelta"): Rule(
+        of_columns(lambda x, y: _long(f.datediff(x, y)) * _known(DAY).column)
+    ),
+    ("-", "(datetime, datetime) -> timedelta"): Rule(
+        of_columns(lambda x, y: _microseconds(x) - _microseconds(y))
+    ),
+    ("str", "(date) -> str"): Rule(of_columns(_day_text)),
+    ("date.isoformat", "(date) -> str"): Rule(of_columns(_day_text)),
+    ("str", "(datetime) -> str"): Rule(of_columns(_str)),
+    ("datetime.isoformat", f"(datetime, {_ISO_FORM}) -> str"): Rule(_isoformat),
+    ("date.strftime", "(date, format: const) -> str"): Rule(
+        lambda day, format: _strftime(day, format, is_date=True)
+    ),
+    ("datetime.strftime", "(datetime, format: const) -> str"): Rule(
+        lambda instant, format: _strftime(instant, format, is_date=False)
+    ),
+    ("format", "(date, format_spec: const = '') -> str"): _formatted(_day_text, True),
+    ("format", "(datetime, format_spec: const = '') -> str"): _formatted(_str, False),
+    ("calendar.isleap", "(year: int) -> bool"): Rule(of_columns(_is_leap)),
+    ("calendar.monthrange", "(year: int, month: int) -> tuple[int, int]"): Rule(
+        of_columns(_month_range), of_columns(lambda year, month: ~month.between(1, 12))
+    ),
+}
+"""The rules of dates, datetimes and durations."""

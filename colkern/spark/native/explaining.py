@@ -1,0 +1,44 @@
+"""`explain`: the plan of each function of colkern's in a column or frame, and why it is none of Spark's own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import TYPE_CHECKING
+
+from colkern.spark.native.functions import PlannedFunction, known_functions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def explain(subject: Column | DataFrame | PlannedFunction) -> str:
+    """The plan of each row function in a column, a frame, or of a function alone, a line each::
+
+        >>> print(colkern.spark.explain(frame.select(net("price", "discount"))))  # doctest: +SKIP
+        net: native: Spark computes it, without a Python worker
+        >>> print(colkern.spark.explain(slug))  # doctest: +SKIP
+        slug: arrow, in a Python worker: line 12: str.upper(str) has no native form
+
+    Args:
+        subject: The column, the frame, or what `colkern.spark.udf` returns.
+
+    Returns:
+        The lines; none for what has no function of `colkern.spark.udf`. Of a frame, those functions are
+        listed whose names its plan shows.
+    """
+    if isinstance(subject, PlannedFunction):
+        return subject.explanation()
+    text = _text(subject)
+    functions = known_functions()
+    return "\n".join(each.explanation() for each in functions if f"{each.__name__}(" in text)
+
+
+def _text(subject: Column | DataFrame) -> str:
+    """What names the functions of a column or frame."""
+    if not hasattr(subject, "explain"):
+        return repr(subject)
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        subject.explain(extended=True)
+    return shown.getvalue()

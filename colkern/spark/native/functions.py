@@ -1,0 +1,221 @@
+"""Column functions with a choice of plans: Spark's own expressions, or a Python worker over Arrow."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+from weakref import WeakValueDictionary
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern import schema as s
+from colkern.errors import CompileError
+from colkern.jit import Udf
+from colkern.rows import kinds as k
+from colkern.rows.kinds import Kind
+from colkern.rows.plan import Plan
+from colkern.rows.terms import NoTermError, Term
+from colkern.spark.native.translation import (
+    plain_kind,
+    require_forms,
+    spark_type_of,
+    translated,
+)
+from colkern.spark.types import spark_type
+
+PlanName: TypeAlias = Literal["auto", "native", "arrow"]
+
+PLANS: tuple[PlanName, ...] = ("auto", "native", "arrow")
+
+_TAKEN = {
+    k.INT: ("tinyint", "smallint", "int", "bigint"),
+    k.FLOAT: ("float", "double"),
+    k.BOOL: ("boolean",),
+    k.TEXT: ("string",),
+    k.BYTES: ("binary",),
+    k.DATE: ("date",),
+    k.DATETIME: ("timestamp_ntz",),
+}
+"""The names of Spark's types that a parameter of a kind takes."""
+
+
+def default_plan() -> PlanName:
+    """The plan of functions for which none is asked for.
+
+    Raises:
+        ValueError: If `COLKERN_SPARK_PLAN` is none.
+    """
+    return require_plan(os.environ.get("COLKERN_SPARK_PLAN", "auto"), "COLKERN_SPARK_PLAN")
+
+
+def require_plan(plan: str, what: str) -> PlanName:
+    """A word for a plan; ValueError if it is none."""
+    for known in PLANS:
+        if plan == known:
+            return known
+    raise ValueError(f"{what}: expected 'auto', 'native' or 'arrow', got {plan!r}")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A row function that is known to be a term of its arguments.
+
+    Args:
+        term: The term.
+        kind: The kind of its result.
+        parameters: The kinds of its parameters by their names.
+        nullable: The parameters that may be None.
+    """
+
+    term: Term
+    kind: Kind
+    parameters: Mapping[str, Kind]
+    nullable: frozenset[str]
+
+
+class PlannedFunction:
+    """A column function of Spark's: an expression of Spark's where the function means nothing else.
+
+    It has all attributes of Spark's function over Arrow, which runs where there is no such expression, and
+    where the function is registered for SQL.
+
+    Args:
+        arrow: Spark's function over Arrow.
+        function: The row function.
+        columns: The types of its columns, if they are known.
+        plan: "auto"; "native" to refuse where there is no expression, "arrow" to want none.
+
+    Raises:
+        CompileError: With the plan "native", if it can be told without columns that there is none.
+    """
+
+    def __init__(
+        self,
+        arrow: Callable[..., Column],
+        function: Udf,
+        columns: list[s.DataType] | None,
+        plan: PlanName,
+    ) -> None:
+        functools.update_wrapper(self, arrow)
+        self._arrow = arrow
+        self._name = function.name
+        self._row_function = function
+        self._columns = columns
+        self._must = plan == "native"
+        self._reason: NoTermError | None = None
+        self._typed: Typed | None = None
+        try:
+            if plan == "arrow":
+                raise NoTermError("plan='arrow'", 0)
+            self._typed = _typed(function, columns)
+        except NoTermError as error:
+            self._refuse(error)
+        _KNOWN[self._name] = self
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_arrow":
+            raise AttributeError(name)
+        return getattr(self._arrow, name)
+
+    def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
+        """The results for columns, given in order or by the names of the parameters."""
+        if self._typed is not None:
+            names = list(self._typed.parameters)
+            given = dict(zip(names, columns, strict=False)) | named
+            # Of another number of columns, Spark's function says what is wrong.
+            if len(given) == len(columns) + len(named) and given.keys() == set(names):
+                try:
+                    return self._native(self._typed, {name: given[name] for name in names})
+                except NoTermError as error:
+                    self._refuse(error)
+        return self._arrow(*columns, **named)
+
+    def _refuse(self, error: NoTermError) -> None:
+        self._reason, self._typed = error, None
+        if not self._must and self._columns is not None:
+            # Here and now, so that no worker compiles it.
+            self._row_function.compile(*self._columns)
+        if self._must:
+            code = self._row_function.function.__code__  # type: ignore[attr-defined]
+            raise CompileError(
+                f"{self._name} has no native plan: {error.reason}\n"
+                f'  File "{code.co_filename}", line {error.line or code.co_firstlineno}'
+            )
+
+    def explanation(self) -> str:
+        """A line: the function's plan, and why it is not native."""
+        if self._reason is None:
+            return f"{self._name}: native: Spark computes it, without a Python worker"
+        line = f"line {self._reason.line}: " if self._reason.line else ""
+        return f"{self._name}: arrow, in a Python worker: {line}{self._reason.reason}"
+
+    def _native(self, typed: Typed, given: Mapping[str, Column | str]) -> Column:
+        columns = {
+            name: f.col(column) if isinstance(column, str) else column
+            for name, column in given.items()
+        }
+        type_ = spark_type_of(typed.kind)
+        result = translated(typed.term, typed.kind, self._name, columns, typed.nullable)
+        for name, kind in typed.parameters.items():
+            result = self._checked(name, columns[name], _TAKEN[plain_kind(kind)], result, type_)
+        shown = ", ".join(map(_shown, given.values()))
+        return result.alias(f"{self._name}({shown})")
+
+    def _checked(
+        self, name: str, column: Column, taken: tuple[str, ...], result: Column, type_: str
+    ) -> Column:
+        """The result, if a column is of its parameter's type; Spark knows that when it plans."""
+        message = f"{self._name}: {name}: expected {' or '.join(taken)}, got "
+        error = f.raise_error(f.concat(f.lit(message), f.typeof(column))).cast(type_)
+        return f.when(f.typeof(column).isin(*taken), result).otherwise(error)
+
+
+_KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
+"""The functions of this process by their names, the last of each name."""
+
+
+def known_functions() -> list[PlannedFunction]:
+    """The functions that this process has, by name."""
+    return [each for _, each in sorted(_KNOWN.items())]
+
+
+def _shown(column: Column | str) -> str:
+    return column if isinstance(column, str) else repr(column).removeprefix("Column<'")[:-2]
+
+
+def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
+    """A row function as a term.
+
+    Raises:
+        NoTermError: If it has none, or has what no expression has.
+    """
+    if columns is None:
+        raise NoTermError("the types of its parameters are not declared", 0)
+    if not function.pure:
+        raise NoTermError("it is declared with pure=False", 0)
+    if function.nulls not in ("propagate", "pass"):
+        raise NoTermError("it has a default for nulls", 0)
+    plan = function.row_plan(columns)
+    if not isinstance(plan, Plan):
+        raise NoTermError("it runs in Python", 0)
+    if plan.program.wraps or plan.program.has_numpy:
+        raise NoTermError("its numbers are NumPy's", 0)
+    term = plan.term()
+    require_forms(term)
+    if spark_type_of(plan.kind) != _plain_name(spark_type(plan.returns).simpleString()):
+        raise NoTermError(f"its results are {plan.returns}", 0)
+    names = [parameter.name for parameter in function.signature.parameters]
+    kinds = dict(zip(names, (argument.reader.kind for argument in plan.arguments), strict=True))
+    for name, kind in kinds.items():
+        if plain_kind(kind) not in _TAKEN:
+            raise NoTermError(f"{name} is of the kind {kind}", 0)
+    pairs = zip(names, plan.inputs.nullable, strict=True)
+    return Typed(term, plan.kind, kinds, frozenset(name for name, may in pairs if may))
+
+
+def _plain_name(type_: str) -> str:
+    return type_.replace("`", "")

@@ -1,0 +1,193 @@
+"""Integers in Spark's expressions: exact as in Python where they leave 64 bits on the way."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+
+DECIMAL = "decimal(38,0)"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer, and what is known of it.
+
+    Args:
+        column: Its bigint; null where it leaves 64 bits.
+        low: It is at least so large.
+        high: It is at most so large.
+        wide: Its decimal of 38 digits, if it may leave 64 bits; null where it has more digits.
+    """
+
+    column: Column
+    low: int = LEAST
+    high: int = MOST
+    wide: Column | None = None
+
+    @property
+    def decimal(self) -> Column:
+        """The integer as a decimal."""
+        return self.column.cast(DECIMAL) if self.wide is None else self.wide
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it has 64 bits in any case."""
+        return self.wide is None
+
+
+def known(value: int) -> Integer:
+    """A constant."""
+    return Integer(f.lit(value).cast("bigint"), value, value)
+
+
+def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
+    """The integer that a method of the table gives, within the bounds that its results have.
+
+    Args:
+        name: The method's name.
+        column: The integer.
+        divided: The dividend and the divisor of `//` and `%`.
+    """
+    low, high = _BOUNDS.get(name.rpartition(".")[2], (LEAST, MOST))
+    if divided and divided[1].low == divided[1].high > 0:
+        of, by = divided[0], divided[1].low
+        low, high = (0, by - 1) if name == "%" else (of.low // by, of.high // by)
+    return Integer(column, low, high)
+
+
+_SIZE = (-1, (1 << 31) - 1)
+
+_BOUNDS = {
+    "year": (1, 9999),
+    "month": (1, 12),
+    "day": (1, 31),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+    "microsecond": (0, 999_999),
+    "weekday": (0, 6),
+    "isoweekday": (1, 7),
+    "toordinal": (1, 3_652_059),
+    "days": (-999_999_999, 999_999_999),
+    "seconds": (0, 86_399),
+    "microseconds": (0, 999_999),
+    "len": _SIZE,
+    "find": _SIZE,
+    "rfind": _SIZE,
+    "index": _SIZE,
+    "rindex": _SIZE,
+    "count": _SIZE,
+    "ord": (0, 0x10FFFF),
+}
+"""The bounds of the results of methods, by the last part of their names."""
+
+
+def _beyond(what: str, type_: str) -> Column:
+    return f.raise_error(f.lit(f"{what} has more digits than a native plan computes with")).cast(type_)
+
+
+def whole(value: Integer, what: str) -> Column:
+    """The bigint that a function returns: Spark raises where the integer has none, as Python does."""
+    if value.is_narrow:
+        return value.column
+    wide = value.decimal
+    fits = (wide >= f.lit(LEAST).cast(DECIMAL)) & (wide <= f.lit(MOST).cast(DECIMAL))
+    error = f.raise_error(f.lit(f"{what}: an integer has more than 64 bits"))
+    return f.coalesce(
+        value.column, f.when(fits, wide.cast("bigint")).otherwise(error.cast("bigint"))
+    )
+
+
+def as_float(value: Integer, what: str) -> Column:
+    """The integer as a double, rounded to the nearest."""
+    if value.is_narrow:
+        return value.column.cast("double")
+    wide = value.decimal.cast("double")
+    return f.coalesce(value.column.cast("double"), wide, _beyond(what, "double"))
+
+
+def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
+    """One of two integers."""
+    is_narrow = then.is_narrow and otherwise.is_narrow
+    return Integer(
+        f.when(test, then.column).otherwise(otherwise.column),
+        min(then.low, otherwise.low),
+        max(then.high, otherwise.high),
+        None if is_narrow else f.when(test, then.decimal).otherwise(otherwise.decimal),
+    )
+
+
+def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
+    """Whether a comparison holds."""
+    compare = _COMPARED[sign]
+    narrow = compare(left.column, right.column)
+    if left.is_narrow and right.is_narrow:
+        return narrow
+    return f.coalesce(narrow, compare(left.decimal, right.decimal), _beyond(what, "boolean"))
+
+
+_COMPARED: dict[str, Callable[[Column, Column], Column]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def computed(name: str, *arguments: Integer, what: str) -> Integer:
+    """The result of an operator or function of integers."""
+    match name, arguments:
+        case "pos", (value,):
+            return value
+        case "neg", (value,):
+            return _exact("-", known(0), value)
+        case "abs", (value,):
+            if value.low >= 0:
+                return value
+            negative = compared("<", value, known(0), what=what)
+            size = max(abs(value.low), abs(value.high))
+            return replace(chosen(negative, _exact("-", known(0), value), value), low=0, high=size)
+        case "min" | "max", (left, right):
+            is_right = compared("<" if name == "min" else ">", right, left, what=what)
+            of = min if name == "min" else max
+            low, high = of(left.low, right.low), of(left.high, right.high)
+            return replace(chosen(is_right, right, left), low=low, high=high)
+        case _, (left, right):
+            return _exact(name, left, right)
+    raise AssertionError(f"{name} of {len(arguments)} integers")
+
+
+def _exact(name: str, left: Integer, right: Integer) -> Integer:
+    plain, tried = _EXACT[name]
+    # Of intervals, sums, differences and products have their bounds at the ends.
+    ends = [_ENDS[name](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+    low, high = min(ends), max(ends)
+    if left.is_narrow and right.is_narrow and low >= LEAST and high <= MOST:
+        return Integer(plain(left.column, right.column), low, high)
+    return Integer(
+        tried(left.column, right.column),
+        low,
+        high,
+        tried(left.decimal, right.decimal).cast(DECIMAL),
+    )
+
+
+_EXACT: dict[str, tuple[Callable[..., Column], Callable[..., Column]]] = {
+    "+": (operator.add, f.try_add),
+    "-": (operator.sub, f.try_subtract),
+    "*": (operator.mul, f.try_multiply),
+}
+
+_ENDS: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}

@@ -1,0 +1,443 @@
+"""Numbers: arithmetic, comparisons, roundings, functions of `math`, and conversions between them.
+
+What has other last digits in Java than in C has no rule: `sin`, `exp`, `log`, powers of floats. Sums,
+differences and products of integers, their comparisons and signs are those of the translation itself.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.spark.native.rule import LEAST, Operand, Rule, Rules, of_columns, where_null
+
+_EXACT = 1 << 53
+"""Up to here, each integer is a double."""
+
+_BEYOND = float(1 << 63)
+
+
+def _long(number: Column | int) -> Column:
+    return (f.lit(number) if isinstance(number, int) else number).cast("bigint")
+
+
+# Comparisons: Spark has NaN equal to itself and above all numbers, Python has it beside them
+
+
+def _may_be_nan(operand: Operand) -> bool:
+    return not isinstance(operand.constant, float | int) or operand.constant != operand.constant
+
+
+def _compared(test: Callable[[Column, Column], Column], asked: tuple[int, ...]) -> Rule:
+    """A comparison of floats, which is true of NaN at no place of `asked`: at others Spark says so."""
+
+    def value(*operands: Operand) -> Column:
+        found = test(*(operand.column for operand in operands))
+        for place in asked:
+            if _may_be_nan(operands[place]):
+                found = found & ~f.isnan(operands[place].column)
+        return found
+
+    return Rule(value)
+
+
+def less(left: Column, right: Column) -> Column:
+    """`left < right` of floats."""
+    return (left < right) & ~f.isnan(right)
+
+
+def _equal_floats(left: Operand, right: Operand) -> Column:
+    test = left.column == right.column
+    if _may_be_nan(left) and _may_be_nan(right):
+        test = test & ~f.isnan(left.column)
+    return test
+
+
+def _mixed(sign: str) -> Callable[[Operand, Operand], Column]:
+    """A comparison of an integer with a float, none of them rounded.
+
+    A rounded integer is on the same side of each float but those that it equals. Of these, 2**63 is the
+    only one that is no bigint.
+    """
+
+    def value(whole: Operand, other: Operand) -> Column:
+        number, x = whole.column, other.column
+        rounded = number.cast("double")
+        is_small = isinstance(whole.constant, int) and abs(whole.constant) <= _EXACT
+        if isinstance(other.constant, float) and abs(other.constant) < _EXACT:
+            is_small = True
+        exact, is_bigint = x.try_cast("bigint"), x < f.lit(_BEYOND)
+        equals = rounded == x if is_small else (rounded == x) & is_bigint & (number == exact)
+        if sign in ("==", "!="):
+            return ~equals if sign == "!=" else equals
+        is_less = sign in ("<", "<=")
+        strict = rounded < x if is_less else rounded > x
+        if is_less and _may_be_nan(other):
+            strict = strict & ~f.isnan(x)
+        if not is_small:
+            tie = (number < exact) | ~is_bigint if is_less else number > exact
+            strict = strict | ((rounded == x) & tie)
+        return strict | equals if "=" in sign else strict
+
+    return value
+
+
+_MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _comparisons() -> Rules:
+    floats = {
+        "==": Rule(_equal_floats),
+        "!=": Rule(lambda x, y: ~_equal_floats(x, y)),
+        "<": _compared(lambda x, y: x < y, (1,)),
+        "<=": _compared(lambda x, y: x <= y, (1,)),
+        ">": _compared(lambda x, y: x > y, (0,)),
+        ">=": _compared(lambda x, y: x >= y, (0,)),
+    }
+    bools: dict[str, Callable[[Column, Column], Column]] = {
+        "==": lambda x, y: x == y,
+        "!=": lambda x, y: x != y,
+        "<": lambda x, y: x < y,
+        "<=": lambda x, y: x <= y,
+        ">": lambda x, y: x > y,
+        ">=": lambda x, y: x >= y,
+    }
+    rules: Rules = {}
+    for sign, other in _MIRRORED.items():
+        mirrored = _mixed(other)
+        rules[sign, "(float, float) -> bool"] = floats[sign]
+        rules[sign, "(bool, bool) -> bool"] = Rule(of_columns(bools[sign]))
+        rules[sign, "(int, float) -> bool"] = Rule(_mixed(sign))
+        rules[sign, "(float, int) -> bool"] = Rule(lambda x, y, _mirrored=mirrored: _mirrored(y, x))
+    return rules
+
+
+# Integers
+
+
+def floor_quotient(x: Operand, y: Operand) -> Column:
+    """`x // y` of integers."""
+    left, right = x.column, y.column
+    quotient = f.call_function("div", left, _divisor(y))
+    if isinstance(y.constant, int) and y.constant > 0:
+        below = f.call_function("div", left + _long(1), right) - _long(1)
+        return f.when(left < 0, below).otherwise(quotient)
+    rest = _rest(x, y)
+    return f.when((rest != 0) & ((rest < 0) != (right < 0)), quotient - _long(1)).otherwise(
+        quotient
+    )
+
+
+def _divisor(y: Operand) -> Column:
+    """A divisor without zero, and without -1 beside the least integer: for those, null."""
+    if isinstance(y.constant, int) and y.constant not in (0, -1):
+        return y.column
+    return f.nullif(y.column, _long(0))
+
+
+def _rest(x: Operand, y: Operand) -> Column:
+    """What is left of a division that rounds towards zero."""
+    return f.try_mod(x.column, y.column)
+
+
+def modulo(x: Operand, y: Operand) -> Column:
+    """`x % y` of integers."""
+    if isinstance(y.constant, int) and y.constant > 0:
+        return f.pmod(x.column, y.column)
+    rest = _rest(x, y)
+    is_beside = (rest != 0) & ((rest < 0) != (y.column < 0))
+    return f.when(is_beside, rest + y.column).otherwise(rest)
+
+
+def is_zero(x: Operand, y: Operand) -> Column:
+    """Where a division raises."""
+    return y.column == 0 if not y.is_constant or y.constant == 0 else f.lit(False)
+
+
+def no_quotient(x: Operand, y: Operand) -> Column:
+    """Where `x // y` of integers raises, or has more than 64 bits."""
+    if y.is_constant and y.constant not in (0, -1):
+        return f.lit(False)
+    return (y.column == 0) | ((y.column == -1) & (x.column == _long(LEAST)))
+
+
+def _shifted_left(x: Operand, y: Operand) -> Column:
+    return f.call_function("shiftleft", x.column, _places(y))
+
+
+def _places(y: Operand) -> Column:
+    return f.least(f.greatest(y.column, f.lit(0)), f.lit(63)).cast("int")
+
+
+def _no_shift_left(x: Operand, y: Operand) -> Column:
+    back = f.call_function("shiftright", _shifted_left(x, y), _places(y))
+    return (y.column < 0) | ((x.column != 0) & ((y.column > 63) | (back != x.column)))
+
+
+def _shifted_right(x: Operand, y: Operand) -> Column:
+    return f.call_function("shiftright", x.column, _places(y))
+
+
+def _is_negative(x: Operand, y: Operand) -> Column:
+    return y.column < 0
+
+
+def true_quotient(x: Operand, y: Operand) -> Column:
+    """`x / y` of integers: the float nearest to their quotient.
+
+    Of integers that are doubles, that is the quotient of these. Of others, a quotient of 57 bits or more
+    is computed in decimals; its last bit says whether there is a rest, so that it is rounded once.
+    """
+    left, right = x.column, y.column
+    near = f.try_divide(left.cast("double"), right.cast("double"))
+    exponent = f.floor(f.log2(f.abs(near)))
+    places = f.greatest(f.lit(58) - exponent, f.lit(0)).cast("int")
+    first = f.least(places, f.lit(60)).cast("int")
+    powers = [
+        f.call_function("shiftleft", _long(1), n) for n in (first, (places - first).cast("int"))
+    ]
+    scaled = f.abs(left.cast("decimal(19,0)")) * powers[0].cast("decimal(19,0)")
+    scaled = (scaled.cast("decimal(38,0)") * powers[1].cast("decimal(19,0)")).cast("decimal(38,0)")
+    divisor = f.abs(f.nullif(right, _long(0)).cast("decimal(19,0)"))
+    whole = f.call_function("div", scaled, divisor)
+    sticky = (f.try_mod(scaled, divisor) != 0).cast("bigint")
+    exact = whole.bitwiseOR(sticky).cast("double") * f.signum(near)
+    for power in powers:
+        exact = exact / power.cast("double")
+    are_doubles = [
+        f.lit(abs(o.constant) <= _EXACT)
+        if isinstance(o.constant, int)
+        else o.column.between(_long(-_EXACT), _long(_EXACT))
+        for o in (x, y)
+    ]
+    is_near = (are_doubles[0] & are_doubles[1]) | (left == 0) | right.between(_long(-1), _long(1))
+    return f.when(is_near, near).otherwise(exact)
+
+
+def _power(x: Operand, y: Operand) -> Column | None:
+    if not isinstance(y.constant, int) or not 0 <= y.constant <= 4:
+        return None
+    result = _long(1)
+    for _ in range(y.constant):
+        result = f.try_multiply(result, x.column)
+    return result
+
+
+# Floats
+
+
+def _rest_of_floats(x: Operand, y: Operand) -> Column:
+    """`x % y`, which has the sign of `y`."""
+    rest = f.try_mod(x.column, y.column)
+    below = f.when((rest < 0) != (y.column < 0), rest + y.column).otherwise(rest)
+    if isinstance(y.constant, float) and y.constant > 0:
+        below = f.when(rest < 0, rest + y.column).otherwise(rest)
+    return f.when(rest == 0, _zero(y.column)).otherwise(below)
+
+
+def _zero(number: Column) -> Column:
+    """The zero of a number's sign. Spark's optimizer takes 0.0 and -0.0 for the same literal."""
+    return f.signum(number) * 0.0
+
+
+_HIDDEN = float(1 << 52)
+"""From here on, each double is an integer."""
+
+
+def _floor(x: Column) -> Column:
+    """The floor of a double as a double."""
+    down = f.rint(x)
+    return f.when(down > x, down - 1.0).otherwise(down)
+
+
+def _floor_quotient_of_floats(x: Operand, y: Operand) -> Column:
+    """As CPython has it: the quotient of what the rest leaves, which is an integer but for rounding."""
+    left, right = x.column, y.column
+    rest = f.try_mod(left, right)
+    near = f.try_divide(left - rest, right)
+    near = f.when((rest != 0) & ((rest < 0) != (right < 0)) & ~f.isnan(rest), near - 1.0).otherwise(
+        near
+    )
+    down = _floor(near)
+    down = f.when(near - down > 0.5, down + 1.0).otherwise(down)
+    return f.when(near == 0, _zero(f.try_divide(left, right))).otherwise(down)
+
+
+def _rounded(x: Operand, digits: Operand) -> Column | None:
+    """`round(x, digits)`: the float nearest to the decimal nearest to `x`, of two the even one.
+
+    The integer nearest to `x * 10**digits` is the one nearest to the rounded product, but where that is
+    between two integers: then the error of the product decides, which is exact in halves of 26 bits.
+    """
+    if not isinstance(digits.constant, int) or not 1 <= digits.constant <= 8:
+        return f.rint(x.column) if digits.constant == 0 else None
+    power = f.lit(float(10**digits.constant))
+    number = x.column
+    product = number * power
+    nearest = f.rint(product)
+    shifted = number * f.lit(134217729.0)
+    high = shifted - (shifted - number)
+    error = (high * power - product) + (number - high) * power
+    away = f.when(product < nearest, nearest - 1.0).otherwise(nearest + 1.0)
+    # Of two integers as near, the product's error asks for the other one where it goes there.
+    is_other = (f.abs(product - nearest) == 0.5) & f.when(product < nearest, error < 0).otherwise(
+        error > 0
+    )
+    small = f.when(is_other, away).otherwise(nearest) / power
+    # A product of more bits: a double has so few behind the point that those times the power are exact.
+    whole = number.try_cast("bigint")
+    units = f.rint((number - whole.cast("double")) * power).try_cast("bigint")
+    large = whole.cast("decimal(19,0)") * f.lit(10**digits.constant).cast("decimal(9,0)")
+    large = (large + units.cast("decimal(19,0)")).cast("decimal(30,0)").cast("string")
+    large = f.concat(large, f.lit(f"E-{digits.constant}")).try_cast("double")
+    return (
+        f.when((f.abs(product) < _HIDDEN) & ~f.isnan(number), small)
+        .when(f.abs(number) < _HIDDEN, large)
+        .otherwise(number)
+    )
+
+
+def _no_integer(rounded: Callable[[Column], Column]) -> Callable[[Operand], Column]:
+    """Whether a float is no integer of 64 bits once rounded: NaN, and what is beyond them."""
+
+    def fails(x: Operand) -> Column:
+        number = rounded(x.column)
+        return ~((number >= -_BEYOND) & (number < _BEYOND))
+
+    return fails
+
+
+def _as_integer(rounded: Callable[[Column], Column]) -> Rule:
+    return Rule(lambda x: rounded(x.column).try_cast("bigint"), _no_integer(rounded))
+
+
+def _with_sign(x: Operand, y: Operand) -> Column | None:
+    """`math.copysign` of a constant sign: the sign of a zero is not to be seen."""
+    if not isinstance(y.constant, float) or y.constant != y.constant:
+        return None
+    size = f.abs(x.column)
+    return -size if math.copysign(1.0, y.constant) < 0 else size
+
+
+def _is_close(x: Operand, y: Operand, relative: Operand, absolute: Operand) -> Column:
+    left, right = x.column, y.column
+    distance = f.abs(right - left)
+    share = relative.column
+    bounds = (f.abs(share * right), f.abs(share * left), absolute.column)
+    near = reduce(operator.or_, ((distance <= bound) & ~f.isnan(bound) for bound in bounds))
+    are_numbers = (f.abs(left) < math.inf) & (f.abs(right) < math.inf)
+    return ((left == right) & ~f.isnan(left)) | (are_numbers & near)
+
+
+def _no_tolerance(x: Operand, y: Operand, relative: Operand, absolute: Operand) -> Column:
+    return (relative.column < 0) | (absolute.column < 0)
+
+
+def _no_remainder(x: Operand, y: Operand) -> Column:
+    """Where `math.fmod` raises: an infinite dividend or a zero divisor, but beside NaN."""
+    return ((f.abs(x.column) == math.inf) & ~f.isnan(y.column)) | (
+        (y.column == 0) & ~f.isnan(x.column)
+    )
+
+
+def _remainder(x: Operand, y: Operand) -> Column:
+    """`math.fmod`."""
+    return f.coalesce(f.try_mod(x.column, y.column), f.lit(math.nan))
+
+
+def _chosen(is_second: Callable[[Column, Column], Column]) -> Rule:
+    """`min` and `max`: the second if it is less or more, else the first."""
+    return Rule(of_columns(lambda x, y: f.when(is_second(x, y), y).otherwise(x)))
+
+
+_FLOAT = "(float) -> float"
+_FLOATS = "(float, float) -> float"
+_INTS = "(int, int) -> int"
+_TEST = "(float) -> bool"
+
+
+def _same(x: Operand) -> Column:
+    return x.column
+
+
+RULES: Rules = {
+    **_comparisons(),
+    ("//", _INTS): Rule(floor_quotient, no_quotient),
+    ("%", _INTS): Rule(modulo, is_zero),
+    ("divmod", "(int, int) -> tuple[int, int]"): Rule(
+        lambda x, y: (floor_quotient(x, y), modulo(x, y)), no_quotient
+    ),
+    ("/", "(int, int) -> float"): Rule(true_quotient, is_zero),
+    ("<<", _INTS): Rule(_shifted_left, _no_shift_left),
+    (">>", _INTS): Rule(_shifted_right, _is_negative),
+    ("&", _INTS): Rule(of_columns(lambda x, y: x.bitwiseAND(y))),
+    ("|", _INTS): Rule(of_columns(lambda x, y: x.bitwiseOR(y))),
+    ("^", _INTS): Rule(of_columns(lambda x, y: x.bitwiseXOR(y))),
+    ("~", "(int) -> int"): Rule(of_columns(f.bitwise_not)),
+    ("**", _INTS): where_null(_power),
+    ("pow", _INTS): where_null(_power),
+    ("&", "(bool, bool) -> bool"): Rule(of_columns(lambda x, y: x & y)),
+    ("|", "(bool, bool) -> bool"): Rule(of_columns(lambda x, y: x | y)),
+    ("^", "(bool, bool) -> bool"): Rule(of_columns(lambda x, y: x != y)),
+    ("bool", "(int) -> bool"): Rule(of_columns(lambda x: x != 0)),
+    ("bool", "(float) -> bool"): Rule(of_columns(lambda x: x != 0.0)),
+    ("int", "(int) -> int"): Rule(_same),
+    ("round", "(int) -> int"): Rule(_same),
+    ("math.floor", "(int) -> int"): Rule(_same),
+    ("math.ceil", "(int) -> int"): Rule(_same),
+    ("math.trunc", "(int) -> int"): Rule(_same),
+    ("float", _FLOAT): Rule(_same),
+    ("pos", "(int) -> int"): Rule(_same),
+    ("pos", _FLOAT): Rule(_same),
+    ("str", "(int) -> str"): Rule(of_columns(lambda x: x.cast("string"))),
+    ("repr", "(int) -> str"): Rule(of_columns(lambda x: x.cast("string"))),
+    ("format", "(int) -> str"): Rule(of_columns(lambda x: x.cast("string"))),
+    **{
+        (name, "(bool) -> str"): Rule(of_columns(lambda x: f.when(x, "True").otherwise("False")))
+        for name in ("str", "repr", "format")
+    },
+    ("+", _FLOATS): Rule(of_columns(lambda x, y: x + y)),
+    ("-", _FLOATS): Rule(of_columns(lambda x, y: x - y)),
+    ("*", _FLOATS): Rule(of_columns(lambda x, y: x * y)),
+    ("/", _FLOATS): Rule(of_columns(f.try_divide), is_zero, null_fails=True),
+    ("%", _FLOATS): Rule(_rest_of_floats, is_zero),
+    ("//", _FLOATS): Rule(_floor_quotient_of_floats, is_zero),
+    ("divmod", "(float, float) -> tuple[float, float]"): Rule(
+        lambda x, y: (_floor_quotient_of_floats(x, y), _rest_of_floats(x, y)), is_zero
+    ),
+    ("neg", _FLOAT): Rule(of_columns(lambda x: -x)),
+    ("abs", _FLOAT): Rule(of_columns(f.abs)),
+    ("math.fabs", _FLOAT): Rule(of_columns(f.abs)),
+    ("min", _FLOATS): _chosen(lambda x, y: less(y, x)),
+    ("max", _FLOATS): _chosen(lambda x, y: less(x, y)),
+    ("round", "(float) -> int"): _as_integer(f.rint),
+    ("round", "(float, ndigits: int) -> float"): Rule(_rounded),
+    ("round", "(int, ndigits: int) -> int"): Rule(
+        lambda x, n: x.column if isinstance(n.constant, int) and n.constant >= 0 else None
+    ),
+    ("int", "(float) -> int"): _as_integer(lambda x: x),
+    ("math.trunc", "(float) -> int"): _as_integer(lambda x: x),
+    ("math.floor", "(float) -> int"): Rule(of_columns(f.floor), _no_integer(lambda x: x)),
+    ("math.ceil", "(float) -> int"): Rule(of_columns(f.ceil), _no_integer(lambda x: x)),
+    ("math.sqrt", _FLOAT): Rule(of_columns(f.sqrt), of_columns(lambda x: x < 0)),
+    ("math.isnan", _TEST): Rule(of_columns(f.isnan)),
+    ("math.isinf", _TEST): Rule(of_columns(lambda x: f.abs(x) == math.inf)),
+    ("math.isfinite", _TEST): Rule(of_columns(lambda x: f.abs(x) < math.inf)),
+    ("float.is_integer", _TEST): Rule(
+        of_columns(lambda x: (f.abs(x) < math.inf) & (f.rint(x) == x))
+    ),
+    ("math.copysign", _FLOATS): Rule(_with_sign),
+    ("math.degrees", _FLOAT): Rule(of_columns(lambda x: x * f.lit(180.0 / math.pi))),
+    ("math.radians", _FLOAT): Rule(of_columns(lambda x: x * f.lit(math.pi / 180.0))),
+    ("math.fmod", _FLOATS): Rule(_remainder, _no_remainder),
+    (
+        "math.isclose",
+        "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
+    ): Rule(_is_close, _no_tolerance),
+}
+"""The rules of numbers."""

@@ -1,0 +1,118 @@
+"""What a rule of the table is, and what rules are written with.
+
+Expressions hold with `spark.sql.ansi.enabled` and without, and whatever the session's time zone is: no
+operator is used that ANSI gives another meaning, but where its arguments exclude that.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.rows.values import UNKNOWN
+
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+EPOCH = datetime.date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An argument of an operation.
+
+    Args:
+        column: Its values, none of them null.
+        constant: The Python object, where it is known; `UNKNOWN` where it depends on the row.
+    """
+
+    column: Column
+    constant: Any = UNKNOWN
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the argument is known when the plan is made."""
+        return self.constant is not UNKNOWN
+
+
+Result: TypeAlias = Column | tuple[Column, ...] | None
+"""A column, one for each item of a tuple, or None where a rule does not take the arguments."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How Spark says what a row of the table of methods does.
+
+    Both functions take an `Operand` for each parameter of the row's signature in order, with defaults
+    filled in, and None for a parameter that is `None`.
+
+    Args:
+        value: Gives the expression. It is null for no row but where `fails` holds, or where the result is
+            `V | None`.
+        fails: Gives the condition under which Python raises, or gives what no column holds: an integer or
+            duration of more than 64 bits. It is never null. None if there is no such argument.
+        null_fails: Whether `value` is null where `fails` holds and nowhere else, so that it alone tells.
+        is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
+            holds.
+    """
+
+    value: Callable[..., Result]
+    fails: Callable[..., Column | None] | None = None
+    null_fails: bool = False
+    is_total: bool = True
+
+
+Rules: TypeAlias = dict[tuple[str, str], Rule]
+"""Rules by the name and the signature of their rows."""
+
+
+def of_columns(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of columns as one of operands."""
+
+    def value(*operands: Operand | None) -> Any:
+        return make(*(operand and operand.column for operand in operands))
+
+    return value
+
+
+def where_null(value: Callable[..., Result]) -> Rule:
+    """A rule whose value is null where Python raises."""
+
+    def fails(*operands: Operand | None) -> Column | None:
+        found = value(*operands)
+        return None if found is None else f.isnull(found)
+
+    return Rule(value, fails, null_fails=True)
+
+
+def literal(value: Any) -> Column | None:
+    """A Python object as a column of its kind's type; None if it has none.
+
+    Durations are integers, of microseconds. Dates and datetimes do not depend on the session's time zone.
+    """
+    if isinstance(value, bool | float):
+        return f.lit(value)
+    if isinstance(value, int):
+        return f.lit(value).cast("bigint") if LEAST <= value <= MOST else None
+    if isinstance(value, datetime.datetime):
+        return f.lit(str(value)).cast("timestamp_ntz") if value.tzinfo is None else None
+    if isinstance(value, datetime.date):
+        return f.date_from_unix_date(f.lit((value - EPOCH).days))
+    if isinstance(value, datetime.timedelta):
+        return literal(value // datetime.timedelta(microseconds=1))
+    if isinstance(value, str):
+        return f.lit(value)
+    if isinstance(value, bytes):
+        return f.lit(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return f.array(*map(f.lit, value)).cast("array<string>")
+    return None
+
+
+def as_index(number: Column) -> Column:
+    """A bigint as an int, one beyond its range as the nearest that is in it but for a few."""
+    bound = (1 << 31) - 16
+    return f.least(f.greatest(number, f.lit(-bound)), f.lit(bound)).cast("int")

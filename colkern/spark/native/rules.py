@@ -1,0 +1,16 @@
+"""The table of rules: which expression of Spark's means the same as a row of the table of methods."""
+
+from __future__ import annotations
+
+from colkern.spark.native import container_rules, date_rules, number_rules, text_rules
+from colkern.spark.native.rule import Operand, Rule, Rules, literal
+
+__all__ = ["RULES", "Operand", "Rule", "literal"]
+
+RULES: Rules = {
+    **number_rules.RULES,
+    **text_rules.RULES,
+    **date_rules.RULES,
+    **container_rules.RULES,
+}
+"""The rules, by the name and the signature of their rows."""

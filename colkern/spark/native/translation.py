@@ -1,0 +1,366 @@
+"""Terms of row functions as columns of Spark."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.rows import kinds as k
+from colkern.rows import terms as t
+from colkern.rows.kinds import Kind
+from colkern.rows.terms import NoTermError, Term
+from colkern.spark.native import integers, sharing
+from colkern.spark.native.integers import Integer
+from colkern.spark.native.rules import RULES, Operand, Rule, literal
+
+MOST_NODES = 4000
+"""The nodes of an expression at most: Spark looks at each of them when it plans a query."""
+
+TYPES = {
+    k.INT: "bigint",
+    k.FLOAT: "double",
+    k.BOOL: "boolean",
+    k.TEXT: "string",
+    k.BYTES: "binary",
+    k.DATE: "date",
+    k.DATETIME: "timestamp_ntz",
+}
+"""Spark's types of the kinds that arguments and results have."""
+
+_PLAIN = {k.LOOSE_INT: k.INT, k.LOOSE_FLOAT: k.FLOAT}
+
+Columns: TypeAlias = "Column | Integer | tuple[Any, ...]"
+
+
+def plain_kind(kind: Kind) -> Kind:
+    """A kind of which values of a narrower type are not told apart."""
+    return _PLAIN.get(kind, kind)
+
+
+def spark_type_of(kind: Kind, line: int = 0) -> str:
+    """Spark's type for a kind.
+
+    Raises:
+        NoTermError: If native plans have none.
+    """
+    kind = plain_kind(kind)
+    if isinstance(kind, k.Optional):
+        return spark_type_of(kind.of, line)
+    if isinstance(kind, k.Compound):
+        fields = zip(field_names(kind), kind.items, strict=True)
+        return f"struct<{','.join(f'{n}:{spark_type_of(of, line)}' for n, of in fields)}>"
+    if kind not in TYPES:
+        raise NoTermError(f"{kind} has no form in a native plan", line)
+    return TYPES[kind]
+
+
+def field_names(kind: k.Compound) -> tuple[str, ...]:
+    """The names of a row's fields; a plain tuple has f0, f1 and so on."""
+    return kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
+
+
+def translated(
+    term: Term,
+    kind: Kind,
+    name: str,
+    arguments: Mapping[str, Column],
+    nullable: Collection[str],
+) -> Column:
+    """A row function as an expression.
+
+    Args:
+        term: The function.
+        kind: The kind of its result.
+        name: What messages call it.
+        arguments: The columns by the names of its parameters.
+        nullable: The parameters that may be None; where others are null, the result is.
+
+    Raises:
+        NoTermError: If a part of the term has no form in Spark, or the expression is too large.
+    """
+    writer = _Writer(kind, name, arguments)
+    if writer.size(term) > MOST_NODES:
+        raise NoTermError("its expression is too large", 0)
+    result = writer.result(term)
+    tests = [column.isNull() for name, column in arguments.items() if name not in nullable]
+    tests += writer.anchors(term)
+    if not tests:
+        return result
+    nothing = f.lit(None).cast(spark_type_of(kind))
+    return f.when(functools.reduce(lambda a, b: a | b, tests), nothing).otherwise(result)
+
+
+def require_forms(term: Term) -> None:
+    """Raise NoTermError, with the line, for a method that no rule says in Spark's words."""
+    for each in sharing.unique(term):
+        if isinstance(each, t.Applied) and not _is_exact(each):
+            _rule(each)
+
+
+def _is_exact(term: t.Applied) -> bool:
+    """Whether a method is one of integers that `colkern.spark.native.integers` has."""
+    return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)
+
+
+def _rule(term: t.Applied) -> Rule:
+    rule = RULES.get((term.name, term.signature))
+    if rule is None:
+        shown = term.signature.partition(" ->")[0]
+        raise NoTermError(f"{term.name}{shown} has no native form", term.line)
+    return rule
+
+
+class _Writer:
+    def __init__(self, kind: Kind, name: str, arguments: Mapping[str, Column]) -> None:
+        self._kind = kind
+        self._name = name
+        self._type = spark_type_of(kind)
+        self._arguments = arguments
+        self._written: dict[int, Columns] = {}
+        self._sizes: dict[int, int] = {}
+        self._line = 0
+
+    # Results
+
+    def result(self, term: Term) -> Column:
+        """What the function returns, and where it raises."""
+        if isinstance(term, t.Choice):
+            test = self._test(term.test)
+            if isinstance(test, bool):
+                return self.result(term.then if test else term.otherwise)
+            return f.when(test, self.result(term.then)).otherwise(self.result(term.otherwise))
+        if isinstance(term, t.Raise):
+            site = term.site
+            message = f"{self._name}: {site.reason} raises in line {site.line} of {site.function}"
+            return f.raise_error(f.lit(message)).cast(self._type)
+        return self._returned(term, self._kind).cast(self._type)
+
+    def _returned(self, term: Term, kind: Kind) -> Column:
+        """A part of what the function returns, of a kind; the fields of a row have its names."""
+        if isinstance(term, t.Maybe):
+            assert isinstance(kind, k.Optional)
+            none = self._test(term.none)
+            nothing = f.lit(None).cast(spark_type_of(kind))
+            if isinstance(none, bool):
+                return nothing if none else self._returned(term.of, kind.of)
+            return f.when(none, nothing).otherwise(self._returned(term.of, kind.of))
+        if isinstance(term, t.Items):
+            assert isinstance(kind, k.Compound)
+            parts = zip(field_names(kind), term.items, kind.items, strict=True)
+            return f.struct(*(self._returned(item, of).alias(name) for name, item, of in parts))
+        return f.lit(None) if term.kind == k.NONE else self._plain(term)
+
+    def anchors(self, term: Term) -> list[Column]:
+        """Tests that never hold, for Spark to compute once what stands in several places."""
+        return [
+            self._plain(each) < _LEAST[plain_kind(each.kind)]()
+            for each in sharing.shared(term)
+            if plain_kind(each.kind) in _LEAST and self._is_total(each)
+        ]
+
+    def _is_total(self, term: Term) -> bool:
+        """Whether Spark may compute a term for any arguments, null included."""
+        if isinstance(term, t.Constant):
+            return True
+        if isinstance(term, t.Applied) and not _is_exact(term) and not _rule(term).is_total:
+            return False
+        value = self._column(term)
+        if isinstance(value, Integer) and not value.is_narrow:
+            return False
+        return all(map(self._is_total, sharing.parts(term)))
+
+    # Values
+
+    def _plain(self, term: Term) -> Column:
+        """A value as one column."""
+        column = self._column(term)
+        if isinstance(column, Integer):
+            return integers.whole(column, self._name)
+        assert isinstance(column, Column)
+        return column
+
+    def _test(self, term: Term) -> Column | bool:
+        """A condition; a bool if it is known."""
+        if isinstance(term, t.Constant):
+            return bool(term.value)
+        if isinstance(term, t.Fails):
+            return self._fails(term.of)
+        if isinstance(term, t.Logic):
+            return self._logic(term)
+        return self._plain(term)
+
+    def _logic(self, term: t.Logic) -> Column | bool:
+        if term.name == "not":
+            test = self._test(term.arguments[0])
+            return (not test) if isinstance(test, bool) else ~test
+        decides = term.name == "or"
+        result: Column | None = None
+        for argument in term.arguments:
+            test = self._test(argument)
+            if isinstance(test, bool):
+                if test == decides:
+                    # What stands before it is only asked for its exceptions, which come before.
+                    return decides if result is None else self._joined(decides, result, test)
+                continue
+            result = test if result is None else self._joined(decides, result, test)
+        return not decides if result is None else result
+
+    def _joined(self, is_or: bool, left: Column, right: Column | bool) -> Column:
+        if isinstance(right, bool):
+            right = f.lit(right)
+        # A choice: Spark may compute both sides of `and` and `or`, and in any order.
+        if is_or:
+            return f.when(left, f.lit(True)).otherwise(right)
+        return f.when(left, right).otherwise(f.lit(False))
+
+    def _column(self, term: Term) -> Columns:
+        """A value; the same object where a term stands in several places."""
+        known = self._written.get(id(term))
+        if known is None:
+            known = self._written[id(term)] = self._write(term)
+        return known
+
+    def size(self, term: Term) -> int:
+        """The nodes of a term: what stands in several places counts in each."""
+        if id(term) not in self._sizes:
+            self._sizes[id(term)] = 1 + sum(map(self.size, sharing.parts(term)))
+        return self._sizes[id(term)]
+
+    def _write(self, term: Term) -> Columns:
+        match term:
+            case t.Argument(name=name):
+                column = self._arguments[name].cast(spark_type_of(term.kind))
+                return Integer(column) if plain_kind(term.kind) == k.INT else column
+            case t.Constant(value=value):
+                return self._constant(value)
+            case t.IsNone(of=of):
+                return self._arguments[of.name].isNull()
+            case t.Logic() | t.Fails():
+                test = self._test(term)
+                return f.lit(test) if isinstance(test, bool) else test
+            case t.Converted(of=of):
+                return self._converted(term.kind, of)
+            case t.Choice():
+                return self._chosen(term)
+            case t.Part(of=of, place=place):
+                parts = self._column(of)
+                assert isinstance(parts, tuple)
+                part = parts[place]
+                return Integer(part) if plain_kind(term.kind) == k.INT else part
+            case t.Applied():
+                return self._applied(term)
+        raise NoTermError(f"{type(term).__name__} of {term.kind} has no native form", self._line)
+
+    def _constant(self, value: object) -> Columns:
+        column = literal(value)
+        if column is None:
+            raise NoTermError(f"a constant of {type(value).__name__}", self._line)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return Integer(column, value, value)
+        return column
+
+    def _converted(self, kind: Kind, of: Term) -> Columns:
+        value = self._column(of)
+        if kind.name == "float" and isinstance(value, Integer):
+            return integers.as_float(value, self._name)
+        assert isinstance(value, Column)
+        if kind.name == "float":
+            return value.cast("double")
+        return Integer(value.cast("bigint"), 0, 1)
+
+    def _chosen(self, term: t.Choice) -> Columns:
+        test = self._test(term.test)
+        if isinstance(test, bool):
+            return self._column(term.then if test else term.otherwise)
+        then, otherwise = self._column(term.then), self._column(term.otherwise)
+        if isinstance(then, Integer) and isinstance(otherwise, Integer):
+            return integers.chosen(test, then, otherwise)
+        if not isinstance(then, Column) or not isinstance(otherwise, Column):
+            raise NoTermError("a choice between tuples has no native form", self._line)
+        return f.when(test, then).otherwise(otherwise)
+
+    # Methods
+
+    def _applied(self, term: t.Applied) -> Columns:
+        self._line = term.line
+        if _is_exact(term):
+            numbers = [self._integer(argument) for argument in term.arguments]
+            if term.name in _ORDER:
+                return integers.compared(term.name, *numbers, what=self._name)
+            return integers.computed(term.name, *numbers, what=self._name)
+        rule = _rule(term)
+        value: Any = rule.value(*self._operands(term))
+        if value is None:
+            raise NoTermError(f"{term.name} has no native form for these arguments", term.line)
+        if plain_kind(term.kind) != k.INT:
+            return value
+        divided = term.arguments if term.name in ("//", "%") else ()
+        return integers.of_method(term.name, value, [self._integer(each) for each in divided])
+
+    def _fails(self, term: t.Applied) -> Column | bool:
+        self._line = term.line
+        if _is_exact(term):
+            return False
+        rule = _rule(term)
+        if rule.fails is None:
+            return False
+        fails = rule.fails(*self._operands(term))
+        return False if fails is None else fails
+
+    def _operands(self, term: t.Applied) -> list[Operand | None]:
+        operands: list[Operand | None] = []
+        for name, argument in zip(term.takes, term.arguments, strict=True):
+            if argument.kind == k.NONE:
+                operands.append(None)
+            elif isinstance(argument, t.Constant):
+                value: Any = argument.value
+                if isinstance(value, int) and name in ("int", "float"):
+                    value = int(value) if name == "int" else float(value)
+                column = literal(value)
+                # What is no column is for the rule alone.
+                operands.append(Operand(f.lit(None) if column is None else column, value))
+            else:
+                operands.append(Operand(self._as(name, argument)))
+        return operands
+
+    def _integer(self, term: Term) -> Integer:
+        value = self._column(term)
+        if isinstance(value, Integer):
+            return value
+        assert isinstance(value, Column)
+        return Integer(value.cast("bigint"), 0, 1)
+
+    def _as(self, wanted: str, term: Term) -> Column:
+        """An argument as the type that a rule takes."""
+        value = self._column(term)
+        if isinstance(value, Integer):
+            if wanted == "float":
+                return integers.as_float(value, self._name)
+            if not value.is_narrow:
+                raise NoTermError(
+                    f"an integer that may leave 64 bits, for what is not + - * or a comparison",
+                    self._line,
+                )
+            return value.column
+        assert isinstance(value, Column)
+        if wanted in ("int", "float") and term.kind == k.BOOL:
+            return value.cast("bigint" if wanted == "int" else "double")
+        return value
+
+
+_LEAST: dict[Kind, Callable[[], Column]] = {
+    k.INT: lambda: f.lit(integers.LEAST),
+    k.FLOAT: lambda: f.lit(-math.inf),
+    k.TEXT: lambda: f.lit(""),
+    # Beyond Python's years, and so are those of datetimes.
+    k.DATE: lambda: f.date_from_unix_date(f.lit(-1 << 28)),
+}
+"""Values that no value of a kind is below."""
+
+_ORDER = ("==", "!=", "<", "<=", ">", ">=")
+_EXACT = ("+", "-", "*", "neg", "pos", "abs", "min", "max")

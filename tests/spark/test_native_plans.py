@@ -1,0 +1,165 @@
+"""Native plans: the corpus of row functions as Spark's own expressions, beside plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as f
+
+import colkern as ck
+from colkern.errors import CompileError, UnsupportedError
+from colkern.spark import explain, udf
+from tests.corpus.cases import CASES, Case
+from tests.corpus.runner import Raised, expected, same, storable
+
+
+def _native(case: Case) -> Any:
+    """The case's function with a native plan; None if it has none."""
+    try:
+        function = udf(case.function, plan="native")
+        function(*(f.lit(None) for _ in case.columns))
+    except (CompileError, UnsupportedError, TypeError):
+        return None
+    return function
+
+
+@pytest.fixture(scope="module")
+def natives(spark: SparkSession) -> dict[str, Any]:
+    found = {name: _native(case) for name, case in CASES.items()}
+    return {name: function for name, function in found.items() if function is not None}
+
+
+def _plain(value: Any) -> Any:
+    return value.asDict() if isinstance(value, Row) else value
+
+
+def _frame(spark: SparkSession, case: Case, rows: list[int], name: str) -> dict[str, pa.Array]:
+    return {
+        f"{name}_{place}": pa.array(ck.array(column.taking(rows).values, column.type))
+        for place, column in enumerate(case.columns)
+    }
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_native_plans_give_what_python_gives(
+    spark: SparkSession, natives: dict[str, Any], ansi: str
+) -> None:
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        differences = [
+            text
+            for start in range(0, len(natives), 10)
+            for text in _differences(spark, dict(list(natives.items())[start : start + 10]))
+        ]
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+    assert len(natives) > 75
+    assert not differences, "\n" + "\n".join(differences)
+
+
+def _differences(spark: SparkSession, functions: dict[str, Any]) -> Iterator[str]:
+    """The cases that differ from Python, computed side by side; shorter ones are filled up."""
+    columns: dict[str, pa.Array] = {}
+    asked: list[Column] = []
+    wanted: dict[str, tuple[list[int], list[Any]]] = {}
+    for number, (name, function) in enumerate(functions.items()):
+        want = expected(CASES[name])
+        good = [
+            row for row, value in enumerate(want) if not isinstance(value, Raised) and storable(value)
+        ]
+        rows = (good * 200)[:200]
+        columns |= _frame(spark, CASES[name], rows, f"c{number}")
+        own = [f.col(f"c{number}_{place}") for place in range(len(CASES[name].columns))]
+        asked.append(function(*own).alias(name.replace(".", "_")))
+        wanted[name] = rows, want
+    results = spark.createDataFrame(pa.table(columns)).select(*asked).collect()
+    for place, (name, (rows, want)) in enumerate(wanted.items()):
+        for row, result in zip(rows, results, strict=True):
+            got = _plain(result[place])
+            hint = CASES[name].function.__annotations__.get("return")
+            if not same(want[row], got, eval(hint) if isinstance(hint, str) and hint == "float" else hint):
+                given = [column.values[row] for column in CASES[name].columns]
+                yield f"{name}{tuple(given)} gives {got!r}, in Python {want[row]!r}"
+                break
+
+
+def test_native_plans_raise_where_python_raises(
+    spark: SparkSession, natives: dict[str, Any]
+) -> None:
+    wrong = []
+    for name, function in natives.items():
+        case = CASES[name]
+        raising = [row for row, value in enumerate(expected(case)) if isinstance(value, Raised)]
+        if raising:
+            table = pa.table(_frame(spark, case, raising[:1], "c"))
+            frame = spark.createDataFrame(table)
+            try:
+                frame.select(function(*frame.columns)).collect()
+            except PySparkException:
+                continue
+            wrong.append(name)
+    assert not wrong
+
+
+@udf
+def checked(amount: float, count: int) -> float:
+    if count < 0:
+        raise ValueError("negative")
+    return amount / count
+
+
+@udf(plan="arrow")
+def worker(amount: float) -> float:
+    return amount + 1.0
+
+
+def shouted(text: str) -> str:
+    return text.upper()
+
+
+ONE = "SELECT 3.0D AS amount, 2 AS count, 'x' AS text"
+
+
+def test_errors_say_the_line_that_raises(spark: SparkSession) -> None:
+    one = spark.sql(ONE)
+    with pytest.raises(PySparkException, match=r"checked: .*: raise ValueError\(\"negative\"\)"):
+        one.select(checked("amount", -f.col("count"))).collect()
+    with pytest.raises(PySparkException, match="checked: .*: return amount / count"):
+        one.select(checked("amount", f.lit(0))).collect()
+    with pytest.raises(PySparkException, match="amount: expected a floating-point type, got string"):
+        one.select(checked("text", "count")).collect()
+
+
+def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
+    frame = spark.sql(ONE).select(checked("amount", count="count"), worker("amount"))
+    assert frame.collect() == [Row(1.5, 4.0)]
+    assert frame.columns == ["checked(amount, count)", "worker(amount)"]
+    assert explain(frame) == (
+        "checked: native: Spark computes it, without a Python worker\n"
+        "worker: arrow, in a Python worker: plan='arrow'"
+    )
+    assert "Python" not in _plan(spark.sql(ONE).select(checked("amount", "count")))
+    assert "Python" in _plan(spark.sql(ONE).select(worker("amount")))
+
+
+def _plan(frame: DataFrame) -> str:
+    return frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+
+
+def test_native_says_what_has_no_expression() -> None:
+    with pytest.raises(CompileError, match=r"shouted has no native plan: str.upper\(str\)") as caught:
+        udf(shouted, plan="native")
+    assert f"line {shouted.__code__.co_firstlineno + 1}" in str(caught.value)
+    assert "str.upper(str) has no native form" in explain(udf(shouted))
+    with pytest.raises(ValueError, match="plan: expected 'auto', 'native' or 'arrow', got 'fast'"):
+        udf(shouted, plan="fast")  # type: ignore[arg-type]
+
+
+def test_functions_with_native_plans_are_registered_for_sql(spark: SparkSession) -> None:
+    spark.udf.register("checked", checked)
+    assert spark.sql(f"SELECT checked(amount, count) FROM ({ONE})").first() == Row(1.5)

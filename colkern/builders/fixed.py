@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -298,6 +299,9 @@ def _text(value: object) -> bytes:
 
 def _encode(type_: s.DataType, values: Values) -> list[bytes]:
     if isinstance(type_, s.Utf8 | s.LargeUtf8 | s.Utf8View):
+        if set(map(type, values)) <= {str, type(None)}:
+            with suppress(UnicodeEncodeError):
+                return [b"" if value is None else value.encode() for value in values]
         return each(values, _text, b"")
     return each(values, _bytes, b"", bytes)
 

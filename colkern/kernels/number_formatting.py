@@ -15,12 +15,14 @@ from colkern.kernels.primitives import (
     bits_of_float,
     get_byte,
     set_byte,
+    set_unaligned,
     set_word,
     shifted_right,
     trailing_zeros,
     wrapped,
 )
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate, copy
+from colkern.kernels.text_building import allocate_text
 
 NO_TEXT = Text(int64(0), int64(0), True)
 
@@ -80,6 +82,18 @@ def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`str(value)`."""
     if value == _LEAST:
         return NO_TEXT, LEFT
+    if abs(value) < _EIGHT:
+        # One word, written where the text of a row may begin: it is not copied then.
+        word = eight_digits(abs(value))
+        zeros = min(int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3, int64(7))
+        sign = int64(value < 0)
+        size = 8 - zeros + sign
+        place = allocate_text(arena, size)
+        if place == 0:
+            return NO_TEXT, NO_ROOM
+        set_byte(place, int64(_MINUS))
+        set_unaligned(place + sign, shifted_right(word, zeros * int64(8)))
+        return Text(place, size, True), DONE
     place = allocate(arena, int64(32))
     if place == 0:
         return NO_TEXT, NO_ROOM

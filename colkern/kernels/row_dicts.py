@@ -41,7 +41,7 @@ MASK = 40
 CHANGES = 48
 HEADER = 56
 
-FEWEST = 4
+FEWEST = 8
 """The entries that an empty dictionary has room for: a power of two."""
 
 

@@ -38,6 +38,7 @@ from colkern.kernels.text_words import (
     first_hit,
     hits_at,
     near_word,
+    places_of,
     write_loosely,
     write_part,
 )
@@ -311,6 +312,11 @@ def expandtabs(arena: Arena, text: Text, tabsize: int64) -> tuple[Text, Code]:
     """`text.expandtabs(tabsize)`."""
     if abs(tabsize >> 20) > 1:
         return text, LEFT
+    tabs = int64(0)
+    for k in range(int64(0), text.size, int64(SPILL)):
+        tabs |= places_of(int64(9), text.address + k, text.size - k)
+    if tabs == 0:
+        return text, DONE
     target = free_place(arena)
     room = get_word(arena + 8)
     column = int64(0)

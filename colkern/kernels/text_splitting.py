@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word, set_word
+from colkern.kernels.primitives import get_byte, get_word, range_places, set_word
 from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_characters import code_at, next_position, position_before
@@ -28,6 +28,8 @@ from colkern.kernels.text_words import (
     find_part,
     first_hit,
     hits_at,
+    low_places,
+    readable,
 )
 
 
@@ -132,6 +134,41 @@ def rsplit_by(
 
 
 @helper
+def ascii_pieces(
+    arena: Arena, place: int64, text: Text, most: int64, spaces: int64, form: int64
+) -> int64:
+    """The items of `split_by_space` of ASCII, written at a place. The place behind; 0 without room."""
+    before = int64(1)
+    first = int64(-1)
+    k = int64(0)
+    while k < text.size:
+        piece = readable(text.address + k, text.size - k, int64(SPILL))
+        # Tab to carriage return; the separators, where they are spaces, and the space.
+        separators = int64(4) * (spaces >> 28 & 1)
+        found = range_places(piece, int64(9), int64(5))
+        found |= range_places(piece, 32 - separators, 1 + separators)
+        found >>= text.address + k - piece
+        edges = (found ^ (found << 1 | before)) & low_places(text.size - k)
+        before = found >> (SPILL - 1) & 1
+        while edges != 0:
+            edge = k + first_hit(edges)
+            edges &= edges - 1
+            if first < 0:
+                first = edge
+                if most == 0:
+                    edges = int64(0)
+                    k = text.size
+            else:
+                place = write_piece(arena, place, text.address + first, edge - first, form)
+                first = int64(-1)
+                most -= int64(most > 0)
+        k += SPILL
+    if first >= 0:
+        place = write_piece(arena, place, text.address + first, text.size - first, form)
+    return place
+
+
+@helper
 def split_by_space(
     arena: Arena, text: Text, most: int64, spaces: int64, form: int64
 ) -> tuple[int64, Code]:
@@ -140,6 +177,8 @@ def split_by_space(
     if header == 0:
         return header, NO_ROOM
     place = get_word(arena)
+    if text.ascii:
+        return closed(arena, header, ascii_pieces(arena, place, text, most, spaces, form))
     first = first_not_space(text, int64(0), spaces)
     while first < text.size:
         end = text.size
@@ -229,15 +268,28 @@ def splitlines(arena: Arena, text: Text, keepends: bool) -> tuple[int64, Code]:
         return header, NO_ROOM
     place = get_word(arena)
     first = int64(0)
-    position = int64(0)
-    while position < text.size:
-        size = line_end_at(text, position)
-        after = position + size if size > 0 else next_position(text, position)
-        if size > 0 or after == text.size:
-            end = after if size == 0 or keepends else position
-            place = write_piece(arena, place, text.address + first, end - first, form_of(text))
-            first = after
-        position = after
+    k = int64(0)
+    while k < text.size:
+        count = text.size - k
+        piece = readable(text.address + k, count, int64(SPILL))
+        hits = range_places(piece, int64(10), int64(4)) | range_places(piece, int64(28), int64(3))
+        if not text.ascii:
+            # The leads of U+0085, U+2028 and U+2029, and of others.
+            hits |= range_places(piece, int64(0xC2), int64(1))
+            hits |= range_places(piece, int64(0xE2), int64(1))
+        hits = (hits >> (text.address + k - piece)) & low_places(count)
+        while hits != 0:
+            found = k + first_hit(hits)
+            hits &= hits - 1
+            # A line feed may belong to the carriage return before.
+            size = line_end_at(text, found) if found >= first else int64(0)
+            if size > 0:
+                end = found + size if keepends else found
+                place = write_piece(arena, place, text.address + first, end - first, form_of(text))
+                first = found + size
+        k += SPILL
+    if first < text.size:
+        place = write_piece(arena, place, text.address + first, text.size - first, form_of(text))
     return closed(arena, header, place)
 
 

@@ -11,6 +11,7 @@ import ast
 import datetime
 import decimal
 import linecache
+import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -124,6 +125,10 @@ class Program:
         count: How many were begun to be written.
         recurs: Whether one calls itself.
         gaps: Why statements without a compiled form leave the row.
+        definitions: Those of users' functions that are called: each has one syntax tree.
+        settled: The kinds that turned out too narrow in functions that were written, as `functions` has
+            them: a function that is written again, as it is with its caller, begins with these.
+        stored: Constants that were laid out, by what they are and how.
         written: The functions of `sources` as they were written, for those who translate them.
     """
 
@@ -140,6 +145,9 @@ class Program:
     count: int = 0
     recurs: bool = False
     gaps: set[str] = field(default_factory=set)
+    definitions: dict[types.FunctionType, Definition] = field(default_factory=dict)
+    settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
+    stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)
 
     def state(self) -> tuple[Any, ...]:
@@ -851,8 +859,12 @@ def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any],
         value: The constant.
         kind_of_value: The kind that it is laid out as.
     """
-    kind = _known_kind(emitter, value, kind_of_value)
-    place = emitter.program.block(constant_block(value, kind))
+    stored, key = emitter.program.stored, (id(value), kind_of_value)
+    if key not in stored:
+        kind = _known_kind(emitter, value, kind_of_value)
+        stored[key] = value, kind, constant_block(value, kind)
+    _, kind, block = stored[key]
+    place = emitter.program.block(block)
     parts = loaded(kind, f"pool + {place}")
     return replace(emitter.bind_value(kind, parts), constant=value)
 

@@ -41,6 +41,7 @@ class Definition:
         return any(map(_yields, self.body))
 
 
+@lru_cache(maxsize=1 << 10)
 def _yields(node: ast.AST) -> bool:
     """Whether a part of a function yields, other than in functions of its own."""
     if isinstance(node, ast.FunctionDef | ast.Lambda):

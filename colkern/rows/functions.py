@@ -47,6 +47,7 @@ def write_function(
     arguments: dict[str, Value],
     returns: Kind | None = None,
     recursion: Recursion | None = None,
+    widened: dict[Any, Kind] | None = None,
 ) -> tuple[str, Kind, list[str]]:
     """Write a function: its name in the generated source, the kind of its result, its parameters.
 
@@ -56,6 +57,7 @@ def write_function(
         arguments: Its arguments: the kind of each, and its value if that is a constant.
         returns: The kind of its result at least; None for that of the values that it returns.
         recursion: For calls of it that it has in itself.
+        widened: The kinds that are known to be too narrow, to which others are added.
 
     Raises:
         CompileError: If it has no compiled form; names the line.
@@ -66,11 +68,13 @@ def write_function(
     program.count += 1
     recursion = recursion or Recursion()
     recursion.name = name
-    widened: dict[Any, Kind] = {} if returns is None else {RETURN: returns}
+    widened = {} if widened is None else widened
+    if returns is not None:
+        widened[RETURN] = returns
     before = program.state()
+    stored = stored_names(definition.body)
     for _ in range(MOST_ATTEMPTS):
         program.restore(before)
-        stored = stored_names(definition.body)
         emitter = Emitter(program, definition, widened, stored)
         names: list[str] = []
         for argument, value in arguments.items():
@@ -139,8 +143,11 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a plain function of the user's."""
+    definitions = emitter.program.definitions
     try:
-        definition = definition_of(function)
+        if function not in definitions:
+            definitions[function] = definition_of(function)
+        definition = definitions[function]
     except CompileError as error:
         emitter.refuse(str(error))
     try:
@@ -309,10 +316,13 @@ def _written(
     """A function's name, the kind of its result, and whether it calls itself."""
     before = program.state()
     recursion = program.stack[variant] = Recursion()
+    widened = program.settled.setdefault(variant, {})
     try:
         for _ in range(MOST_ATTEMPTS):
             program.restore(before)
-            name, kind, _ = write_function(program, definition, values, recursion=recursion)
+            name, kind, _ = write_function(
+                program, definition, values, recursion=recursion, widened=widened
+            )
             if not recursion.is_used or kind == recursion.kind:
                 return name, kind, recursion.is_used
             recursion.kind = k.joined(recursion.kind or k.NEVER, kind)

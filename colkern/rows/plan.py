@@ -309,7 +309,8 @@ class Plan(Replanned):
         Raises:
             OverflowError, TypeError, ValueError: For one that is no value of the type; names its row.
         """
-        results = [_as_column_value(result) for result in results]
+        if self.returns.storage.fields:
+            results = [_as_column_value(result) for result in results]
         try:
             return build_array(results, type=self.returns)
         except (OverflowError, TypeError, ValueError) as error:

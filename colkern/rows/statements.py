@@ -7,7 +7,7 @@ import builtins
 import importlib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from colkern.errors import CompileError
@@ -89,8 +89,13 @@ def _attempted(emitter: Emitter, node: ast.stmt) -> None:
 
 def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
     """The variables that statements assign to, those of comprehensions apart."""
+    return set().union(*map(_stored_names, nodes))
+
+
+@lru_cache(maxsize=1 << 10)
+def _stored_names(outer: ast.AST) -> set[str]:
     found: set[str] = set()
-    waiting = list(nodes)
+    waiting = [outer]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):

@@ -67,6 +67,27 @@ def startup(result: dict[str, Any]) -> Rows:
     ]
 
 
+def row_compiling(result: dict[str, Any]) -> Rows:
+    """Definitions of row functions."""
+    first, second = result["cold"], result["second process"]
+    rows = [["what", "fresh cache", "second process"]]
+    rows.append(["functions compiled", f"{first['compiled']:,}", f"{second['compiled']:,}"])
+    for name, key in (("median", "median_ms"), ("slowest", "most_ms")):
+        rows.append([f"a function, {name}", f"{first[key]:,.0f} ms", f"{second[key]:,.1f} ms"])
+    rows.append(["all of them", f"{first['total_s']:.0f} s", f"{second['total_s']:.0f} s"])
+    return rows
+
+
+def row_speeds(result: dict[str, Any]) -> Rows:
+    """Row functions beside CPython."""
+    rows = [["values", "functions", "median", "slowest"]]
+    for values in ("all values", "ordinary values"):
+        found = result[values]
+        slowest = ", ".join(f"{name} {ratio:.2f}×" for name, ratio in found["slowest"].items())
+        rows.append([values, f"{found['functions']:,}", f"{found['median']:.1f}×", slowest])
+    return rows
+
+
 def demo(result: dict[str, Any]) -> Rows:
     """The Spark job."""
     rows = [["function", "kind", "computed by", "seconds", "rows/s", "colkern is"]]
@@ -210,6 +231,9 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare": compare,
     "compare-large": compare,
     "compare-two-threads": compare,
+    "compare-rows": compare,
+    "row_compiling": row_compiling,
+    "row_speeds": row_speeds,
     "scaling": scaling,
     "threads": threads,
     "startup": startup,

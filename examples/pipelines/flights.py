@@ -157,9 +157,11 @@ DELAYS = ("dep_delay", "arr_delay", "air_time", "distance")
 def write(folder: Path, rows: int) -> None:
     """Write the first rows of the year, or the year several times, as a Parquet file."""
     options = pa.csv.ConvertOptions(column_types=dict.fromkeys(DELAYS, pa.float64()))
-    with ZipFile(package_file("flights.csv.zip")) as archive:
-        with archive.open(archive.namelist()[0]) as file:
-            year = pa.csv.read_csv(file, convert_options=options)
+    with (
+        ZipFile(package_file("flights.csv.zip")) as archive,
+        archive.open("flights.csv") as file,
+    ):
+        year = pa.csv.read_csv(file, convert_options=options)
     times = -(-rows // len(year))
     flights = pa.concat_tables([year] * times).slice(0, rows)
     # Of one row group, Spark makes one task.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,7 @@ def aggregate(
         inputs += columns
     if parts:
         states = States(list(parts.values()), len(keys))
-        made = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
+        made: Any = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
         # Its results depend on how rows are cut into batches: Spark must neither call it twice for a row,
         # nor filter the rows before.
         rows = rows.select("*", made.asNondeterministic()(*inputs).alias(_STATES))
@@ -106,9 +107,12 @@ def aggregate(
     for name in aggregates:
         result = f.col(f"`{name}`")
         if name in parts:
-            call = _Results(parts[name], begin)
+            part = parts[name]
+            call = _Results(part, begin)
             begin += parts[name].reduction.words
-            result = spark_function(call, spark_type(call.returns), ArrowUDFType.SCALAR)(_STATES)
+            result = spark_function(
+                call, spark_type(result_type(part.function, part.types)), ArrowUDFType.SCALAR
+            )(_STATES)
         results.append(result.alias(name))
     names = zip(keys, key_schema.names, strict=True)
     return grouped.select(*[f.col(place).alias(name) for place, name in names], *results)

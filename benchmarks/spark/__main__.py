@@ -3,7 +3,8 @@
 Functions over rows of the shapes that Spark's asv suite has, and over groups, in one session: the rows lie
 in Spark's cache, the results go to its `noop` sink. Each way to compute the same runs once, which is
 reported by itself, and then all take turns; figures are medians of seconds. Then the data source beside
-Parquet, the pipelines of the examples, and at last the first batch in fresh Python processes, on an executor of its own.
+Parquet, the pipelines of the examples, and at last the first batch in fresh Python processes, on an
+executor of its own.
 """
 
 from __future__ import annotations

@@ -3,8 +3,13 @@
 Functions over rows of the shapes that Spark's asv suite has, and over groups, in one session: the rows lie
 in Spark's cache, the results go to its `noop` sink. Each way to compute the same runs once, which is
 reported by itself, and then all take turns; figures are medians of seconds. Then the data source beside
+<<<<<<< HEAD
 Parquet, lines of text that are computed where they are read, and at last the first batch in fresh Python
 processes, on an executor of its own.
+=======
+Parquet, the pipelines of the examples, and at last the first batch in fresh Python processes, on an
+executor of its own.
+>>>>>>> h-pipes
 """
 
 from __future__ import annotations
@@ -22,11 +27,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.spark import CASES, cold, lines, source, turns
+from benchmarks.spark import CASES, cold, lines, pipelines, source, turns
 from colkern.spark import start_session
 
 ROWS = 10_000_000
-SOURCE, LINES, COLD = "source", "lines", "cold"
+SOURCE, LINES, PIPELINES, COLD = "source", "lines", "pipelines", "cold"
 SETTINGS = {"spark.driver.memory": "6g", "spark.sql.execution.arrow.maxRecordsPerBatch": "10000"}
 
 
@@ -60,7 +65,7 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    names = [*CASES, SOURCE, LINES, COLD]
+    names = [*CASES, SOURCE, LINES, PIPELINES, COLD]
     parser.add_argument("--case", nargs="+", choices=names, default=names, help="which (all)")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"of the light cases ({ROWS:,})")
     parser.add_argument("--rounds", type=int, default=5)
@@ -104,6 +109,8 @@ def measured(
         yield from source.measured(session, folder, options.rows, options.rounds)
     if LINES in options.case:
         yield from lines.measured(session, folder, options.rows, options.rounds)
+    if PIPELINES in options.case:
+        yield from pipelines.measured(session, folder, options.rows, options.rounds)
 
 
 def table(case: dict[str, Any]) -> Table:

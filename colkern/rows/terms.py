@@ -1,7 +1,7 @@
 """A row function as one expression, for engines whose expressions have no loops and no memory.
 
-The generated functions of a program are read line by line: each variable stands for a term of the arguments,
-branches become choices, and the calls of the table's methods keep their names. What only loops, memory or
+The generated functions of a program are read line by line. Each variable stands for a term of arguments,
+branches become choices, and calls of the table's methods keep their names. What only loops, memory or
 Python can do has no term.
 """
 
@@ -198,7 +198,9 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
             variables[parts[0]] = IsNone(k.BOOL, argument)
     tree = _Reader(program, (name,), {}).function(name, variables)
     kind = program.written[name].kind
-    return mapped(tree, lambda end: _composed(kind, end.parts) if isinstance(end, _Returned) else end)
+    return mapped(
+        tree, lambda end: _composed(kind, end.parts) if isinstance(end, _Returned) else end
+    )
 
 
 def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
@@ -530,7 +532,11 @@ class _Reader:
             wanted = {"float": k.FLOAT, "bool": k.BOOL}.get(name, k.INT)
             if term.kind.name == wanted.name:
                 return term
-            if (term.kind.name, wanted.name) in (("int", "float"), ("bool", "int"), ("bool", "float")):
+            if (term.kind.name, wanted.name) in (
+                ("int", "float"),
+                ("bool", "int"),
+                ("bool", "float"),
+            ):
                 return Converted(wanted, term)
         return self._refuse("a value in memory")
 
@@ -564,7 +570,9 @@ def _joined(tree: Term) -> Variables:
         terms = [variables[name] for variables in through]
         if all(term is terms[0] for term in terms):
             joined[name] = terms[0]
-        elif missing := next((term for term in terms if isinstance(term, _Missing | _Status)), None):
+        elif missing := next(
+            (term for term in terms if isinstance(term, _Missing | _Status)), None
+        ):
             joined[name] = missing
         else:
             joined[name] = mapped(

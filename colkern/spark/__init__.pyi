@@ -10,6 +10,7 @@ from colkern.spark.devices import (
     task_device as task_device,
 )
 from colkern.spark.functions import (
+    aggregate as aggregate,
     apply_in_groups as apply_in_groups,
     cogroup_apply as cogroup_apply,
     iterator_udf as iterator_udf,

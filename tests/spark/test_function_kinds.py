@@ -360,6 +360,82 @@ class Rows:
         return left + right
 
 
+@ck.reducer
+class Ends:
+    def init():
+        return 1e300, -1e300
+
+    def update(state, low: float, high: int):
+        return min(state[0], low), max(state[1], high)
+
+    def merge(left, right):
+        return min(left[0], right[0]), max(left[1], right[1])
+
+    def finish(state) -> tuple[float, float]:
+        return state
+
+
+def test_reducers_beside_each_other_and_beside_aggregates_of_spark(rows: DataFrame) -> None:
+    both = {"count": (Rows, "n"), "ends": (Ends, "price", f.col("n") + 1)}
+    own = {"rows": f.count("*"), "shops": f.count_distinct("n")}
+    mixed = colkern.spark.aggregate(
+        rows.repartition(5), "shop", rows=own["rows"], **both, shops=own["shops"]
+    )
+    assert mixed.columns == ["shop", "rows", "count", "ends", "shops"]
+    expected = {}
+    for shop, group in by_shop().items():
+        priced = [row for row in group if row["price"] is not None]
+        ends = min(row["price"] for row in priced), max(row["n"] + 1.0 for row in priced)
+        expected[shop] = len(group), ends
+    found = mixed.collect()
+    assert {row.shop: (row["count"], tuple(row.ends)) for row in found} == expected
+    assert all(row["rows"] == row["count"] == row.shops for row in found)
+    alone = colkern.spark.aggregate(rows, [f.col("shop")], **both).collect()
+    assert {row.shop: (row["count"], tuple(row.ends)) for row in alone} == expected
+
+
+def test_keys_of_aggregates_are_those_of_group_by(rows: DataFrame) -> None:
+    # Equal without being the same: zeros, NaNs, cases. A column of the keys' is named as a result is.
+    for key in ("if(n % 2 = 0, 0.0D, -0.0D)", "if(n % 2 = 0, 'a', 'A') COLLATE UTF8_LCASE"):
+        frame = rows.withColumn("count", f.expr(key))
+        ((_, count),) = colkern.spark.aggregate(
+            frame, f.col("count").alias("k"), count=(Rows, "n")
+        ).collect()
+        assert count == ROWS
+
+
+def test_wrong_aggregates_are_named(rows: DataFrame) -> None:
+    def doubled(n: int) -> int:
+        return n * 2
+
+    class Last:
+        def init():
+            return 0
+
+        def update(state, n: int):
+            return n
+
+    wrong = (
+        (TypeError, "n", "x: expected an aggregate of Spark, or a tuple .* got str"),
+        (TypeError, (doubled, "n"), "x: doubled is a udf; only reducers aggregate"),
+        (ValueError, (Last, "n"), "x: Last has no merge.*map_groups"),
+        (ValueError, (Ends, "price"), r"x: 1 columns for Ends\(low, high\)"),
+    )
+    for kind, given, message in wrong:
+        with pytest.raises(kind, match=message):
+            colkern.spark.aggregate(rows, "shop", x=given)
+    with pytest.raises(ValueError, match="one key and one aggregate"):
+        colkern.spark.aggregate(rows, [], x=(Rows, "n"))
+
+
+def test_parameters_that_no_column_is_named_as_are_named(rows: DataFrame) -> None:
+    message = r"Ends: no column for its parameters low, high; the frame has n, shop, price, text\."
+    with pytest.raises(ValueError, match=message):
+        colkern.spark.map_groups(rows, "shop", Ends)
+    with pytest.raises(ValueError, match=r"columns: 1 for Ends\(low, high\)"):
+        colkern.spark.map_groups(rows, "shop", Ends, columns=["n"])
+
+
 def test_results_that_are_named_as_a_key_is_are_refused(rows: DataFrame) -> None:
     def both(n: list[int]) -> tuple[int, int]:
         return len(n), n[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from corpus.cases import CASES, Case
+from corpus.runner import Raised, expected, same, storable
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
@@ -14,8 +16,6 @@ from pyspark.sql import functions as f
 import colkern as ck
 from colkern.errors import CompileError, UnsupportedError
 from colkern.spark import explain, udf
-from tests.corpus.cases import CASES, Case
-from tests.corpus.runner import Raised, expected, same, storable
 
 
 def _native(case: Case) -> Any:
@@ -70,7 +70,9 @@ def _differences(spark: SparkSession, functions: dict[str, Any]) -> Iterator[str
     for number, (name, function) in enumerate(functions.items()):
         want = expected(CASES[name])
         good = [
-            row for row, value in enumerate(want) if not isinstance(value, Raised) and storable(value)
+            row
+            for row, value in enumerate(want)
+            if not isinstance(value, Raised) and storable(value)
         ]
         rows = (good * 200)[:200]
         columns |= _frame(spark, CASES[name], rows, f"c{number}")
@@ -82,7 +84,9 @@ def _differences(spark: SparkSession, functions: dict[str, Any]) -> Iterator[str
         for row, result in zip(rows, results, strict=True):
             got = _plain(result[place])
             hint = CASES[name].function.__annotations__.get("return")
-            if not same(want[row], got, eval(hint) if isinstance(hint, str) and hint == "float" else hint):
+            if not same(
+                want[row], got, eval(hint) if isinstance(hint, str) and hint == "float" else hint
+            ):
                 given = [column.values[row] for column in CASES[name].columns]
                 yield f"{name}{tuple(given)} gives {got!r}, in Python {want[row]!r}"
                 break
@@ -129,9 +133,11 @@ def test_errors_say_the_line_that_raises(spark: SparkSession) -> None:
     one = spark.sql(ONE)
     with pytest.raises(PySparkException, match=r"checked: .*: raise ValueError\(\"negative\"\)"):
         one.select(checked("amount", -f.col("count"))).collect()
-    with pytest.raises(PySparkException, match="checked: .*: return amount / count"):
+    with pytest.raises(PySparkException, match=r"checked: .*: return amount / count"):
         one.select(checked("amount", f.lit(0))).collect()
-    with pytest.raises(PySparkException, match="amount: expected a floating-point type, got string"):
+    with pytest.raises(
+        PySparkException, match=r"amount: expected a floating-point type, got string"
+    ):
         one.select(checked("text", "count")).collect()
 
 
@@ -152,7 +158,9 @@ def _plan(frame: DataFrame) -> str:
 
 
 def test_native_says_what_has_no_expression() -> None:
-    with pytest.raises(CompileError, match=r"shouted has no native plan: str.upper\(str\)") as caught:
+    with pytest.raises(
+        CompileError, match=r"shouted has no native plan: str.upper\(str\)"
+    ) as caught:
         udf(shouted, plan="native")
     assert f"line {shouted.__code__.co_firstlineno + 1}" in str(caught.value)
     assert "str.upper(str) has no native form" in explain(udf(shouted))

@@ -3,6 +3,7 @@
 Each kind has a module: a function for the driver, and a class whose instances the workers call.
 """
 
+from colkern.spark.functions.aggregates import aggregate
 from colkern.spark.functions.batches import map_batches
 from colkern.spark.functions.column_functions import udf
 from colkern.spark.functions.compiled_groups import map_groups
@@ -14,6 +15,7 @@ from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 __all__ = [
     "ArrowAggregate",
     "ArrowFunction",
+    "aggregate",
     "apply_in_groups",
     "cogroup_apply",
     "iterator_udf",

@@ -82,7 +82,8 @@ def map_groups(
 
     Raises:
         TypeError: If a column is not of its parameter's type.
-        ValueError: If a result has the name of a key.
+        ValueError: If the frame has no column of a parameter's name, there are not as many `columns` as
+            parameters, or a result has the name of a key.
         UnsupportedError: If keys are of a type whose values are equal without being the same (text
             with a collation, floats within structs or arrays), or if Spark has no type for results.
         CompileError: If the function does not compile.
@@ -93,10 +94,14 @@ def map_groups(
     keys = [by] if isinstance(by, str | Column) else list(by)
     if not keys:
         raise ValueError("by: expected one key at least")
+    if columns is None:
+        _require_columns(compiled.name, names, frame.columns)
     chosen = frame.select(*keys, *(names if columns is None else columns))
     fields = chosen.schema.fields
     if len(fields) != len(keys) + len(names):
-        raise ValueError(f"columns: {len(fields) - len(keys)} for {len(names)} parameters")
+        raise ValueError(
+            f"columns: {len(fields) - len(keys)} for {compiled.name}({', '.join(names)})"
+        )
     key_schema = spark.StructType(fields[: len(keys)])
     keys_in_arrow = arrow_schema(key_schema)
     values = arrow_schema(spark.StructType(fields[len(keys) :]))
@@ -112,6 +117,18 @@ def map_groups(
     places = rows.columns[: len(keys)]
     together = rows.repartition(*places).sortWithinPartitions(*places)
     return together.mapInArrow(call, spark_schema(call.schema))
+
+
+def _require_columns(function: str, parameters: list[str], columns: list[str]) -> None:
+    """Refuse parameters that no column is named as; Spark's message would not name the function."""
+    known = {name.lower() for name in columns}
+    missing = [name for name in parameters if name.lower() not in known]
+    if missing:
+        raise ValueError(
+            f"{function}: no column for its parameters {', '.join(missing)}; the frame has "
+            f"{', '.join(columns)}. Name the parameters as columns are, or give columns=[…], a column "
+            f"for each of ({', '.join(parameters)})"
+        )
 
 
 def _require_different_names(function: str, schema: s.Schema) -> None:

@@ -1,4 +1,4 @@
-"""`explain`: the plan of each function of colkern's in a column or frame, and why it is none of Spark's own."""
+"""`explain`: the plan of each row function in a column or frame, and why it is not native."""
 
 from __future__ import annotations
 

@@ -168,9 +168,7 @@ class PlannedFunction:
         shown = ", ".join(map(_shown, given.values()))
         return result.alias(f"{self._name}({shown})")
 
-    def _checked(
-        self, name: str, column: Column, kind: Kind, result: Column, type_: str
-    ) -> Column:
+    def _checked(self, name: str, column: Column, kind: Kind, result: Column, type_: str) -> Column:
         """The result, if a column is of its parameter's type; Spark knows that when it plans."""
         words, taken = _TAKEN[kind]
         message = f.lit(f"{self._name}: {name}: expected {words}, got ")

@@ -89,7 +89,9 @@ _BOUNDS = {
 
 
 def _beyond(what: str, type_: str) -> Column:
-    return f.raise_error(f.lit(f"{what} has more digits than a native plan computes with")).cast(type_)
+    return f.raise_error(f.lit(f"{what} has more digits than a native plan computes with")).cast(
+        type_
+    )
 
 
 def whole(value: Integer, what: str) -> Column:

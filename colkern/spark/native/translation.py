@@ -346,7 +346,7 @@ class _Writer:
                 return integers.as_float(value, self._name)
             if not value.is_narrow:
                 raise NoTermError(
-                    f"an integer that may leave 64 bits, for what is not + - * or a comparison",
+                    "an integer that may leave 64 bits, for what is not + - * or a comparison",
                     self._line,
                 )
             return value.column

@@ -1,0 +1,230 @@
+"""`aggregate`: several reducers, and Spark's own aggregates beside them, in one pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.functions import ArrowUDFType
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.interchange import import_array
+from colkern.jit import Reducer
+from colkern.operations.grouping import Groups, group_rows
+from colkern.rows.reductions import Reduction
+from colkern.rows.states import Words
+from colkern.spark.functions import compiling
+from colkern.spark.functions.batches import require_frame
+from colkern.spark.functions.column_functions import column_function_of, spark_function
+from colkern.spark.functions.declarations import result_type
+from colkern.spark.functions.worker_calls import ArrowFunction, Columns
+from colkern.spark.types import arrow_schema, spark_type
+from colkern.spark.worker_errors import told_plainly
+
+_STATES = "__colkern_states"
+_WORDS = s.list_(s.int64())
+
+
+def aggregate(
+    frame: DataFrame,
+    by: str | Column | Sequence[str | Column],
+    /,
+    **aggregates: Column | tuple[object, ...],
+) -> DataFrame:
+    """A DataFrame of aggregates of each group of rows: reducers, and Spark's own::
+
+        colkern.spark.aggregate(
+            orders,
+            "shop",
+            orders=f.count("*"),
+            mean=(weighted_mean, "price", "quantity"),
+            deepest=(drawdown, "price"),
+        )
+
+    Spark refuses its own aggregates beside those of Python in one `agg`, and shuffles and sorts all rows
+    for the latter. Here the reducers run where the rows are, all of them in one pass over each batch, and
+    Spark shuffles a state for each group of a batch. Its own aggregates get the rows without Python.
+
+    Args:
+        frame: The rows.
+        by: The keys: names of columns, or columns. Groups are those of `groupBy`.
+        **aggregates: By the names of their columns, Spark's own aggregates, or tuples: a class or
+            `ck.reducer` with a `merge`, and the columns of its parameters.
+
+    Returns:
+        The keys, and a column for each aggregate in the order given.
+
+    Raises:
+        TypeError: If an aggregate is neither, or a column is not of its parameter's type.
+        ValueError: If there is no key or no aggregate, a reducer has no `merge`, or another number of
+            parameters.
+        UnsupportedError: If Spark does not pass a column to Python, or has no type for results.
+        CompileError: If a reducer does not compile.
+
+    The states of a group are merged in any order. One that does not fit its kind any more, such as an
+    integer of more than 64 bits, is an OverflowError.
+    """
+    require_frame(frame)
+    given = [by] if isinstance(by, str | Column) else list(by)
+    if not given or not aggregates:
+        raise ValueError("by, aggregates: expected one key and one aggregate at least")
+    key_schema = frame.select(*given).schema
+    arrow_schema(key_schema)
+    # Expressions of keys are computed once, for Spark and for the reducers.
+    keys = [f"__colkern_key{k}" for k in range(len(given))]
+    pairs = zip(given, keys, strict=True)
+    rows = frame.select("*", *[_column(key).alias(place) for key, place in pairs])
+    native, parts, inputs = {}, {}, list(map(f.col, keys))
+    for name, each in aggregates.items():
+        if isinstance(each, Column):
+            native[name] = each
+            continue
+        function, columns = _reducer(name, each)
+        types = [field.type for field in arrow_schema(frame.select(*columns).schema).fields]
+        parts[name] = _Part(function, types, len(inputs))
+        inputs += columns
+    if parts:
+        states = States(list(parts.values()), len(keys))
+        made: Any = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
+        # Its results depend on how rows are cut into batches: Spark must neither call it twice for a row,
+        # nor filter the rows before.
+        rows = rows.select("*", made.asNondeterministic()(*inputs).alias(_STATES))
+        if not native:
+            rows = rows.where(f.col(_STATES).isNotNull())
+        native[_STATES] = f.collect_list(_STATES)
+    grouped = rows.groupBy(*keys).agg(*[each.alias(name) for name, each in native.items()])
+    results = []
+    begin = 0
+    for name in aggregates:
+        result = f.col(f"`{name}`")
+        if name in parts:
+            part = parts[name]
+            call = _Results(part, begin)
+            begin += parts[name].reduction.words
+            result = spark_function(
+                call, spark_type(result_type(part.function, part.types)), ArrowUDFType.SCALAR
+            )(_STATES)
+        results.append(result.alias(name))
+    names = zip(keys, key_schema.names, strict=True)
+    return grouped.select(*[f.col(place).alias(name) for place, name in names], *results)
+
+
+def _column(column: str | Column) -> Column:
+    return f.col(column) if isinstance(column, str) else column
+
+
+def _reducer(name: str, given: object) -> tuple[Reducer, list[Column]]:
+    """A reducer and the columns of its parameters, as the user gave them."""
+    if not isinstance(given, tuple) or not given:
+        raise TypeError(
+            f"{name}: expected an aggregate of Spark, or a tuple of a reducer and columns, got "
+            f"{type(given).__name__}"
+        )
+    function = column_function_of(given[0])
+    if not isinstance(function, Reducer):
+        raise TypeError(f"{name}: {function.name} is a {function.KIND}; only reducers aggregate")
+    if function.functions.merge is None:
+        raise ValueError(
+            f"{name}: {function.name} has no merge, so it needs whole groups; see map_groups"
+        )
+    parameters = [parameter.name for parameter in function.signature.parameters]
+    if len(given) - 1 != len(parameters):
+        raise ValueError(
+            f"{name}: {len(given) - 1} columns for {function.name}({', '.join(parameters)})"
+        )
+    return function, list(map(_column, given[1:]))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A reducer, the types of its columns, and the place of the first of them."""
+
+    function: Reducer
+    types: list[s.DataType]
+    first: int
+
+    @property
+    def reduction(self) -> Reduction:
+        """Its plan for these types."""
+        reduction = self.function.reduction(*self.types)
+        if not isinstance(reduction, Reduction):
+            raise UnsupportedError(
+                f"{self.function.name} runs in Python, where states do not travel"
+            )
+        return reduction
+
+    def states(self, columns: Sequence[Array], groups: Groups) -> Words:
+        """The states of the groups of a batch."""
+        mine = columns[self.first : self.first + len(self.types)]
+        return self.reduction.group_states(mine, columns[0].length, groups)
+
+
+class States:
+    """Called by Spark's workers for a batch: states in the first row of each group, null in the others.
+
+    Args:
+        parts: The reducers, whose states lie one after the other.
+        keys: How many of the first columns are keys.
+    """
+
+    def __init__(self, parts: Sequence[_Part], keys: int) -> None:
+        self._parts = parts
+        self._keys = keys
+        self._compiled = False
+
+    @told_plainly()
+    def __call__(self, *columns: pa.Array) -> pa.Array:
+        """The states of the groups of a batch, as lists of words."""
+        ours = list(map(import_array, columns))
+        if not self._compiled:
+            with compiling.one_process_compiles():
+                self._states([column[: compiling.FEW] for column in ours])
+            self._compiled = True
+        words, firsts = self._states(ours)
+        others = np.ones(len(columns[0]), np.bool_)
+        others[firsts] = False
+        offsets = np.zeros(len(others) + 1, np.int32)
+        np.cumsum(~others * words.shape[1], out=offsets[1:])
+        return pa.ListArray.from_arrays(offsets, words.ravel(), mask=pa.array(others))
+
+    def _states(self, columns: Sequence[Array]) -> tuple[Words, NDArray[np.int64]]:
+        groups = group_rows(columns[: self._keys])
+        return np.hstack([part.states(columns, groups) for part in self._parts]), groups.firsts
+
+
+class _Results(ArrowFunction):
+    """Called by Spark's workers with the states of each group, in lists.
+
+    Args:
+        part: The reducer.
+        begin: Where its words begin in each state.
+    """
+
+    function: Reducer
+
+    def __init__(self, part: _Part, begin: int) -> None:
+        super().__init__(part.function, result_type(part.function, part.types))
+        self._part = part
+        self._begin = begin
+
+    def _called(self, columns: Columns) -> Array:
+        collected: pa.ListArray = columns[0]
+        reduction = self._part.reduction
+        states = collected.flatten()
+        words = states.flatten().to_numpy().reshape(len(states), -1)
+        mine = words[:, self._begin : self._begin + reduction.words]
+        offsets = np.zeros(len(collected) + 1, np.int64)
+        np.cumsum(pc.list_value_length(collected), out=offsets[1:])
+        return reduction.results_of_states(np.ascontiguousarray(mine), offsets)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self._part, self._begin)

@@ -1,0 +1,26 @@
+"""`examples/pipelines`, over few rows: the three ways to make their functions give the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from benchmarks.spark import pipelines
+
+pytestmark = pytest.mark.spark
+
+ROWS = 600
+
+
+@pytest.mark.parametrize("name", pipelines.NAMES)
+def test_all_ways_give_the_same_rows(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    pipeline = pipelines.pipeline(spark, name)
+    pipeline.write(tmp_path, ROWS)
+    frame = pipeline.read(spark, tmp_path)
+    found = {way: job(frame).collect() for way, job in pipeline.ways().items()}
+    expected = sorted(map(repr, found.pop("colkern")))
+    assert len(expected) > ROWS / 40
+    for way, rows in found.items():
+        assert sorted(map(repr, rows)) == expected, way

@@ -12,6 +12,7 @@ import datetime
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NoReturn
 
 from colkern.kernels import row_values
@@ -414,9 +415,7 @@ class _Reader:
             raised = mapped(tree, lambda end: end if isinstance(end, Raise) else None)
             variables[status] = _Status(k.BOOL, fails, raised)
         for place, part in enumerate(parts):
-            variables[part] = mapped(
-                tree, lambda end, n=place: end.parts[n] if isinstance(end, _Returned) else None
-            )
+            variables[part] = mapped(tree, partial(_returned, place))
 
     def _raised(self, line: str, variables: Variables) -> Term:
         status = variables.get(line)
@@ -575,10 +574,18 @@ def _joined(tree: Term) -> Variables:
         ):
             joined[name] = missing
         else:
-            joined[name] = mapped(
-                tree, lambda end, n=name: end.variables[n] if isinstance(end, _Through) else None
-            )
+            joined[name] = mapped(tree, partial(_variable, name))
     return joined
+
+
+def _variable(name: str, end: Term) -> Term | None:
+    """A variable at the end of a way that goes on."""
+    return end.variables[name] if isinstance(end, _Through) else None
+
+
+def _returned(place: int, end: Term) -> Term | None:
+    """A part of what is returned at an end."""
+    return end.parts[place] if isinstance(end, _Returned) else None
 
 
 def _identity(term: Term) -> object:

@@ -143,7 +143,7 @@ class PlannedFunction:
             # Here and now, so that no worker compiles it.
             self._row_function.compile(*self._columns)
         if self._must:
-            code = self._row_function.function.__code__  # type: ignore[attr-defined]
+            code = self._row_function.function.__code__
             raise CompileError(
                 f"{self._name} has no native plan: {error.reason}\n"
                 f'  File "{code.co_filename}", line {error.line or code.co_firstlineno}'
@@ -211,12 +211,15 @@ def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
     if spark_type_of(plan.kind) != _plain_name(spark_type(plan.returns).simpleString()):
         raise NoTermError(f"its results are {plan.returns}", 0)
     names = [parameter.name for parameter in function.signature.parameters]
-    kinds = dict(zip(names, (argument.reader.kind for argument in plan.arguments), strict=True))
+    given = dict(zip(names, (argument.kind for argument in plan.arguments), strict=True))
+    kinds = {
+        name: kind.of if isinstance(kind, k.Optional) else kind for name, kind in given.items()
+    }
     for name, kind in kinds.items():
         if plain_kind(kind) not in _TAKEN:
             raise NoTermError(f"{name} is of the kind {kind}", 0)
-    pairs = zip(names, plan.inputs.nullable, strict=True)
-    return Typed(term, plan.kind, kinds, frozenset(name for name, may in pairs if may))
+    may_be_none = (name for name, kind in given.items() if isinstance(kind, k.Optional))
+    return Typed(term, plan.kind, kinds, frozenset(may_be_none))
 
 
 def _plain_name(type_: str) -> str:

@@ -296,7 +296,8 @@ class _Writer:
         if _is_exact(term):
             numbers = [self._integer(argument) for argument in term.arguments]
             if term.name in _ORDER:
-                return integers.compared(term.name, *numbers, what=self._name)
+                left, right = numbers
+                return integers.compared(term.name, left, right, what=self._name)
             return integers.computed(term.name, *numbers, what=self._name)
         rule = _rule(term)
         value: Any = rule.value(*self._operands(term))

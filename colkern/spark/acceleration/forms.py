@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
+from colkern.forks import cached_property
 from colkern.spark.acceleration.nodes import OTHER, TEXT, DType, Form, dtype_of, is_float
 
 AnyArray: TypeAlias = npt.NDArray[Any]

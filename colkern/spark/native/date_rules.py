@@ -127,7 +127,13 @@ def _is_day(year: Column, month: Column, day: Column) -> Column:
 
 
 def _new_day(year: Column, month: Column, day: Column) -> Column:
-    return f.make_date(*(part.try_cast("int") for part in (year, month, day)))
+    first = f.make_date(_within(year, 1, 9999), _within(month, 1, 12), f.lit(1))
+    return f.date_add(first, _within(day, 0, 40) - 1)
+
+
+def _within(part: Column, low: int, high: int) -> Column:
+    """A number as an int; of one that is out of bounds, the nearest that is not."""
+    return f.least(f.greatest(part, f.lit(low)), f.lit(high)).cast("int")
 
 
 _MOST = {"hour": 23, "minute": 59, "second": 59, "microsecond": 999_999}
@@ -161,6 +167,7 @@ def _replacing(
     return Rule(
         lambda owner, *given: make(*parts(owner, given)),
         lambda owner, *given: ~is_there(*parts(owner, given)),
+        is_total=False,
     )
 
 
@@ -261,22 +268,28 @@ _DURATIONS: Rules = {
     ): where_null(_duration),
     **{key: where_null(of_columns(make)) for key, make in _SUMS.items()},
     ("//", "(timedelta, int) -> timedelta"): Rule(
-        _as_integers(floor_quotient), _as_integers(no_quotient)
+        _as_integers(floor_quotient), _as_integers(no_quotient), is_total=False
     ),
     ("//", "(timedelta, timedelta) -> int"): Rule(
-        _as_integers(floor_quotient), _as_integers(no_quotient)
+        _as_integers(floor_quotient), _as_integers(no_quotient), is_total=False
     ),
     ("%", "(timedelta, timedelta) -> timedelta"): Rule(_as_integers(modulo), _as_integers(is_zero)),
     ("divmod", "(timedelta, timedelta) -> tuple[int, timedelta]"): Rule(
-        _as_integers(lambda x, y: (floor_quotient(x, y), modulo(x, y))), _as_integers(no_quotient)
+        _as_integers(lambda x, y: (floor_quotient(x, y), modulo(x, y))),
+        _as_integers(no_quotient),
+        is_total=False,
     ),
     ("/", "(timedelta, timedelta) -> float"): Rule(
         _as_integers(true_quotient), _as_integers(is_zero)
     ),
     ("/", "(timedelta, int) -> timedelta"): Rule(_as_integers(_nearest_quotient)),
-    ("neg", "(timedelta) -> timedelta"): Rule(of_columns(lambda x: -x), of_columns(_is_shortest)),
+    ("neg", "(timedelta) -> timedelta"): Rule(
+        of_columns(lambda x: -x), of_columns(_is_shortest), is_total=False
+    ),
     ("pos", "(timedelta) -> timedelta"): Rule(lambda x: x.column),
-    ("abs", "(timedelta) -> timedelta"): Rule(of_columns(f.abs), of_columns(_is_shortest)),
+    ("abs", "(timedelta) -> timedelta"): Rule(
+        of_columns(f.abs), of_columns(_is_shortest), is_total=False
+    ),
     ("bool", "(timedelta) -> bool"): Rule(of_columns(lambda x: x != 0)),
 }
 
@@ -310,7 +323,7 @@ def _sum(move: Callable[..., tuple[Column, Column]], sign: int = 1, swapped: boo
     def part(number: int) -> Callable[[Operand, Operand], Column]:
         return lambda x, y: move(y, x, sign)[number] if swapped else move(x, y, sign)[number]
 
-    return Rule(part(0), part(1))
+    return Rule(part(0), part(1), is_total=move is _moved_day)
 
 
 _SUMS_OF_KINDS: Rules = {
@@ -514,7 +527,11 @@ RULES: Rules = {
     (
         "datetime.datetime",
         f"(year: int, month: int, day: int, {_NEW_CLOCK}) -> datetime",
-    ): Rule(of_columns(_new_instant), of_columns(lambda *parts: ~_is_instant(*parts))),
+    ): Rule(
+        of_columns(_new_instant),
+        of_columns(lambda *parts: ~_is_instant(*parts)),
+        is_total=False,
+    ),
     ("date.replace", f"(date, {_DATE_FORM}) -> date"): _replacing(_DAY_FIELDS, _new_day, _is_day),
     ("datetime.replace", f"(datetime, {_DATE_FORM}, {_CLOCK_FORM}) -> datetime"): _replacing(
         _INSTANT_FIELDS, _new_instant, _is_instant
@@ -528,6 +545,7 @@ RULES: Rules = {
     ("datetime.datetime.utcfromtimestamp", "(int) -> datetime"): Rule(
         of_columns(lambda n: f.timestamp_add("SECOND", n, _known(_UNIX).column)),
         of_columns(lambda n: ~n.between(FIRST_DAY * 86400, (LAST_DAY + 1) * 86400 - 1)),
+        is_total=False,
     ),
     ("-", "(date, date) -> timedelta"): Rule(
         of_columns(lambda x, y: _long(f.datediff(x, y)) * _known(DAY).column)

@@ -23,12 +23,14 @@ class Integer:
         low: It is at least so large.
         high: It is at most so large.
         wide: Its decimal of 38 digits, if it may leave 64 bits; null where it has more digits.
+        rounded: The double that it was rounded from, itself an integer; it may have any size.
     """
 
     column: Column
     low: int = LEAST
     high: int = MOST
     wide: Column | None = None
+    rounded: Column | None = None
 
     @property
     def decimal(self) -> Column:
@@ -108,10 +110,32 @@ def whole(value: Integer, what: str) -> Column:
 
 def as_float(value: Integer, what: str) -> Column:
     """The integer as a double, rounded to the nearest."""
+    if value.rounded is not None:
+        return value.rounded
     if value.is_narrow:
         return value.column.cast("double")
     wide = value.decimal.cast("double")
     return f.coalesce(value.column.cast("double"), wide, _beyond(what, "double"))
+
+
+def of_double(number: Column, rounded: Column) -> Integer:
+    """The integer that a finite double is rounded to.
+
+    Args:
+        number: The double.
+        rounded: The bigint, for doubles that have one.
+    """
+    is_bigint = f.abs(number) < float(1 << 63)
+    # From here on, doubles have no places behind the point.
+    is_small = f.abs(number) < float(1 << 52)
+    column = f.when(is_bigint, rounded)
+    double = f.when(is_small, column.cast("double")).otherwise(number)
+    return Integer(column, wide=f.lit(None).cast(DECIMAL), rounded=double)
+
+
+def has_double(value: Integer) -> bool:
+    """Whether an integer is a constant that doubles have."""
+    return value.low == value.high and abs(value.low) <= 1 << 53
 
 
 def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
@@ -128,6 +152,10 @@ def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
 def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
     """Whether a comparison holds."""
     compare = _COMPARED[sign]
+    if left.rounded is not None and has_double(right):
+        return compare(left.rounded, f.lit(float(right.low)))
+    if right.rounded is not None and has_double(left):
+        return compare(f.lit(float(left.low)), right.rounded)
     narrow = compare(left.column, right.column)
     if left.is_narrow and right.is_narrow:
         return narrow

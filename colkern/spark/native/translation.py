@@ -108,6 +108,11 @@ def _is_exact(term: t.Applied) -> bool:
     return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)
 
 
+def _rounds(term: t.Applied) -> bool:
+    """Whether a method gives the integer of a float, which has more than 64 bits for large ones."""
+    return plain_kind(term.kind) == k.INT and term.takes == ("float",)
+
+
 def _rule(term: t.Applied) -> Rule:
     rule = RULES.get((term.name, term.signature))
     if rule is None:
@@ -299,24 +304,40 @@ class _Writer:
                 left, right = numbers
                 return integers.compared(term.name, left, right, what=self._name)
             return integers.computed(term.name, *numbers, what=self._name)
+        if term.name == "/" and (quotient := self._quotient(term)) is not None:
+            return quotient
         rule = _rule(term)
         value: Any = rule.value(*self._operands(term))
         if value is None:
             raise NoTermError(f"{term.name} has no native form for these arguments", term.line)
         if plain_kind(term.kind) != k.INT:
             return value
+        if _rounds(term):
+            return integers.of_double(self._plain(term.arguments[0]), value)
         divided = term.arguments if term.name in ("//", "%") else ()
         return integers.of_method(term.name, value, [self._integer(each) for each in divided])
 
     def _fails(self, term: t.Applied) -> Column | bool:
         self._line = term.line
-        if _is_exact(term):
+        if _is_exact(term) or (term.name == "/" and self._quotient(term) is not None):
             return False
+        if _rounds(term):
+            number = self._plain(term.arguments[0])
+            return f.isnan(number) | (f.abs(number) == math.inf)
         rule = _rule(term)
         if rule.fails is None:
             return False
         fails = rule.fails(*self._operands(term))
         return False if fails is None else fails
+
+    def _quotient(self, term: t.Applied) -> Column | None:
+        """The quotient of a rounded double and a constant; None for other quotients."""
+        left, right = map(self._column, term.arguments)
+        if not isinstance(left, Integer) or not isinstance(right, Integer):
+            return None
+        if left.rounded is None or right.low == 0 or not integers.has_double(right):
+            return None
+        return f.try_divide(left.rounded, f.lit(float(right.low)))
 
     def _operands(self, term: t.Applied) -> list[Operand | None]:
         operands: list[Operand | None] = []

@@ -157,6 +157,27 @@ def _plan(frame: DataFrame) -> str:
     return frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
 
 
+@udf
+def is_same(left: str, right: str) -> bool:
+    return left == right
+
+
+@udf
+def twice(x: float) -> float:
+    return x if x > 0.5 else x - x + 2.0
+
+
+def test_text_is_compared_as_in_python_whatever_its_collation(spark: SparkSession) -> None:
+    left, right = (f.collate(f.lit(text), "UTF8_LCASE") for text in ("A", "a"))
+    assert spark.range(1).select(left == right, is_same(left, right)).first() == Row(True, False)
+
+
+def test_columns_that_differ_each_time_are_computed_once(spark: SparkSession) -> None:
+    rows = spark.range(2000).select(twice(f.rand(1)).alias("x")).collect()
+    assert all(0.5 < row.x < 1 or row.x == 2 for row in rows)
+    assert "Python" not in _plan(spark.range(1).select(twice(f.abs(f.col("id")).cast("double"))))
+
+
 def test_native_says_what_has_no_expression() -> None:
     with pytest.raises(
         CompileError, match=r"shouted has no native plan: str.upper\(str\)"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
@@ -130,7 +131,8 @@ class PlannedFunction:
             names = list(self._typed.parameters)
             given = dict(zip(names, columns, strict=False)) | named
             # Of another number of columns, Spark's function says what is wrong.
-            if len(given) == len(columns) + len(named) and given.keys() == set(names):
+            is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
+            if is_complete and self._may_be_native(given.values()):
                 try:
                     return self._native(self._typed, {name: given[name] for name in names})
                 except NoTermError as error:
@@ -148,6 +150,27 @@ class PlannedFunction:
                 f"{self._name} has no native plan: {error.reason}\n"
                 f'  File "{code.co_filename}", line {error.line or code.co_firstlineno}'
             )
+
+    def _may_be_native(self, columns: Iterable[Column | str]) -> bool:
+        """Whether columns may stand in several places of an expression.
+
+        Raises:
+            CompileError: If not, and the plan is to be native.
+        """
+        for column in columns:
+            if not may_be_repeated(column):
+                if self._must:
+                    raise CompileError(
+                        f"{self._name} has no native plan for {_shown(column)}: it may have another "
+                        f"value each time it is computed"
+                    )
+                return False
+        return True
+
+    @property
+    def is_native(self) -> bool:
+        """Whether its plan is native."""
+        return self._typed is not None
 
     def explanation(self) -> str:
         """A line: the function's plan, and why it is not native."""
@@ -173,7 +196,32 @@ class PlannedFunction:
         words, taken = _TAKEN[kind]
         message = f.lit(f"{self._name}: {name}: expected {words}, got ")
         error = f.raise_error(f.concat(message, f.typeof(column))).cast(type_)
-        return f.when(f.typeof(column).isin(*taken, UNTYPED), result).otherwise(error)
+        is_taken = f.typeof(column).isin(*taken, UNTYPED)
+        if kind == k.TEXT:
+            # Without its collation, as Python compares texts.
+            is_taken = is_taken | f.typeof(column).startswith("string collate ")
+        return f.when(is_taken, result).otherwise(error)
+
+
+_OTHER_EACH_TIME = {
+    *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
+    *("monotonically_increasing_id", "java_method", "reflect"),
+    *("call_udf", "call_function", "udf", "expr"),
+}
+"""Functions of Spark's that may give another value each time they are computed."""
+
+
+def may_be_repeated(column: Column | str) -> bool:
+    """Whether an expression may have a column in several places: its value is the same in each.
+
+    Unknown for functions of users, SQL's among them: for those, no.
+    """
+    if isinstance(column, str):
+        return True
+    called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
+    native = {name for name, function in _KNOWN.items() if function.is_native}
+    names = (name for name in called if not name.isupper() and name not in native)
+    return all(hasattr(f, name) and name not in _OTHER_EACH_TIME for name in names)
 
 
 _KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()

@@ -109,6 +109,11 @@ IN_TURN = (
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
     "tests/spark/test_python_of_workers.py",
+    # A query or a compiled function for each of hundreds of cases.
+    "tests/spark/test_accelerate_corpus.py",
+    "tests/spark/test_native_plans.py::test_native_plans_give_what_python_gives",
+    "tests/spark/test_native_rules.py",
+    "tests/spark/test_pipelines.py",
     # What fails costs a worker process; the two settings differ in the driver alone.
     "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[None",
     "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[true",

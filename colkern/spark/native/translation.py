@@ -19,8 +19,12 @@ from colkern.spark.native import integers, sharing
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
-MOST_NODES = 4000
-"""The nodes of an expression at most: Spark looks at each of them when it plans a query."""
+MOST_NODES = 200
+"""The nodes of a term at most, counted in each place where they stand.
+
+Spark plans and compiles each place anew: seconds for a term of 350 nodes, which is more than the transport
+of millions of rows takes.
+"""
 
 TYPES = {
     k.INT: "bigint",

@@ -26,6 +26,7 @@ from colkern.spark.native.translation import (
     spark_type_of,
     translated,
 )
+from colkern.spark.session import use_this_python
 from colkern.spark.types import spark_type
 
 PlanName: TypeAlias = Literal["auto", "native", "arrow"]
@@ -184,6 +185,8 @@ class PlannedFunction:
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
         }
+        # For what else the session runs in workers, as a function over Arrow does.
+        use_this_python()
         type_ = spark_type_of(typed.kind)
         result = translated(typed.term, typed.kind, self._name, columns, typed.nullable)
         for name, kind in typed.parameters.items():

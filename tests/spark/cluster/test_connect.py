@@ -43,6 +43,11 @@ def test_functions_run_in_sql(found: Path) -> None:
     assert read(found / "rows")["in_sql"] == steps(27) == 111
 
 
+def test_native_plans_give_what_python_gives(found: Path) -> None:
+    expected = [n // 7 + 2**60 for n in range(100)]
+    assert read(found / "native") == expected
+
+
 def test_files_are_written_read_with_filters_and_grouped(found: Path) -> None:
     expected = [[d, max(steps(n) for n in range(d, 50, 10))] for d in range(10)]
     assert sorted(read(found / "rows")["rows"]) == expected

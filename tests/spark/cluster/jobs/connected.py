@@ -1,6 +1,7 @@
 """python connected.py ADDRESS FOLDER: colkern on a server of Spark Connect that does not know it.
 
-FOLDER/report: what `install` says; FOLDER/rows: what functions and the data source made.
+FOLDER/report: what `install` says; FOLDER/rows: what functions and the data source made; FOLDER/native: the
+results of a function with a native plan.
 """
 
 import json
@@ -28,6 +29,10 @@ def longest(taken: list[int]) -> int:
     return most
 
 
+def shifted(n: int) -> int:
+    return n // 7 + n * 2**60 - (n - 1) * 2**60
+
+
 def written(spark, steps, folder):
     """What comes back of rows that were written to files on the executors."""
     rows = spark.range(0, 100, numPartitions=2)
@@ -46,6 +51,8 @@ if __name__ == "__main__":
     (folder / "report").write_text(json.dumps({"works": report.works, "text": str(report)}))
     spark.udf.register("steps", steps)
     in_sql = spark.sql("SELECT steps(27) AS taken").collect()[0].taken
+    native = spark.range(100).select(udf(shifted, plan="native")("id").alias("shifted"))
+    (folder / "native").write_text(json.dumps([row.shifted for row in native.collect()]))
     rows = [list(row) for row in written(spark, steps, folder)]
     (folder / "rows").write_text(json.dumps({"in_sql": in_sql, "rows": rows}))
     spark.stop()

@@ -178,6 +178,21 @@ def test_columns_that_differ_each_time_are_computed_once(spark: SparkSession) ->
     assert "Python" not in _plan(spark.range(1).select(twice(f.abs(f.col("id")).cast("double"))))
 
 
+def averaged(x: int, y: int) -> tuple[int, int, int]:
+    return (x + y) // 2, (x * y) % 1000, (x * 7 - y) // 10 % 10 + (x - 1) // 3
+
+
+def test_quotients_of_integers_that_leave_64_bits_on_the_way(spark: SparkSession) -> None:
+    ends = [0, 1, -1, 7, -(2**63), 2**63 - 1, 3**37, -(3**38) // 2, 10**18]
+    pairs = [(x, y) for x in ends for y in ends]
+    frame = spark.createDataFrame(pairs, "x bigint, y bigint")
+    for ansi in ("true", "false"):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        results = frame.select(udf(averaged, plan="native")("x", "y").alias("of")).collect()
+        spark.conf.unset("spark.sql.ansi.enabled")
+        assert [tuple(row.of) for row in results] == [averaged(x, y) for x, y in pairs]
+
+
 def test_native_says_what_has_no_expression() -> None:
     with pytest.raises(
         CompileError, match=r"shouted has no native plan: str.upper\(str\)"

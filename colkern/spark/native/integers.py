@@ -210,6 +210,33 @@ def _exact(name: str, left: Integer, right: Integer) -> Integer:
     )
 
 
+def may_be_divided(left: Integer, right: Integer) -> bool:
+    """Whether `divided` takes a dividend that may leave 64 bits."""
+    return left.rounded is None and right.low == right.high > 0
+
+
+def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str) -> Integer:
+    """`left // right` or `left % right` of a dividend that may leave 64 bits, by a constant.
+
+    Args:
+        name: The operator.
+        narrow: The result where the dividend has 64 bits, null elsewhere.
+        left: The dividend.
+        right: The divisor, a constant above 0.
+        what: The function, for messages.
+    """
+    by = right.decimal
+    rest = f.try_mod(left.decimal, by)
+    wide = f.when((rest != 0) & ((rest < 0) != (by < 0)), rest + by).otherwise(rest)
+    if name == "//":
+        # Without a rest, the digits that Spark's quotient has behind the point are zeros.
+        wide = f.try_divide(f.try_subtract(left.decimal, wide), by)
+    result = replace(of_method(name, narrow, (left, right)), wide=wide.cast(DECIMAL))
+    if result.low < LEAST or result.high > MOST:
+        return result
+    return replace(result, column=whole(result, what), wide=None)
+
+
 _EXACT: dict[str, tuple[Callable[..., Column], Callable[..., Column]]] = {
     "+": (operator.add, f.try_add),
     "-": (operator.sub, f.try_subtract),

@@ -117,6 +117,11 @@ def _rounds(term: t.Applied) -> bool:
     return plain_kind(term.kind) == k.INT and term.takes == ("float",)
 
 
+def _divides(term: t.Applied) -> bool:
+    """Whether a method gives the quotient or the rest of two integers."""
+    return term.name in ("//", "%") and term.takes == ("int", "int")
+
+
 def _rule(term: t.Applied) -> Rule:
     rule = RULES.get((term.name, term.signature))
     if rule is None:
@@ -318,8 +323,11 @@ class _Writer:
             return value
         if _rounds(term):
             return integers.of_double(self._plain(term.arguments[0]), value)
-        divided = term.arguments if term.name in ("//", "%") else ()
-        return integers.of_method(term.name, value, [self._integer(each) for each in divided])
+        divided = [self._integer(each) for each in term.arguments] if _divides(term) else []
+        if all(each.is_narrow for each in divided):
+            return integers.of_method(term.name, value, divided)
+        left, right = divided
+        return integers.divided(term.name, value, left, right, self._name)
 
     def _fails(self, term: t.Applied) -> Column | bool:
         self._line = term.line
@@ -353,6 +361,9 @@ class _Writer:
                 if isinstance(value, int) and name in ("int", "float"):
                     value = int(value) if name == "int" else float(value)
                 operands.append(Operand(literal(value), value))
+            elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
+                # Null where a dividend leaves 64 bits: its decimal is divided beside it.
+                operands.append(Operand(self._integer(argument).column))
             else:
                 operands.append(Operand(self._as(name, argument)))
         return operands

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import sys
+import zoneinfo
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +12,7 @@ import pyarrow as pa
 import pytest
 from corpus.cases import CASES, Case
 from corpus.runner import Raised, expected, same, storable
+from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
@@ -19,13 +23,27 @@ from colkern.spark import explain, udf
 
 
 def _native(case: Case) -> Any:
-    """The case's function with a native plan; None if it has none."""
+    """The case's function with a native plan; None if it has none.
+
+    Those of datetimes without a zone have none: Spark's timestamps are in its zone.
+    """
+    if any(column.type == ck.timestamp("us") for column in case.columns):
+        return None
     try:
         function = udf(case.function, plan="native")
         function(*(f.lit(None) for _ in case.columns))
     except (CompileError, UnsupportedError, TypeError):
         return None
     return function
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value() -> Iterator[None]:
+    """Workers get this file's functions, not its imports."""
+    this = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(this)
+    yield
+    cloudpickle.unregister_pickle_by_value(this)
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +194,60 @@ def test_columns_that_differ_each_time_are_computed_once(spark: SparkSession) ->
     rows = spark.range(2000).select(twice(f.rand(1)).alias("x")).collect()
     assert all(0.5 < row.x < 1 or row.x == 2 for row in rows)
     assert "Python" not in _plan(spark.range(1).select(twice(f.abs(f.col("id")).cast("double"))))
+
+
+def hour_of(when: datetime.datetime) -> int:
+    return when.weekday() * 24 + when.hour
+
+
+def next_hour(when: datetime.datetime) -> datetime.datetime:
+    return when.replace(minute=0, second=0, microsecond=0) + datetime.timedelta(hours=1)
+
+
+def shown(when: datetime.datetime | None) -> str:
+    return when.isoformat() if when is not None else "never"
+
+
+def seconds_since(when: datetime.datetime, then: datetime.datetime) -> float:
+    return (when - then).total_seconds() if when > then else 0.0
+
+
+UNIX = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+MICROSECOND = datetime.timedelta(microseconds=1)
+MICROSECONDS = [0, -1, 1_541_293_200_000_000, 1_234_567_890_123_456, -62_135_596_800_000_000]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/Sao_Paulo"])
+def test_timestamps_are_datetimes_of_the_session_s_zone(spark: SparkSession, zone: str) -> None:
+    """Native in UTC alone; datetimes without a zone are theirs in each."""
+    rows = MICROSECONDS if zone == "UTC" else MICROSECONDS[:-1]
+    kept = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        frame = spark.createDataFrame([(n,) for n in rows], "n bigint")
+        when, then = f.timestamp_micros("n"), f.timestamp_micros(f.lit(MICROSECONDS[3]))
+        asked = frame.select(
+            udf(hour_of)(when),
+            f.unix_micros(udf(next_hour)(when)),
+            udf(shown)(when),
+            udf(seconds_since)(when, then),
+            udf(shown)(f.lit(None)),
+            udf(hour_of)(f.lit("2020-01-01 05:06:07").cast("timestamp_ntz")),
+        )
+        # The last of them has datetimes without a zone, whose hours are not those of a native plan.
+        assert "EvalPython" in _plan(asked)
+        assert ("EvalPython" in _plan(asked.drop(asked.columns[-1]))) == (zone != "UTC")
+        results = [tuple(row) for row in asked.collect()]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", kept or "UTC")
+    then_there = (UNIX + MICROSECONDS[3] * MICROSECOND).astimezone(zoneinfo.ZoneInfo(zone))
+    expected = []
+    for number in rows:
+        there = (UNIX + number * MICROSECOND).astimezone(zoneinfo.ZoneInfo(zone))
+        moved = (next_hour(there) - UNIX) // MICROSECOND
+        since = seconds_since(there, then_there)
+        expected.append((hour_of(there), moved, shown(there), since, "never", 2 * 24 + 5))
+    assert results == expected
 
 
 def averaged(x: int, y: int) -> tuple[int, int, int]:

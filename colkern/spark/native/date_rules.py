@@ -1,4 +1,4 @@
-"""Dates, datetimes without a zone, and durations, which are microseconds.
+"""Dates, datetimes without a zone or in UTC, and durations, which are microseconds.
 
 Spark's calendar is Python's, with years beyond 1 to 9999. Functions that take timestamps with a zone alone,
 such as `date_format`, look at the session's: they are not used.
@@ -106,6 +106,16 @@ def _microseconds(instant: Column) -> Column:
     seconds = _long(f.extract(f.lit("SECOND"), instant) * _SECOND)
     days = _long(f.unix_date(_day_of(instant)))
     return days * _known(DAY).column + minutes * (60 * _SECOND) + seconds
+
+
+def instant_of(moment: Column) -> Column:
+    """A timestamp as a datetime in UTC, whatever the session's time zone is."""
+    return f.timestamp_add("MICROSECOND", f.unix_micros(moment), _known(_UNIX).column)
+
+
+def moment_of(instant: Column) -> Column:
+    """A datetime in UTC as a timestamp."""
+    return f.timestamp_micros(_microseconds(instant))
 
 
 # New ones

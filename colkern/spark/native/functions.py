@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +22,9 @@ from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native.translation import (
-    plain_kind,
+    MOMENT,
     require_forms,
+    scalar_type,
     spark_type_of,
     translated,
 )
@@ -34,15 +36,10 @@ PlanName: TypeAlias = Literal["auto", "native", "arrow"]
 PLANS: tuple[PlanName, ...] = ("auto", "native", "arrow")
 
 _TAKEN = {
-    k.INT: ("an integer type", ("tinyint", "smallint", "int", "bigint")),
-    k.FLOAT: ("a floating-point type", ("float", "double")),
-    k.BOOL: ("boolean", ("boolean",)),
-    k.TEXT: ("string", ("string",)),
-    k.BYTES: ("binary", ("binary",)),
-    k.DATE: ("date", ("date",)),
-    k.DATETIME: ("timestamp_ntz", ("timestamp_ntz",)),
+    "bigint": ("an integer type", ("tinyint", "smallint", "int", "bigint")),
+    "double": ("a floating-point type", ("float", "double")),
 }
-"""What a parameter of a kind takes, in words and by the names of Spark's types."""
+"""What a parameter of a type takes beside that type, in words and by the names of Spark's types."""
 
 UNTYPED = "void"
 """The type of `NULL`."""
@@ -189,22 +186,45 @@ class PlannedFunction:
         use_this_python()
         type_ = spark_type_of(typed.kind)
         result = translated(typed.term, typed.kind, self._name, columns, typed.nullable)
+        moments = []
         for name, kind in typed.parameters.items():
-            result = self._checked(name, columns[name], plain_kind(kind), result, type_)
+            wanted = spark_type_of(kind)
+            if wanted == MOMENT:
+                moments.append(f.typeof(columns[name]).isin(MOMENT, UNTYPED))
+            else:
+                result = self._checked(name, columns[name], wanted, result, type_)
+        if moments:
+            # Spark knows its time zone and types when it plans, and then drops the other branch.
+            is_utc = functools.reduce(operator.and_, moments, f.current_timezone() == UTC)
+            result = f.when(is_utc, result).otherwise(self._elsewhere(columns, type_))
         shown = ", ".join(map(_shown, given.values()))
         return result.alias(f"{self._name}({shown})")
 
-    def _checked(self, name: str, column: Column, kind: Kind, result: Column, type_: str) -> Column:
+    def _checked(
+        self, name: str, column: Column, wanted: str, result: Column, type_: str
+    ) -> Column:
         """The result, if a column is of its parameter's type; Spark knows that when it plans."""
-        words, taken = _TAKEN[kind]
+        words, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
         message = f.lit(f"{self._name}: {name}: expected {words}, got ")
         error = f.raise_error(f.concat(message, f.typeof(column))).cast(type_)
         is_taken = f.typeof(column).isin(*taken, UNTYPED)
-        if kind == k.TEXT:
+        if wanted == "string":
             # Without its collation, as Python compares texts.
             is_taken = is_taken | f.typeof(column).startswith("string collate ")
         return f.when(is_taken, result).otherwise(error)
 
+    def _elsewhere(self, columns: Mapping[str, Column], type_: str) -> Column:
+        """The results for datetimes without a zone, or in another than UTC."""
+        if not self._must:
+            return self._arrow(*columns.values())
+        message = (
+            f"{self._name}: its native plan takes timestamps, in the session's time zone {UTC}"
+        )
+        return f.raise_error(f.lit(message)).cast(type_)
+
+
+UTC = "UTC"
+"""The session's time zone in which timestamps are datetimes in UTC."""
 
 _OTHER_EACH_TIME = {
     *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
@@ -267,7 +287,7 @@ def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
         name: kind.of if isinstance(kind, k.Optional) else kind for name, kind in given.items()
     }
     for name, kind in kinds.items():
-        if plain_kind(kind) not in _TAKEN:
+        if scalar_type(kind) is None:
             raise NoTermError(f"{name} is of the kind {kind}", 0)
     may_be_none = (name for name, kind in given.items() if isinstance(kind, k.Optional))
     return Typed(term, plan.kind, kinds, frozenset(may_be_none))

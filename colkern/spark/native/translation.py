@@ -16,6 +16,7 @@ from colkern.rows import terms as t
 from colkern.rows.kinds import Kind
 from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native import integers, sharing
+from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
@@ -39,6 +40,9 @@ TYPES = {
 
 _PLAIN = {k.LOOSE_INT: k.INT, k.LOOSE_FLOAT: k.FLOAT}
 
+MOMENT = "timestamp"
+"""Spark's type of datetimes in UTC. Expressions compute with their `timestamp_ntz`."""
+
 Columns: TypeAlias = "Column | Integer | tuple[Any, ...]"
 
 
@@ -47,21 +51,28 @@ def plain_kind(kind: Kind) -> Kind:
     return _PLAIN.get(kind, kind)
 
 
+def scalar_type(kind: Kind) -> str | None:
+    """Spark's type for the kind of a value without parts; None if native plans have none."""
+    if isinstance(kind, k.Aware):
+        return MOMENT if str(kind.zone) == "UTC" else None
+    return TYPES.get(plain_kind(kind))
+
+
 def spark_type_of(kind: Kind, line: int = 0) -> str:
     """Spark's type for a kind.
 
     Raises:
         NoTermError: If native plans have none.
     """
-    kind = plain_kind(kind)
     if isinstance(kind, k.Optional):
         return spark_type_of(kind.of, line)
     if isinstance(kind, k.Compound):
         fields = zip(field_names(kind), kind.items, strict=True)
         return f"struct<{','.join(f'{n}:{spark_type_of(of, line)}' for n, of in fields)}>"
-    if kind not in TYPES:
+    type_ = scalar_type(kind)
+    if type_ is None:
         raise NoTermError(f"{kind} has no form in a native plan", line)
-    return TYPES[kind]
+    return type_
 
 
 def field_names(kind: k.Compound) -> tuple[str, ...]:
@@ -169,7 +180,9 @@ class _Writer:
             assert isinstance(kind, k.Compound)
             parts = zip(field_names(kind), term.items, kind.items, strict=True)
             return f.struct(*(self._returned(item, of).alias(name) for name, item, of in parts))
-        return f.lit(None) if term.kind == k.NONE else self._plain(term)
+        if term.kind == k.NONE:
+            return f.lit(None)
+        return moment_of(self._plain(term)) if scalar_type(kind) == MOMENT else self._plain(term)
 
     def anchors(self, term: Term) -> list[Column]:
         """Tests that never hold, for Spark to compute once what stands in several places."""
@@ -250,7 +263,10 @@ class _Writer:
     def _write(self, term: Term) -> Columns:
         match term:
             case t.Argument(name=name):
-                column = self._arguments[name].cast(spark_type_of(term.kind))
+                type_ = spark_type_of(term.kind)
+                column = self._arguments[name].cast(type_)
+                if type_ == MOMENT:
+                    return instant_of(column)
                 return Integer(column) if plain_kind(term.kind) == k.INT else column
             case t.Constant(value=value):
                 return self._constant(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 import zoneinfo
 from collections.abc import Iterator
@@ -194,6 +195,31 @@ def test_columns_that_differ_each_time_are_computed_once(spark: SparkSession) ->
     rows = spark.range(2000).select(twice(f.rand(1)).alias("x")).collect()
     assert all(0.5 < row.x < 1 or row.x == 2 for row in rows)
     assert "Python" not in _plan(spark.range(1).select(twice(f.abs(f.col("id")).cast("double"))))
+
+
+def in_formats(x: float) -> tuple[str, str, str, str, str, str]:
+    return f"{x:.2f}", f"{x:+,.1f}", f"{x:012.3F}", f"{x:.1%}", f"{x:*^14.0f}", f"{x:f}"
+
+
+def test_formats_of_floats(spark: SparkSession) -> None:
+    ties = [n / 8 + part for n in range(-9, 9) for part in (0, 0.005, 1000.0, 2.0**46)]
+    large = [
+        2.0**52 + 0.5,
+        2.0**51 + 0.25,
+        9007199254740993.0,
+        9.2e16,
+        -(2.0**53),
+        123456789012.345,
+    ]
+    odd = [-0.0, -0.001, 0.9999999, 1e-320, 2.675, 1.005, math.nan, math.inf, -math.inf]
+    values = ties + large + odd
+    frame = spark.createDataFrame([(x,) for x in values], "x double").persist()
+    asked = udf(in_formats, plan="native")
+    assert [tuple(row[0]) for row in frame.select(asked("x")).collect()] == [
+        in_formats(x) for x in values
+    ]
+    with pytest.raises(PySparkException, match=r"floats of 2\*\*63 and more have no native form"):
+        spark.range(1).select(asked(f.lit(1e19))).collect()
 
 
 def hour_of(when: datetime.datetime) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colkern.spark.native import container_rules, date_rules, number_rules, text_rules
+from colkern.spark.native import container_rules, date_rules, format_rules, number_rules, text_rules
 from colkern.spark.native.rule import Operand, Rule, Rules, literal
 
 __all__ = ["RULES", "Operand", "Rule", "literal"]
@@ -12,5 +12,6 @@ RULES: Rules = {
     **text_rules.RULES,
     **date_rules.RULES,
     **container_rules.RULES,
+    **format_rules.RULES,
 }
 """The rules, by the name and the signature of their rows."""

@@ -96,9 +96,9 @@ class Fails(Term):
 
 @dataclass(frozen=True, eq=False)
 class IsNone(Term):
-    """Whether an argument is None."""
+    """Whether an argument is None, or the result of a method."""
 
-    of: Argument
+    of: Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -603,6 +603,8 @@ def _part(applied: Applied, place: int) -> Term:
     if isinstance(kind, k.Compound):
         kinds = [item for item in kind.items for _ in zeros(item)]
         return Part(kinds[place], applied, place)
+    if isinstance(kind, k.Optional):
+        return Part(kind.of, applied, place) if place else IsNone(k.BOOL, applied)
     return applied
 
 

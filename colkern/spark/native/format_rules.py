@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -64,7 +65,8 @@ def _of_integer(value: Operand, text: Operand) -> Column | None:
     form = _read(text.constant, "d", ">")
     if form is None or form.places is not None:
         return None
-    return _padded(_signed(value.column < 0, form), _digits(value.column, form), form)
+    digits = f.replace(value.column.cast("string"), f.lit("-"), f.lit(""))
+    return _padded(_signed(value.column < 0, form), _grouped(digits, form), form)
 
 
 def _of_float(value: Operand, text: Operand) -> Column | None:
@@ -75,18 +77,18 @@ def _of_float(value: Operand, text: Operand) -> Column | None:
     if places > MOST_PLACES:
         return None
     number = value.column * 100.0 if form.type == "%" else value.column
-    digits = _digits(f.call_function("div", *_divided(number, places)), form)
+    digits = f.call_function("div", *_divided(number, places)).cast("string")
+    digits = f.when(f.abs(number) < float(1 << 63), digits).otherwise(_large_digits(number))
+    digits = _grouped(f.replace(digits, f.lit("-"), f.lit("")), form)
     if places:
         rest = f.try_mod(*_divided(number, places)).cast("string")
-        rest = f.replace(rest, f.lit("-"), f.lit(""))
+        rest = f.coalesce(f.replace(rest, f.lit("-"), f.lit("")), f.lit("0"))
         digits = f.concat(digits, f.lit("."), f.lpad(rest, places, "0"))
     shown = str.upper if form.type == "F" else str.lower
-    message = f"floats of 2**63 and more have no native form for {text.constant!r}"
     body = (
         f.when(f.isnan(number), shown("nan"))
         .when(f.abs(number) == math.inf, shown("inf"))
-        .when(f.abs(number) < float(1 << 63), digits)
-        .otherwise(f.raise_error(f.lit(message)).cast("string"))
+        .otherwise(digits)
     )
     if form.type == "%":
         body = f.concat(body, f.lit("%"))
@@ -99,12 +101,53 @@ def _divided(number: Column, places: int) -> tuple[Column, Column]:
     return units(number, places), f.lit(10**places).cast("decimal(9,0)")
 
 
-def _digits(number: Column, form: _Specification) -> Column:
-    """The digits of an integer without its sign."""
+_BITS = 30
+_WORDS = 35
+"""So many times so many bits are those of the integer part of the largest float."""
+
+_LIMB, _DIGITS, _LIMBS = "decimal(38,0)", 27, 12
+"""A limb, times 2**30, is a decimal of Spark's; so many times so many digits are those of the largest."""
+
+
+def _large_digits(number: Column) -> Column:
+    """The digits of a float of any size that is an integer.
+
+    Its bits go one word after the other into a number of limbs, which is multiplied for each.
+    """
+    base = f.lit(Decimal(10**_DIGITS)).cast(_LIMB)
+
+    def next_word(state: Column, _: Column) -> Column:
+        word = f.floor(state["rest"])
+        rest = (state["rest"] - word) * float(1 << _BITS)
+
+        def next_limb(sum_: Column, limb: Column) -> Column:
+            value = (limb * f.lit(1 << _BITS) + sum_["carry"]).cast(_LIMB)
+            limbs = f.concat(sum_["limbs"], f.array((value % base).cast(_LIMB)))
+            carry = f.call_function("div", value, base).cast(_LIMB)
+            return f.struct(carry.alias("carry"), limbs.alias("limbs"))
+
+        none = f.array().cast(f"array<{_LIMB}>")
+        start = f.struct(word.cast(_LIMB).alias("carry"), none.alias("limbs"))
+        limbs = f.aggregate(state["limbs"], start, next_limb, lambda sum_: sum_["limbs"])
+        return f.struct(rest.alias("rest"), limbs.alias("limbs"))
+
+    first = f.abs(number) * 2.0 ** -(_BITS * (_WORDS - 1))
+    zeros = f.array_repeat(f.lit(0).cast(_LIMB), _LIMBS)
+    limbs = f.aggregate(
+        f.sequence(f.lit(1), f.lit(_WORDS)),
+        f.struct(first.alias("rest"), zeros.alias("limbs")),
+        next_word,
+        lambda state: f.reverse(state["limbs"]),
+    )
+    texts = f.transform(limbs, lambda limb: f.lpad(limb.cast("string"), _DIGITS, "0"))
+    return f.ltrim(f.array_join(texts, ""), f.lit("0"))
+
+
+def _grouped(digits: Column, form: _Specification) -> Column:
+    """Digits with a character between each three of them, if the specification has one."""
     if not form.group:
-        return f.replace(number.cast("string"), f.lit("-"), f.lit(""))
-    digits = f.replace(f.format_number(number, 0), f.lit("-"), f.lit(""))
-    return digits if form.group == "," else f.replace(digits, f.lit(","), f.lit(form.group))
+        return digits
+    return f.regexp_replace(digits, r"(?<=\d)(?=(\d{3})+$)", form.group)
 
 
 def _signed(is_negative: Column, form: _Specification) -> Column:
@@ -136,6 +179,6 @@ _BEFORE: dict[str, Callable[[Column], Column]] = {
 RULES: Rules = {
     ("format", "(str, const) -> str"): Rule(_of_text),
     ("format", "(int, const) -> str"): Rule(_of_integer),
-    ("format", "(float, const) -> str"): Rule(_of_float, is_total=False),
+    ("format", "(float, const) -> str"): Rule(_of_float),
 }
 """The rules of formats."""

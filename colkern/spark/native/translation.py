@@ -271,7 +271,8 @@ class _Writer:
             case t.Constant(value=value):
                 return self._constant(value)
             case t.IsNone(of=of):
-                return self._arguments[of.name].isNull()
+                given = self._arguments[of.name] if isinstance(of, t.Argument) else self._plain(of)
+                return given.isNull()
             case t.Logic() | t.Fails():
                 test = self._test(term)
                 return f.lit(test) if isinstance(test, bool) else test
@@ -280,9 +281,8 @@ class _Writer:
             case t.Choice():
                 return self._chosen(term)
             case t.Part(of=of, place=place):
-                parts = self._column(of)
-                assert isinstance(parts, tuple)
-                part = parts[place]
+                value = self._column(of)
+                part = value[place] if isinstance(value, tuple) else value
                 return Integer(part) if plain_kind(term.kind) == k.INT else part
             case t.Applied():
                 return self._applied(term)

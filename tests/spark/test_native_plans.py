@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import sys
 import zoneinfo
 from collections.abc import Iterator
@@ -207,39 +206,6 @@ def test_look_ups_that_may_be_none(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(code,) for code in codes], "code string")
     results = rows.select(udf(priced, plan="native")("code")).collect()
     assert [tuple(row[0]) for row in results] == [priced(code) for code in codes]
-
-
-def in_formats(x: float) -> tuple[str, str, str, str, str, str]:
-    return f"{x:.2f}", f"{x:+,.1f}", f"{x:012.3F}", f"{x:.1%}", f"{x:*^14.0f}", f"{x:f}"
-
-
-def test_formats_of_floats(spark: SparkSession) -> None:
-    ties = [n / 8 + part for n in range(-9, 9) for part in (0, 0.005, 1000.0, 2.0**46)]
-    large = [
-        2.0**52 + 0.5,
-        2.0**51 + 0.25,
-        9007199254740993.0,
-        9.2e16,
-        -(2.0**53),
-        123456789012.345,
-    ]
-    large += [
-        2.0**63,
-        -1e19,
-        1e22,
-        1.2345678901234567e20,
-        1e300,
-        -1.7976931348623157e308,
-        1e45,
-        9.3e16,
-    ]
-    odd = [-0.0, -0.001, 0.9999999, 1e-320, 2.675, 1.005, math.nan, math.inf, -math.inf]
-    values = ties + large + odd
-    frame = spark.createDataFrame([(x,) for x in values], "x double").persist()
-    asked = udf(in_formats, plan="native")
-    assert [tuple(row[0]) for row in frame.select(asked("x")).collect()] == [
-        in_formats(x) for x in values
-    ]
 
 
 def hour_of(when: datetime.datetime) -> int:

@@ -1,17 +1,17 @@
-"""`format` of numbers and text by a constant specification, as f-strings and `%` have it."""
+"""`format` of integers and text by a constant specification, as f-strings and `%` have it.
+
+Floats have no rules: their exact digits take Spark several times as long as a worker over Arrow.
+"""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from colkern.spark.native.number_rules import MOST_PLACES, units
 from colkern.spark.native.rule import Operand, Rule, Rules
 
 _SPECIFICATION = re.compile(
@@ -69,80 +69,6 @@ def _of_integer(value: Operand, text: Operand) -> Column | None:
     return _padded(_signed(value.column < 0, form), _grouped(digits, form), form)
 
 
-def _of_float(value: Operand, text: Operand) -> Column | None:
-    form = _read(text.constant, "fF%", ">")
-    if form is None or not form.type:
-        return None
-    places = 6 if form.places is None else form.places
-    if places > MOST_PLACES:
-        return None
-    number = value.column * 100.0 if form.type == "%" else value.column
-    digits = f.call_function("div", *_divided(number, places)).cast("string")
-    digits = f.when(f.abs(number) < float(1 << 63), digits).otherwise(_large_digits(number))
-    digits = _grouped(f.replace(digits, f.lit("-"), f.lit("")), form)
-    if places:
-        rest = f.try_mod(*_divided(number, places)).cast("string")
-        rest = f.coalesce(f.replace(rest, f.lit("-"), f.lit("")), f.lit("0"))
-        digits = f.concat(digits, f.lit("."), f.lpad(rest, places, "0"))
-    shown = str.upper if form.type == "F" else str.lower
-    body = (
-        f.when(f.isnan(number), shown("nan"))
-        .when(f.abs(number) == math.inf, shown("inf"))
-        .otherwise(digits)
-    )
-    if form.type == "%":
-        body = f.concat(body, f.lit("%"))
-    # Of numbers that are rounded to zero, and of -0.0, Python shows the sign.
-    is_negative = number.cast("string").startswith("-")
-    return _padded(_signed(is_negative, form), body, form)
-
-
-def _divided(number: Column, places: int) -> tuple[Column, Column]:
-    return units(number, places), f.lit(10**places).cast("decimal(9,0)")
-
-
-_BITS = 30
-_WORDS = 35
-"""So many times so many bits are those of the integer part of the largest float."""
-
-_LIMB, _DIGITS, _LIMBS = "decimal(38,0)", 27, 12
-"""A limb, times 2**30, is a decimal of Spark's; so many times so many digits are those of the largest."""
-
-
-def _large_digits(number: Column) -> Column:
-    """The digits of a float of any size that is an integer.
-
-    Its bits go one word after the other into a number of limbs, which is multiplied for each.
-    """
-    base = f.lit(Decimal(10**_DIGITS)).cast(_LIMB)
-
-    def next_word(state: Column, _: Column) -> Column:
-        word = f.floor(state["rest"])
-        rest = (state["rest"] - word) * float(1 << _BITS)
-
-        def next_limb(sum_: Column, limb: Column) -> Column:
-            value = (limb * f.lit(1 << _BITS) + sum_["carry"]).cast(_LIMB)
-            limbs = f.concat(sum_["limbs"], f.array((value % base).cast(_LIMB)))
-            carry = f.call_function("div", value, base).cast(_LIMB)
-            return f.struct(carry.alias("carry"), limbs.alias("limbs"))
-
-        none = f.array().cast(f"array<{_LIMB}>")
-        start = f.struct(word.cast(_LIMB).alias("carry"), none.alias("limbs"))
-        limbs = f.aggregate(state["limbs"], start, next_limb, lambda sum_: sum_["limbs"])
-        return f.struct(rest.alias("rest"), limbs.alias("limbs"))
-
-    first = f.abs(number) * 2.0 ** -(_BITS * (_WORDS - 1))
-    zeros = f.array_repeat(f.lit(0).cast(_LIMB), _LIMBS)
-    limbs = f.aggregate(
-        f.sequence(f.lit(1), f.lit(_WORDS)),
-        f.struct(first.alias("rest"), zeros.alias("limbs")),
-        next_word,
-        lambda state: f.reverse(state["limbs"]),
-    )
-    texts = f.transform(limbs, lambda limb: f.lpad(limb.cast("string"), _DIGITS, "0"))
-    return f.ltrim(f.array_join(texts, ""), f.lit("0"))
-
-
 def _grouped(digits: Column, form: _Specification) -> Column:
     """Digits with a character between each three of them, if the specification has one."""
     if not form.group:
@@ -179,6 +105,5 @@ _BEFORE: dict[str, Callable[[Column], Column]] = {
 RULES: Rules = {
     ("format", "(str, const) -> str"): Rule(_of_text),
     ("format", "(int, const) -> str"): Rule(_of_integer),
-    ("format", "(float, const) -> str"): Rule(_of_float),
 }
 """The rules of formats."""

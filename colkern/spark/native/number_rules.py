@@ -269,38 +269,15 @@ def _floor_quotient_of_floats(x: Operand, y: Operand) -> Column:
 
 
 def _rounded(x: Operand, digits: Operand) -> Column | None:
-    """`round(x, digits)`: the float nearest to the decimal nearest to `x`, of two the even one."""
-    if not isinstance(digits.constant, int) or not 1 <= digits.constant <= MOST_PLACES:
-        return f.rint(x.column) if digits.constant == 0 else None
-    number = x.column
-    power = f.lit(float(10**digits.constant))
-    small = _near_units(number, power) / power
-    large = _far_units(number, digits.constant).cast("string")
-    large = f.concat(large, f.lit(f"E-{digits.constant}")).try_cast("double")
-    return (
-        f.when((f.abs(number * power) < _HIDDEN) & ~f.isnan(number), small)
-        .when(f.abs(number) < _HIDDEN, large)
-        .otherwise(number)
-    )
+    """`round(x, digits)`: the float nearest to the decimal nearest to `x`, of two the even one.
 
-
-MOST_PLACES = 8
-"""The most places behind the point that floats are rounded to."""
-
-
-def units(number: Column, places: int) -> Column:
-    """A float of less than 2**63 in units of its last place, as a decimal: of two nearest the even one."""
-    power = f.lit(float(10**places))
-    near = _near_units(number, power).cast("decimal(30,0)")
-    return f.when(f.abs(number * power) < _HIDDEN, near).otherwise(_far_units(number, places))
-
-
-def _near_units(number: Column, power: Column) -> Column:
-    """The integer nearest to a product of less than 2**52, of two the even one.
-
-    It is the one nearest to the rounded product, but where that is between two integers: then the error of
-    the product decides, which is exact in halves of 26 bits.
+    The integer nearest to `x * 10**digits` is the one nearest to the rounded product, but where that is
+    between two integers: then the error of the product decides, which is exact in halves of 26 bits.
     """
+    if not isinstance(digits.constant, int) or not 1 <= digits.constant <= 8:
+        return f.rint(x.column) if digits.constant == 0 else None
+    power = f.lit(float(10**digits.constant))
+    number = x.column
     product = number * power
     nearest = f.rint(product)
     shifted = number * f.lit(134217729.0)
@@ -311,15 +288,18 @@ def _near_units(number: Column, power: Column) -> Column:
     is_other = (f.abs(product - nearest) == 0.5) & f.when(product < nearest, error < 0).otherwise(
         error > 0
     )
-    return f.when(is_other, away).otherwise(nearest)
-
-
-def _far_units(number: Column, places: int) -> Column:
-    """The same of a larger product: such a float has so few bits behind the point that it is exact."""
+    small = f.when(is_other, away).otherwise(nearest) / power
+    # A product of more bits: a double has so few behind the point that those times the power are exact.
     whole = number.try_cast("bigint")
-    rest = f.rint((number - whole.cast("double")) * f.lit(float(10**places))).try_cast("bigint")
-    large = whole.cast("decimal(19,0)") * f.lit(10**places).cast("decimal(9,0)")
-    return (large + rest.cast("decimal(19,0)")).cast("decimal(30,0)")
+    units = f.rint((number - whole.cast("double")) * power).try_cast("bigint")
+    large = whole.cast("decimal(19,0)") * f.lit(10**digits.constant).cast("decimal(9,0)")
+    large = (large + units.cast("decimal(19,0)")).cast("decimal(30,0)").cast("string")
+    large = f.concat(large, f.lit(f"E-{digits.constant}")).try_cast("double")
+    return (
+        f.when((f.abs(product) < _HIDDEN) & ~f.isnan(number), small)
+        .when(f.abs(number) < _HIDDEN, large)
+        .otherwise(number)
+    )
 
 
 def _no_integer(rounded: Callable[[Column], Column]) -> Callable[[Operand], Column]:

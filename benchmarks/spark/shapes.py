@@ -84,7 +84,7 @@ def structs() -> dict[str, Any]:
     """Structs whose numbers are one more."""
 
     def plus(v: ROW) -> ROW:
-        return v.i + 1, v.s, v.d + 1
+        return v["i"] + 1, v["s"], v["d"] + 1
 
     def plus_arrow(v: pa.StructArray) -> pa.StructArray:
         i = pc.add(v.field("i"), pa.scalar(1, pa.int32()))

@@ -152,15 +152,16 @@ class Program:
 
     def state(self) -> tuple[Any, ...]:
         """What there is so far, for `restore`."""
-        return len(self.sites), len(self.pool), dict(self.sources), dict(self.functions)
+        written = dict(self.sources), dict(self.functions), dict(self.written)
+        return len(self.sites), len(self.pool), *written
 
     def restore(self, state: tuple[Any, ...]) -> None:
         """Forget what came later: functions too, as they name sites and constants by their places."""
-        sites, pool, sources, functions = state
+        sites, pool, sources, functions, written = state
         del self.sites[sites:], self.pool[pool:]
         self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
-        self.sources, self.functions = dict(sources), dict(functions)
+        self.sources, self.functions, self.written = dict(sources), dict(functions), dict(written)
 
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""

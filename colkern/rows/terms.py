@@ -476,7 +476,7 @@ class _Reader:
             case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value=0)]):
                 return self._truth(left, variables)
             case ast.Compare(left=left, ops=[sign], comparators=[right]):
-                return self._compared(_SIGNS[type(sign)], left, right, variables)
+                return self._compared(SIGNS[type(sign)], left, right, variables)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._called(name, arguments, variables)
         return self._refuse("this")
@@ -543,7 +543,7 @@ class _Reader:
         raise NoTermError(reason, self._line)
 
 
-_SIGNS: dict[type[ast.cmpop], str] = {
+SIGNS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",

@@ -11,6 +11,7 @@ import pytest
 
 import colkern as ck
 from colkern.errors import CompileError
+from colkern.rows.plan import Plan
 
 NUMBERS = [1, 2, -3, 0, 5, 7, 12]
 WORDS = ["ab", "", "é", "longer"]
@@ -193,3 +194,20 @@ def test_a_mistake_in_generated_source_names_the_function(monkeypatch: pytest.Mo
     monkeypatch.setattr(plan, "compiled_loop", broken)
     with pytest.raises(CompileError, match="doubled does not compile"):
         ck.udf(doubled)(ck.array(NUMBERS))
+
+
+def _half(x: int) -> float:
+    return x / 2
+
+
+def _widening(x: int) -> float:
+    total = 0
+    for _ in range(x):
+        total = total + _half(x)
+    return total
+
+
+def test_a_function_written_again_leaves_nothing_of_the_first_time() -> None:
+    plan = ck.udf(_widening).row_plan([ck.int64()])
+    assert isinstance(plan, Plan)
+    assert plan.program.written.keys() == plan.program.sources.keys()

@@ -20,7 +20,7 @@ from pyspark.sql.types import DoubleType
 import colkern as ck
 import colkern.spark
 from colkern.jit import Udf
-from colkern.spark.functions import ArrowFunction
+from colkern.spark.functions import ArrowAggregate, ArrowFunction
 from colkern.spark.functions.column_functions import column_function_of
 
 
@@ -129,7 +129,7 @@ COLUMNS = (pa.array(["12 mega", "7 x"]), pa.array([1.5]), pa.array(["a"]))
 DRIVER = """
     import linecache, pickle, sys
     from pyspark import cloudpickle
-    from colkern.spark.functions import ArrowFunction
+    from colkern.spark.functions import ArrowAggregate, ArrowFunction
     from colkern.spark.functions.column_functions import column_function_of
 
     text, columns = pickle.loads(sys.stdin.buffer.read())
@@ -251,6 +251,24 @@ def test_the_rows_of_a_task_left_to_python_are_logged_at_its_end(
     assert message.startswith("shouted: 9 rows, ")
     assert "line" in message
     assert "\n" not in message
+
+    @ck.reducer
+    class loudest:
+        def init():  # type: ignore[no-untyped-def]
+            return 0
+
+        def update(state, text: str):  # type: ignore[no-untyped-def]
+            return max(state, len(text.upper()))
+
+        def finish(state) -> int:  # type: ignore[no-untyped-def]
+            return state
+
+    caplog.clear()
+    aggregated = ArrowAggregate(loudest)
+    aggregated(pa.array(["a", "\u0149"]))
+    del aggregated
+    (message,) = caplog.messages
+    assert message.startswith("loudest: 2 rows, ")
 
     function = ArrowFunction(ck.udf(shouted))
     function(pa.array(["a"]))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import functools
+import math
+import random
 import sys
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +22,11 @@ from pyspark.sql import functions as f
 
 import colkern as ck
 from colkern.errors import CompileError, UnsupportedError
-from colkern.spark import explain, udf
+from colkern.spark import explain
+from colkern.spark import udf as function_of_columns
+
+udf = functools.partial(function_of_columns, plan="auto")
+"""Whatever COLKERN_SPARK_PLAN says."""
 
 
 def _native(case: Case) -> Any:
@@ -191,9 +198,61 @@ def test_text_is_compared_as_in_python_whatever_its_collation(spark: SparkSessio
 
 
 def test_columns_that_differ_each_time_are_computed_once(spark: SparkSession) -> None:
-    rows = spark.range(2000).select(twice(f.rand(1)).alias("x")).collect()
-    assert all(0.5 < row.x < 1 or row.x == 2 for row in rows)
+    spark.udf.register(
+        "rand_of_python", f.udf(lambda: random.random(), "double").asNondeterministic()
+    )
+    for column in f.rand(1), f.expr("RAND(1)"), f.expr("RAND_of_Python()"), f.expr("-(-Rand(1))"):
+        rows = spark.range(2000).select(twice(column).alias("x")).collect()
+        assert all(0.5 < row.x < 1 or row.x == 2 for row in rows)
     assert "Python" not in _plan(spark.range(1).select(twice(f.abs(f.col("id")).cast("double"))))
+
+
+def signed(x: float) -> float:
+    return 0.0 if x > 1 else math.copysign(0.0, -1.0)
+
+
+def test_zeros_keep_their_signs(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1.0,), (2.0,)], "x double").persist()
+    assert [str(row[0]) for row in frame.select(udf(signed)("x")).collect()] == ["-0.0", "0.0"]
+
+
+def whole(x: float) -> int:
+    return int(x)
+
+
+def test_the_least_integer_of_a_float(spark: SparkSession) -> None:
+    least = f.lit(-(2.0**63))
+    assert spark.range(1).select(udf(whole, plan="native")(least)).first() == Row(-(2**63))
+    with pytest.raises(PySparkException, match="an integer has more than 64 bits"):
+        spark.range(1).select(udf(whole, plan="native")(-least)).collect()
+
+
+def year_of_day(when: datetime.date) -> int:
+    return when.year
+
+
+def year_of_time(when: ck.timestamp("us")) -> int:  # type: ignore[valid-type]
+    return when.year  # type: ignore[attr-defined, no-any-return]
+
+
+def year_of_moment(when: datetime.datetime) -> int:
+    return when.year
+
+
+@pytest.mark.parametrize(
+    ("function", "type_"),
+    [(year_of_day, "date"), (year_of_time, "timestamp_ntz"), (year_of_moment, "timestamp")],
+)
+def test_days_in_none_of_pythons_years(
+    spark: SparkSession, function: Callable[..., int], type_: str
+) -> None:
+    asked = udf(function, plan="native")
+    first, last = "date'0001-01-01'", "date'9999-12-31'"
+    for day, year in ((first, 1), (last, 9999)):
+        assert spark.range(1).select(asked(f.expr(f"{day}").cast(type_))).first() == Row(year)
+    for day in (f"{first} - interval 1 day", f"{last} + interval 1 day"):
+        with pytest.raises(PySparkException, match="when: a day in none of the years from 1 to"):
+            spark.range(1).select(asked(f.expr(day).cast(type_))).collect()
 
 
 def priced(code: str) -> tuple[int, bool]:

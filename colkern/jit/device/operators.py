@@ -25,15 +25,8 @@ from colkern.jit.device.kinds import (
     is_plain,
 )
 from colkern.jit.device.syntax import negated
+from colkern.rows.terms import SIGNS
 
-_SIGNS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -110,7 +103,7 @@ class Operators(Expressions):
         if isinstance(op, ast.Eq | ast.NotEq):
             found = self._are_equal(left, right)
             return found if equals else negated(found)
-        return self._of_values(_SIGNS[type(op)], self.inner(left), self.inner(right))
+        return self._of_values(SIGNS[type(op)], self.inner(left), self.inner(right))
 
     def _is_missing(self, value: Value, wanted: bool) -> str:
         if isinstance(value.kind, Nullable):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from colkern.jit import Generator, Udf
-from colkern.rows.reports import Report
-
 if TYPE_CHECKING:
     from colkern.spark.functions.declarations import ColumnFunction
 
@@ -25,11 +22,11 @@ class LeftRows:
     """
 
     def __init__(self, function: ColumnFunction) -> None:
-        self._report = function.report() if isinstance(function, Udf | Generator) else None
+        self._report = function.report()
         # A function of a module is the same for all tasks of a worker.
-        self._before = self._report.copy() if self._report is not None else Report("")
+        self._before = self._report.copy()
 
     def __del__(self) -> None:
-        report = self._report and self._report.since(self._before)
-        if report is not None and report.sites:
+        report = self._report.since(self._before)
+        if report.sites:
             LOGGER.warning("%s", "; ".join(map(str.strip, str(report).splitlines())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import operator
 import os
@@ -21,6 +22,7 @@ from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
+from colkern.spark.native.rule import literal
 from colkern.spark.native.translation import (
     MOMENT,
     require_forms,
@@ -125,14 +127,16 @@ class PlannedFunction:
 
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
         """The results for columns, given in order or by the names of the parameters."""
-        if self._typed is not None:
-            names = list(self._typed.parameters)
+        # Another thread may find out that there is no expression.
+        typed = self._typed
+        if typed is not None:
+            names = list(typed.parameters)
             given = dict(zip(names, columns, strict=False)) | named
             # Of another number of columns, Spark's function says what is wrong.
             is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
             if is_complete and self._may_be_native(given.values()):
                 try:
-                    return self._native(self._typed, {name: given[name] for name in names})
+                    return self._native(typed, {name: given[name] for name in names})
                 except NoTermError as error:
                     self._refuse(error)
         return self._arrow(*columns, **named)
@@ -189,6 +193,8 @@ class PlannedFunction:
         moments = []
         for name, kind in typed.parameters.items():
             wanted = spark_type_of(kind)
+            if wanted in _CALENDARS:
+                result = self._in_calendar(name, columns[name], wanted, result, type_)
             if wanted == MOMENT:
                 moments.append(f.typeof(columns[name]).isin(MOMENT, UNTYPED))
             else:
@@ -213,6 +219,19 @@ class PlannedFunction:
             is_taken = is_taken | f.typeof(column).startswith("string collate ")
         return f.when(is_taken, result).otherwise(error)
 
+    def _in_calendar(
+        self, name: str, column: Column, wanted: str, result: Column, type_: str
+    ) -> Column:
+        """The result, where a column is in Python's years or null."""
+        calendar = _CALENDARS[wanted]
+        day = column.cast("date" if wanted == "date" else "timestamp_ntz")
+        message = f"{self._name}: {name}: a day in none of the years from 1 to 9999"
+        first, last = literal(calendar.min), literal(calendar.max)
+        assert first is not None
+        assert last is not None
+        is_beyond = ~day.between(first, last)
+        return f.when(is_beyond, f.raise_error(f.lit(message)).cast(type_)).otherwise(result)
+
     def _elsewhere(self, columns: Mapping[str, Column], type_: str) -> Column:
         """The results for datetimes without a zone, or in another than UTC."""
         if not self._must:
@@ -223,12 +242,19 @@ class PlannedFunction:
         return f.raise_error(f.lit(message)).cast(type_)
 
 
+_CALENDARS: dict[str, type[datetime.date]] = {
+    "date": datetime.date,
+    "timestamp_ntz": datetime.datetime,
+    MOMENT: datetime.datetime,
+}
+"""The types of Python for those of Spark that have years beyond theirs."""
+
 UTC = "UTC"
 """The session's time zone in which timestamps are datetimes in UTC."""
 
 _OTHER_EACH_TIME = {
     *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
-    *("monotonically_increasing_id", "java_method", "reflect"),
+    *("monotonically_increasing_id", "java_method", "reflect", "try_reflect"),
     *("call_udf", "call_function", "udf", "expr"),
 }
 """Functions of Spark's that may give another value each time they are computed."""
@@ -243,7 +269,9 @@ def may_be_repeated(column: Column | str) -> bool:
         return True
     called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
     native = {name for name, function in _KNOWN.items() if function.is_native}
-    names = (name for name in called if not name.isupper() and name not in native)
+    words = {"CAST", "TRY_CAST", *native}
+    # SQL's names have no case.
+    names = (name.lower() for name in called if name not in words)
     return all(hasattr(f, name) and name not in _OTHER_EACH_TIME for name in names)
 
 

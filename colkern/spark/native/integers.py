@@ -125,7 +125,7 @@ def of_double(number: Column, rounded: Column) -> Integer:
         number: The double.
         rounded: The bigint, for doubles that have one.
     """
-    is_bigint = f.abs(number) < float(1 << 63)
+    is_bigint = (number >= float(LEAST)) & (number < -float(LEAST))
     # From here on, doubles have no places behind the point.
     is_small = f.abs(number) < float(1 << 52)
     column = f.when(is_bigint, rounded)

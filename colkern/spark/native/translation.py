@@ -331,6 +331,10 @@ class _Writer:
             return integers.computed(term.name, *numbers, what=self._name)
         if term.name == "/" and (quotient := self._quotient(term)) is not None:
             return quotient
+        if plain_kind(term.kind) == k.FLOAT and all(
+            isinstance(a, t.Constant) for a in term.arguments
+        ):
+            raise NoTermError("a float of constants alone, which may be -0.0", term.line)
         rule = _rule(term)
         value: Any = rule.value(*self._operands(term))
         if value is None:

@@ -9,14 +9,26 @@ from colkern.spark.deployment.installing import (
 from colkern.spark.devices import (
     task_device as task_device,
 )
-from colkern.spark.functions import (
+from colkern.spark.functions.aggregates import (
     aggregate as aggregate,
+)
+from colkern.spark.functions.batches import (
+    map_batches as map_batches,
+)
+from colkern.spark.functions.column_functions import (
+    udf as udf,
+)
+from colkern.spark.functions.compiled_groups import (
+    map_groups as map_groups,
+)
+from colkern.spark.functions.groups import (
     apply_in_groups as apply_in_groups,
     cogroup_apply as cogroup_apply,
+)
+from colkern.spark.functions.iterators import (
     iterator_udf as iterator_udf,
-    map_batches as map_batches,
-    map_groups as map_groups,
-    udf as udf,
+)
+from colkern.spark.functions.tables import (
     udtf as udtf,
 )
 from colkern.spark.java import (

@@ -17,7 +17,7 @@ from pyspark.resource import ResourceInformation
 
 import colkern as ck
 from colkern.cuda.counting import count_transfers
-from colkern.spark.functions import ArrowAggregate, ArrowFunction
+from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 
 
 class _Task:

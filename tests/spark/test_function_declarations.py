@@ -20,8 +20,8 @@ from pyspark.sql.types import DoubleType
 import colkern as ck
 import colkern.spark
 from colkern.jit import Udf
-from colkern.spark.functions import ArrowAggregate, ArrowFunction
 from colkern.spark.functions.column_functions import column_function_of
+from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 
 
 def same(value):
@@ -129,7 +129,7 @@ COLUMNS = (pa.array(["12 mega", "7 x"]), pa.array([1.5]), pa.array(["a"]))
 DRIVER = """
     import linecache, pickle, sys
     from pyspark import cloudpickle
-    from colkern.spark.functions import ArrowAggregate, ArrowFunction
+    from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
     from colkern.spark.functions.column_functions import column_function_of
 
     text, columns = pickle.loads(sys.stdin.buffer.read())

@@ -182,6 +182,19 @@ def _plan(frame: DataFrame) -> str:
     return frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
 
 
+def test_functions_of_workers_share_one_transport_after_native_filters(
+    spark: SparkSession,
+) -> None:
+    frame = spark.range(4).selectExpr("id * 1.0D AS amount", "1 AS count")
+    more = {"more": worker("amount"), "most": worker(f.col("amount") * 2)}
+    kept = frame.withColumns(more).where(checked("amount", "count") > 1)
+    steps = _plan(kept)
+    assert steps.count("ArrowEvalPython") == 1
+    # The last step comes first.
+    assert steps.index("ArrowEvalPython") < steps.index("Filter")
+    assert kept.select("more", "most").collect() == [Row(3.0, 5.0), Row(4.0, 7.0)]
+
+
 @udf
 def is_same(left: str, right: str) -> bool:
     return left == right

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import subprocess
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,20 +16,39 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark import cloudpickle
 
 import colkern as ck
 from colkern.interchange import import_schema
-from colkern.spark.functions import ArrowAggregate, ArrowFunction
 from colkern.spark.functions.batches import BatchFunction
 from colkern.spark.functions.compiled_groups import GroupFunction
 from colkern.spark.functions.declarations import MOMENT, column_types
 from colkern.spark.functions.iterators import ArrowIterator
 from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
 from colkern.spark.functions.tables import _row_handler
+from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 
 
 def difference(left: float, right: float) -> float:
     return left - right
+
+
+def test_a_worker_imports_what_its_function_needs() -> None:
+    call = ArrowFunction(ck.udf(difference), ck.float64())
+    code = (
+        "import sys; from pyspark import cloudpickle; import pyarrow as pa\n"
+        "call = cloudpickle.loads(sys.stdin.buffer.read())\n"
+        "column = pa.Array.from_buffers(pa.float64(), 2, [None, pa.py_buffer(bytes(16))])\n"
+        "print(call(column, column).to_pylist())\n"
+        "for name in ('native', 'functions.aggregates', 'functions.groups', 'source'):\n"
+        "    assert f'colkern.spark.{name}' not in sys.modules, name\n"
+        "assert not {'pandas', 'pyarrow.compute'} & sys.modules.keys()"
+    )
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    pickled = cloudpickle.dumps(call)
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    done = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True)
+    assert (done.stdout, done.stderr.decode()[-300:]) == (b"[0.0, 0.0]\n", "")
 
 
 @pytest.fixture

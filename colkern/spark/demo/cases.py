@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
 
 from colkern.spark.demo import columns, rows
-from colkern.spark.functions import udf
+from colkern.spark.functions.column_functions import udf
 from colkern.spark.functions.declarations import RowOptions
 
 WAYS = ("pandas_udf", "arrow_udf", "colkern")

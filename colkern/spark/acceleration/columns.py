@@ -14,7 +14,7 @@ import pandas as pd
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
-from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Fused, Whole
+from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Whole
 from colkern.spark.acceleration.operators import OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import identity_of, witness_of
 from colkern.spark.acceleration.row_calls import RowFunction
@@ -108,11 +108,10 @@ class TracedColumn(SeriesMethods):
         witness = np.select(
             list(map(witness_of, conditions)), list(map(witness_of, choices)), witness_of(default)
         )
-        dtype = self.numbers_of(witness, "numpy.select")
         result = self.node_of(default)
         for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
             parts = (self.condition(condition), self.node_of(choice), result)
-            result = Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
+            result = self.choice_of(parts, witness, "numpy.select")
         return self.result(result, witness)
 
     def apply(self, *arguments: Any, **options: Any) -> Any:

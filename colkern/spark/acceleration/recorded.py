@@ -14,6 +14,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.nodes import (
@@ -171,9 +172,18 @@ class Recorded:
     def choice(
         self, condition: object, chosen: object, other: object, witness: Witness, name: str
     ) -> Node:
-        """A choice between two by a condition."""
-        dtype = self.numbers_of(witness, name)
+        """A choice between two by a condition: of numbers, or of texts."""
         parts = (self.condition(condition), self.node_of(chosen), self.node_of(other))
+        return self.choice_of(parts, witness, name)
+
+    def choice_of(self, parts: tuple[Node, Node, Node], witness: Witness, name: str) -> Node:
+        """The same for nodes: of the condition, and of the two."""
+        texts = [part.dtype == TEXT for part in parts[1:]]
+        if all(texts) and dtype_of(witness) == TEXT:
+            return Whole(TEXT, "choice", pc.if_else, parts)
+        dtype = self.numbers_of(witness, name)
+        if any(texts):
+            raise self._tracer.refused(f"{name} of texts and numbers")
         return Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
 
     def condition(self, value: object) -> Node:

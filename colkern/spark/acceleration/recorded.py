@@ -14,9 +14,9 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 
 from colkern.errors import UnsupportedError
+from colkern.spark.acceleration import texts
 from colkern.spark.acceleration.nodes import (
     BOOL,
     OTHER,
@@ -178,11 +178,11 @@ class Recorded:
 
     def choice_of(self, parts: tuple[Node, Node, Node], witness: Witness, name: str) -> Node:
         """The same for nodes: of the condition, and of the two."""
-        texts = [part.dtype == TEXT for part in parts[1:]]
-        if all(texts) and dtype_of(witness) == TEXT:
-            return Whole(TEXT, "choice", pc.if_else, parts)
+        are_texts = [part.dtype == TEXT for part in parts[1:]]
+        if all(are_texts) and dtype_of(witness) == TEXT:
+            return texts.text_choice(parts)
         dtype = self.numbers_of(witness, name)
-        if any(texts):
+        if any(are_texts):
             raise self._tracer.refused(f"{name} of texts and numbers")
         return Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
 

@@ -13,7 +13,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -370,6 +370,22 @@ def test_another_result_makes_the_original_run_for_good(monkeypatch: pytest.Monk
     assert len(said) == 1
     assert said[0].endswith("its results were not verified: for (2.0) it is 3.5, not 3.0")
     assert compiled.attempt((pa.array([1.0, None]),)) is None
+
+
+def test_large_batches_go_to_the_original_where_it_is_faster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slow(columns: Sequence[pa.Array]) -> pa.Array:
+        time.sleep(0.05)
+        return pa.array(columns[0].to_numpy(zero_copy_only=False) + 1, from_pandas=True)
+
+    compiled = in_worker(lambda s: s + 1)
+    monkeypatch.setattr(compiling, "Program", lambda *_: slow)
+    column = pa.array(np.arange(5000.0))
+    made, said = reasons(lambda: [compiled.attempt((column[:10],)), compiled.attempt((column,))])
+    assert [made[0].to_pylist(), made[1]] == [list(range(1, 11)), None]
+    assert compiled((column,)).to_pylist() == list(range(1, 5001))
+    assert not said
 
 
 def test_signs_of_zeros_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

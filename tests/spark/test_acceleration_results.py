@@ -35,6 +35,12 @@ NULLABLE = pa.array([1, None, 3, -4, 5, 2**53 + 1, 7, -8, 0, -9])
 BOOLS = pa.array([True, False] * 5)
 TEXTS = pa.array(["a", "ß", None, "", "PROMO x", "  y ", "é", "日本", "zPROMO", "A"])
 WORDS = pa.array(["a", "b", "", "", "PROMO", "y", "é", "日", "zPROMO", "a"])
+# A leap day, a year's first and last moments, before 1970.
+MOMENTS = pa.array(
+    [pd.Timestamp(text) for text in ("1969-12-31 23:59:59.5", "2024-02-29 12:30", "2023-01-01")]
+    + [pd.Timestamp(text) for text in ("2023-12-31 23:59:59.999999", "2024-03-31 01:30:01")],
+    pa.timestamp("us", "UTC"),
+)
 
 TYPES = {
     "boolean": spark.BooleanType(),
@@ -187,6 +193,41 @@ SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
     "order of texts": (lambda s: (s < "b") | (s >= "y"), "boolean", (TEXTS,)),
     "null texts": (lambda s, t: s.fillna(t) + s.fillna("none"), "string", (TEXTS, WORDS)),
     "isna of texts": (lambda s: s.isna(), "boolean", (TEXTS,)),
+    "choices of constant texts": (
+        lambda s: pd.Series(np.select([s > 3, s > 0], ["a", np.where(s > 1, "b", "c")], "d")),
+        "string",
+        (FLOATS,),
+    ),
+    "a constant text that NumPy cuts": (
+        lambda s: pd.Series(np.where(s > 0, "a\0", "b")),
+        "string",
+        (FLOATS,),
+    ),
+    "choices of columns of texts": (
+        lambda s, t: pd.Series(np.where(s.str.len() > 1, s, t)) + t.where(t > "a", "-"),
+        "string",
+        (TEXTS, WORDS),
+    ),
+    "texts masked by a choice": (
+        lambda s, t: s.mask(pd.Series(np.where(t < 0, "yes", "no")) == "yes"),
+        "string",
+        (TEXTS, OTHERS),
+    ),
+    "parts of timestamps": (
+        lambda t: t.dt.year * 10**6 + t.dt.month * 10**4 + t.dt.day * 100 + t.dt.hour,
+        "bigint",
+        (MOMENTS,),
+    ),
+    "other parts of timestamps": (
+        lambda t: t.dt.minute + t.dt.second + t.dt.dayofweek + t.dt.dayofyear + t.dt.quarter,
+        "int",
+        (MOMENTS,),
+    ),
+    "classes of timestamps with nulls": (
+        lambda t: (t.dt.is_leap_year & ~t.dt.is_month_start) | (t.dt.weekday >= 5),
+        "boolean",
+        (pa.concat_arrays([MOMENTS, pa.nulls(2, MOMENTS.type)]),),
+    ),
     "assignment to rows": (assigned, "double", (FLOATS,)),
     "a dtype that depends on the values": (lambda s: s // s.abs(), "double", (LONGS,)),
     "a function that calls another": (
@@ -224,7 +265,22 @@ def test_an_operation_gives_what_pandas_gives(case: str) -> None:
     require_same(function, returns, *columns)
 
 
-@pytest.mark.parametrize("case", ["np.where", "narrow integers wrap around", "elementary"])
+ZONE = "America/New_York"
+
+
+@pytest.mark.parametrize("type_", [pa.timestamp("us", ZONE), pa.timestamp("us")])
+def test_parts_of_timestamps_are_those_of_the_session(type_: pa.DataType) -> None:
+    column, settings = MOMENTS.cast(type_), Settings(timezone=ZONE)
+    returns = spark.LongType()
+    original = Original(lambda t: t.dt.day * 100 + t.dt.hour, returns, settings)
+    compiled = Compiled("function", original, returns).attempt([column])
+    assert compiled is not None
+    assert compiled.to_pylist() == original([column]).to_pylist()
+
+
+@pytest.mark.parametrize(
+    "case", ["np.where", "choices of constant texts", "narrow integers wrap around", "elementary"]
+)
 def test_compiled_it_gives_the_same(case: str) -> None:
     function, returns, columns = SAME[case]
     require_same(function, returns, *columns)

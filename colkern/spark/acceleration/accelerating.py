@@ -55,14 +55,17 @@ def accelerate(function: Any) -> Any:
     In each worker process, and for each combination of types and nulls of columns, a sample of the first
     batch is computed both ways and compared to the bit. If the results differ, or the body does what is
     not element-wise, the original runs, and one `RuntimeWarning` says why: here if it can be told without
-    data, else in the executor's log.
+    data, else in the executor's log. A first batch of 1000 rows or more is timed both ways as well: where
+    the original is as fast, it runs from then on.
 
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
-      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, also `s.loc[…]`).
+      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, also `s.loc[…]`);
+      choices between constant texts by `where` and `select`.
     - In NumPy or Arrow: NumPy's other functions of numbers, `isin` of numbers; of texts `+`, comparisons,
       `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
-      `lstrip`, `rstrip`, `startswith`, `strip`, `upper`.
+      `lstrip`, `rstrip`, `startswith`, `strip`, `upper`; choices between columns of texts; parts of
+      timestamps in UTC or without a zone, such as `dt.year` and `dt.hour`.
     - As row functions: `apply` and `map` of a function of one number, text, date, timestamp or decimal.
     - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
       `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`

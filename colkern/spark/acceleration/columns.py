@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
+from colkern.spark.acceleration import times
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
-from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Fused, Whole
+from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Input, Whole
 from colkern.spark.acceleration.operators import OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import identity_of, witness_of
 from colkern.spark.acceleration.row_calls import RowFunction
@@ -108,11 +109,10 @@ class TracedColumn(SeriesMethods):
         witness = np.select(
             list(map(witness_of, conditions)), list(map(witness_of, choices)), witness_of(default)
         )
-        dtype = self.numbers_of(witness, "numpy.select")
         result = self.node_of(default)
         for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
             parts = (self.condition(condition), self.node_of(choice), result)
-            result = Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
+            result = self.choice_of(parts, witness, "numpy.select")
         return self.result(result, witness)
 
     def apply(self, *arguments: Any, **options: Any) -> Any:
@@ -252,6 +252,8 @@ class Accessor:
     def __getattr__(self, name: Name) -> Any:
         column = self._column
         getattr(self._witness, name)
+        if self._name == "dt" and name in times.QUICK and isinstance(column.node, Input):
+            return times.part_of(column, name)
         owner = "StringMethods" if self._name == "str" else "DatetimeProperties"
         plain = column._member(owner, name, column, operator.attrgetter(f"{self._name}.{name}"))
         if self._name == "str" and name in QUICK and column.node.dtype == TEXT:

@@ -21,9 +21,12 @@ from colkern.spark.acceleration.original import Original
 from colkern.spark.acceleration.program import Program
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.acceleration.verification import (
+    TIMED_ROWS,
+    Function,
     difference,
     difference_at_extremes,
     extremes,
+    is_faster,
     sample,
 )
 from colkern.spark.functions import compiling
@@ -39,7 +42,8 @@ class Compiled:
         self._original = original
         self._returns = returns
         self._arrow_type = original.arrow_type
-        self._programs: dict[Shape, Program | None] = {}
+        self._programs: dict[Shape, Function | None] = {}
+        self._timed: set[Shape] = set()
         self._has_warned = False
         self._is_given_up = False
 
@@ -67,8 +71,12 @@ class Compiled:
         if shape not in self._programs:
             self._programs[shape] = self._verified(shape, columns)
         program = self._programs[shape]
+        if program and shape not in self._timed and len(columns[0]) >= TIMED_ROWS:
+            self._timed.add(shape)
+            if not is_faster(program, self._original, columns):
+                self._programs[shape] = program = None
         try:
-            return program and self._results(program, columns)
+            return program and program(columns)
         except ValuesDecideError as error:
             self._warn(f"in some batches a column has the dtype {error}")
             return None
@@ -76,8 +84,8 @@ class Compiled:
             self._give_up(f"its compiled form raised {type(error).__name__}: {error}")
             return None
 
-    def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Program | None:
-        """The program for batches of a shape; None if the original is to compute them."""
+    def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Function | None:
+        """What computes batches of a shape; None if compiled code does not give the same."""
         try:
             with compiling.one_process_compiles():
                 rare = extremes(columns)
@@ -96,7 +104,7 @@ class Compiled:
         if reason is not None:
             self._give_up(f"its results were not verified: {reason}")
             return None
-        return program
+        return compiled
 
     def _traced(self, columns: Sequence[pa.Array]) -> Node:
         witnesses = self._original.pandas(witnesses_of(columns))

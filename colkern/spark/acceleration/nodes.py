@@ -33,6 +33,10 @@ def dtype_of(witness: object) -> DType | None:
     dtype = getattr(witness, "dtype", None)
     if isinstance(dtype, pd.StringDtype) and dtype.na_value is np.nan:
         return TEXT if dtype.storage == "pyarrow" else None
+    if isinstance(witness, np.ndarray) and witness.dtype.kind in "OU":
+        # What NumPy makes of texts: a Series of it has pandas' dtype of texts again.
+        is_text = pd.api.types.infer_dtype(witness, skipna=True) == "string"
+        return TEXT if is_text else None
     return dtype if isinstance(dtype, np.dtype) and dtype.name in _NUMBERS else None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
+from colkern.spark.acceleration import texts
 from colkern.spark.acceleration.nodes import (
     BOOL,
     OTHER,
@@ -171,9 +172,18 @@ class Recorded:
     def choice(
         self, condition: object, chosen: object, other: object, witness: Witness, name: str
     ) -> Node:
-        """A choice between two by a condition."""
-        dtype = self.numbers_of(witness, name)
+        """A choice between two by a condition: of numbers, or of texts."""
         parts = (self.condition(condition), self.node_of(chosen), self.node_of(other))
+        return self.choice_of(parts, witness, name)
+
+    def choice_of(self, parts: tuple[Node, Node, Node], witness: Witness, name: str) -> Node:
+        """The same for nodes: of the condition, and of the two."""
+        are_texts = [part.dtype == TEXT for part in parts[1:]]
+        if all(are_texts) and dtype_of(witness) == TEXT:
+            return texts.text_choice(parts)
+        dtype = self.numbers_of(witness, name)
+        if any(are_texts):
+            raise self._tracer.refused(f"{name} of texts and numbers")
         return Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
 
     def condition(self, value: object) -> Node:

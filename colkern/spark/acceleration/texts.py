@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from colkern.spark.acceleration.nodes import BOOL, TEXT, DType, Node, Whole
+from colkern.spark.acceleration.nodes import BOOL, TEXT, Constant, DType, Fused, Node, Whole
 
 if TYPE_CHECKING:
     from colkern.spark.acceleration.columns import TracedColumn
@@ -55,6 +57,40 @@ QUICK = {
     "contains": _quick("contains", pc.match_substring, BOOL),
 }
 """Methods of texts that need no column of pandas'."""
+
+# Choices
+
+
+def text_choice(parts: tuple[Node, Node, Node]) -> Node:
+    """A choice between two texts by a condition; one of constants is a loop that gives their places."""
+    condition, *both = parts
+    known = [each for each in map(_places, both) if each is not None]
+    if len(known) < len(both):
+        return Whole(TEXT, "choice", pc.if_else, parts)
+    (chosen, first), (other, second) = known
+    expression = f"{{1}} if {{0}} else {{2}} + {len(first)}"
+    place = Fused(_PLACE, expression, (condition, chosen, other), (BOOL, _PLACE, _PLACE))
+    constants = (*first, *second)
+
+    def texts_at(places: npt.NDArray[np.int32]) -> pa.Array:
+        return pa.array(constants).take(pa.array(places))
+
+    return Whole(TEXT, _BY_PLACE, texts_at, (place,), constants)
+
+
+_PLACE = np.dtype(np.int32)
+_BY_PLACE = "texts at places"
+
+
+def _places(node: Node) -> tuple[Node, tuple[Any, ...]] | None:
+    """The places of a column's texts among some constants, and these; None for other columns."""
+    if isinstance(node, Constant):
+        # NumPy's arrays of texts have no zeros at their ends.
+        return Constant(_PLACE, 0), (str(node.value).rstrip("\0"),)
+    if isinstance(node, Whole) and node.name == _BY_PLACE:
+        return node.operands[0], node.details
+    return None
+
 
 # Operators
 

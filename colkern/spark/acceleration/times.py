@@ -1,0 +1,48 @@
+"""Parts of the timestamps of traced columns, which Arrow has without a column of pandas'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from colkern.spark.acceleration.nodes import OTHER, Whole, dtype_of
+
+if TYPE_CHECKING:
+    from colkern.spark.acceleration.columns import TracedColumn
+    from colkern.spark.acceleration.forms import Column
+
+QUICK: dict[str, Callable[[pa.Array], pa.Array]] = {
+    "year": pc.year,
+    "quarter": pc.quarter,
+    "month": pc.month,
+    "day": pc.day,
+    "day_of_year": pc.day_of_year,
+    "dayofyear": pc.day_of_year,
+    "day_of_week": pc.day_of_week,
+    "dayofweek": pc.day_of_week,
+    "weekday": pc.day_of_week,
+    "hour": pc.hour,
+    "minute": pc.minute,
+    "second": pc.second,
+    "is_leap_year": lambda times: pc.is_leap_year(times).fill_null(False),
+    "is_month_start": lambda times: pc.equal(pc.day(times), 1).fill_null(False),
+}
+"""Members of `Series.dt` by their names."""
+
+
+def part_of(column: TracedColumn, name: str) -> TracedColumn:
+    """A part of an input's timestamps: from Arrow's column, in UTC or without a zone, else from pandas'."""
+    witness = getattr(column._witness.dt, name)
+
+    def part(times: Column) -> object:
+        type_ = times.value.type
+        if pa.types.is_timestamp(type_) and type_.tz in (None, "UTC"):
+            # Raises beyond the years of pandas' nanoseconds, as for pandas.
+            return QUICK[name](times.value.cast(pa.timestamp("ns", type_.tz)))
+        return getattr(times.pandas.dt, name)
+
+    node = Whole(dtype_of(witness) or OTHER, f"dt.{name}", part, (column.node,), (), ("column",))
+    return column.result(node, witness)

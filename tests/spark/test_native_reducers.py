@@ -323,3 +323,8 @@ class Constant:
 def test_refusals(reducer: Any, reason: str) -> None:
     with pytest.raises(CompileError, match=reason):
         udf(reducer, plan="native")
+
+
+def test_udf_asks_for_native_aggregates(frame: DataFrame) -> None:
+    grouped = frame.agg(udf(Mean)("n"))
+    assert "Mean: arrow, in a Python worker: beside aggregates of Python" in explain(grouped)

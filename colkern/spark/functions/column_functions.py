@@ -106,7 +106,8 @@ def udf(
             worker; refused if it has none that means the same. "arrow": in a Python worker, over Arrow.
             "auto": native where that is possible. None is the plan that `COLKERN_SPARK_PLAN` in the
             environment names, else "auto". A reducer has a native plan with "native" alone, as Spark
-            refuses its own aggregates beside those of Python. `colkern.spark.explain` says which it is, and why.
+            refuses its own aggregates beside those of Python. `colkern.spark.explain` says which it is,
+            and why.
         **options: `returns`, `nulls`, `signature`, as for those three; for functions of a row also
             `arithmetic`, `strict` and `fallback`, as for `colkern.udf`, for generators the last two.
 
@@ -181,10 +182,7 @@ def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., 
     if isinstance(function, Reducer):
         call: ArrowFunction = ArrowAggregate(function, returns)
         aggregate = spark_function(call, spark_type(returns), ArrowUDFType.GROUPED_AGG)
-        # Beside aggregates of Python Spark refuses its own, so those are for who asks for them.
-        return (
-            aggregate if plan != "native" else PlannedAggregate(aggregate, function, columns, plan)
-        )
+        return PlannedAggregate(aggregate, function, columns, plan)
     arrow = spark_function(
         ArrowFunction(function, returns), spark_type(returns), ArrowUDFType.SCALAR
     )

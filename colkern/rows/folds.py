@@ -27,6 +27,7 @@ from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_row
 from colkern.rows.plan import placed_pool, rooms_of_thread
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.states import States, Words
+from colkern.rows.terms import Term, term_of
 from colkern.rows.values import loaded, of_parts, stored, zeros
 
 MOST_AT_ONCE = 1 << 10
@@ -115,6 +116,17 @@ class Fold:
     def text(self) -> str:
         """The generated source."""
         return "\n".join([*self._program.sources.values(), *self._texts])
+
+    def term(self) -> Term:
+        """The function as a term of its arguments.
+
+        Raises:
+            NoTermError: If it has none.
+        """
+        state = of_parts(self._states.kind, zeros(self._states.kind))
+        _, *others = definition_of(self._function).parameters
+        values = {self._state_name: state} | values_of(others, self._inputs)
+        return term_of(self._program, self._name, values)
 
     def _site(self, reason: str) -> Site:
         code = self._function.__code__

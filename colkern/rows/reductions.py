@@ -25,6 +25,7 @@ from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import as_rows, called_in_python, called_rows
 from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
+from colkern.rows.terms import Term
 
 OUTGROWN = "a state that has no words of its kind"
 """Why all rows are left to Python."""
@@ -38,6 +39,35 @@ class Functions:
     update: Any
     merge: Any = None
     finish: Any = None
+
+
+@dataclass(frozen=True)
+class ReducerTerms:
+    """The functions of a reducer as terms.
+
+    Args:
+        state: The kind of its states.
+        begun: The state before any row.
+        parameters: The kinds of the parameters of `update` after the state, by their names.
+        update: What a state becomes by a row.
+        merge: What two states become, if there is a `merge`.
+        finish: The result.
+        kind: The kind of the result.
+        state_name: What `update` calls the state.
+        merged_names: What `merge` calls the states.
+        finished_name: What `finish` calls the state.
+    """
+
+    state: Kind
+    begun: Any
+    parameters: dict[str, Kind]
+    update: Term
+    merge: Term | None
+    finish: Term
+    kind: Kind
+    state_name: str
+    merged_names: tuple[str, ...]
+    finished_name: str
 
 
 class Reduction(Replanned):
@@ -96,6 +126,28 @@ class Reduction(Replanned):
     def words(self) -> int:
         """How many words of eight bytes a state has."""
         return self._states.kind.words
+
+    def terms(self) -> ReducerTerms:
+        """The functions as terms.
+
+        Raises:
+            NoTermError: If one has none.
+        """
+        state, *names = definition_of(self._functions.update).parameters
+        kinds = [argument.kind for argument in self._columns.arguments]
+        merge = self._functions.merge
+        return ReducerTerms(
+            self._states.kind,
+            self._states.values(self._begun[None])[0],
+            dict(zip(names, kinds, strict=True)),
+            self._update.term(),
+            self._merge.term() if self._merge else None,
+            self._finish.term(),
+            self._finish.kind,
+            state,
+            tuple(definition_of(merge).parameters) if merge else (),
+            definition_of(self._finish.function).parameters[0],
+        )
 
     def text(self) -> str:
         """The generated source."""

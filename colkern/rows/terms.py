@@ -186,22 +186,34 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
     Raises:
         NoTermError: If there is none.
     """
+    if program.wraps or program.has_numpy:
+        raise NoTermError("its numbers are NumPy's", 0)
     variables: Variables = {}
     for parameter, value in arguments.items():
         if value.is_constant:
             continue
-        parts = tuple(f"{parameter}_{part}" for part in range(len(zeros(value.kind))))
-        kind = value.kind.of if isinstance(value.kind, k.Optional) else value.kind
-        if isinstance(kind, k.Compound | k.Container):
-            raise NoTermError(f"{parameter} is {kind}", 0)
-        variables[parts[-1]] = argument = Argument(kind, parameter)
-        if len(parts) > 1:
-            variables[parts[0]] = IsNone(k.BOOL, argument)
+        for place, part in enumerate(_given(parameter, value.kind)):
+            variables[f"{parameter}_{place}"] = part
     tree = _Reader(program, (name,), {}).function(name, variables)
     kind = program.written[name].kind
     return mapped(
         tree, lambda end: _composed(kind, end.parts) if isinstance(end, _Returned) else end
     )
+
+
+def _given(name: str, kind: Kind) -> Iterator[Term]:
+    """The variables that an argument consists of; the items of a tuple have names behind a point."""
+    if isinstance(kind, k.Tuple):
+        for place, item in enumerate(kind.items):
+            yield from _given(f"{name}.{place}", item)
+        return
+    of = kind.of if isinstance(kind, k.Optional) else kind
+    if isinstance(of, k.Compound | k.Container):
+        raise NoTermError(f"{name} is {of}", 0)
+    argument = Argument(of, name)
+    if isinstance(kind, k.Optional):
+        yield IsNone(k.BOOL, argument)
+    yield argument
 
 
 def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
@@ -213,14 +225,15 @@ def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
         then, otherwise = side(term.then), side(term.otherwise)
         if then is None or otherwise is None:
             return then or otherwise
-        return _chosen(term.test, then, otherwise)
+        return chosen(term.test, then, otherwise)
 
     found = side(tree)
     assert found is not None
     return found
 
 
-def _chosen(test: Term, then: Term, otherwise: Term) -> Term:
+def chosen(test: Term, then: Term, otherwise: Term) -> Term:
+    """One of two values, in the shortest form."""
     if then is otherwise:
         return then
     if then.kind == k.BOOL and isinstance(otherwise, Constant) and otherwise.value is False:
@@ -236,10 +249,11 @@ def _is(term: Term, value: bool) -> bool:
     return isinstance(term, Constant) and term.value is value
 
 
-def _ends(tree: Term) -> Iterator[Term]:
+def ends(tree: Term) -> Iterator[Term]:
+    """The ends of a tree of choices."""
     if isinstance(tree, Choice):
-        yield from _ends(tree.then)
-        yield from _ends(tree.otherwise)
+        yield from ends(tree.then)
+        yield from ends(tree.otherwise)
     else:
         yield tree
 
@@ -299,7 +313,7 @@ class _Reader:
                 continue
             elif guard := self._assign(line, variables):
                 rest = self._run(lines[at:], variables, end)
-                return _chosen(guard.test, guard.then, rest)
+                return chosen(guard.test, guard.then, rest)
         return end or _Through(k.NEVER, variables)
 
     def _is_for_room(self, block: Block) -> bool:
@@ -326,7 +340,7 @@ class _Reader:
 
     def _behind(self, tree: Term, lines: Sequence[str | Block], end: Term | None) -> Term:
         """A tree with what follows where it goes on."""
-        through = [each for each in _ends(tree) if isinstance(each, _Through)]
+        through = [each for each in ends(tree) if isinstance(each, _Through)]
         if not through:
             return tree
         if len(through) == 1:
@@ -406,7 +420,7 @@ class _Reader:
         arguments = [self._of(node, variables) for node in given]
         inside = _Reader(self._program, (*self._stack, name), self._applied)
         tree = inside.function(name, dict(zip(written.parameters, arguments, strict=True)))
-        raises = any(isinstance(end, Raise) for end in _ends(tree))
+        raises = any(isinstance(end, Raise) for end in ends(tree))
         status, *parts = names
         if not raises:
             variables[status] = _Status(k.BOOL, FALSE, FALSE)
@@ -468,7 +482,7 @@ class _Reader:
                     raise term.error
                 return term if term is not None else self._refuse("a value in memory")
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return _chosen(self._of(operand, variables), FALSE, TRUE)
+                return chosen(self._of(operand, variables), FALSE, TRUE)
             case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as sign, left=left, right=right):
                 return self._logic(isinstance(sign, ast.BitAnd), (left, right), variables)
             case ast.BoolOp(op=sign, values=values):
@@ -562,7 +576,7 @@ class _Missing(Term):
 
 def _joined(tree: Term) -> Variables:
     """The variables behind a tree, in all of its ways that go on."""
-    through = [end.variables for end in _ends(tree) if isinstance(end, _Through)]
+    through = [end.variables for end in ends(tree) if isinstance(end, _Through)]
     names = set.intersection(*map(set, through))
     joined: Variables = {}
     for name in names:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of, spark_function
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.worker_calls import ArrowFunction, Columns
+from colkern.spark.native.functions import default_plan
+from colkern.spark.native.planned_aggregates import PlannedAggregate
 from colkern.spark.types import arrow_schema, spark_type
 from colkern.spark.worker_errors import told_plainly
 
@@ -70,6 +73,9 @@ def aggregate(
         UnsupportedError: If Spark does not pass a column to Python, or has no type for results.
         CompileError: If a reducer does not compile.
 
+    A reducer whose state consists of sums, least and greatest values of terms of the row becomes
+    Spark's own aggregates, without a Python worker; `COLKERN_SPARK_PLAN` is its plan, as of `udf`.
+
     The states of a group are merged in any order. One that does not fit its kind any more, such as an
     integer of more than 64 bits, is an OverflowError.
     """
@@ -84,12 +90,19 @@ def aggregate(
     pairs = zip(given, keys, strict=True)
     rows = frame.select("*", *[_column(key).alias(place) for key, place in pairs])
     native, parts, inputs = {}, {}, list(map(f.col, keys))
+    places = {name: name for name in aggregates}
     for name, each in aggregates.items():
         if isinstance(each, Column):
             native[name] = each
             continue
         function, columns = _reducer(name, each)
         types = [field.type for field in arrow_schema(frame.select(*columns).schema).fields]
+        planned = PlannedAggregate(_no_column(function), function, types, default_plan(), True)
+        if (own := planned(*columns)) is not None:
+            # A name that `explain` knows.
+            places[name] = f"{name}: {function.name}()"
+            native[places[name]] = own
+            continue
         parts[name] = _Part(function, types, len(inputs))
         inputs += columns
     if parts:
@@ -105,7 +118,7 @@ def aggregate(
     results = []
     begin = 0
     for name in aggregates:
-        result = f.col(f"`{name}`")
+        result = f.col(f"`{places[name]}`")
         if name in parts:
             part = parts[name]
             call = _Results(part, begin)
@@ -116,6 +129,16 @@ def aggregate(
         results.append(result.alias(name))
     names = zip(keys, key_schema.names, strict=True)
     return grouped.select(*[f.col(place).alias(name) for place, name in names], *results)
+
+
+def _no_column(function: Reducer) -> Callable[..., Column | None]:
+    """What gives no column, with the reducer's name: those over Arrow have states instead."""
+
+    @functools.wraps(function, updated=())
+    def none(*_: Column) -> None:
+        return None
+
+    return none
 
 
 def _column(column: str | Column) -> Column:

@@ -25,6 +25,7 @@ from colkern.spark.native.functions import (
     default_plan,
     require_plan,
 )
+from colkern.spark.native.planned_aggregates import PlannedAggregate
 from colkern.spark.types import spark_type
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ def udf(
         plan: How a function of a row runs. "native": as an expression of Spark's own, without a Python
             worker; refused if it has none that means the same. "arrow": in a Python worker, over Arrow.
             "auto": native where that is possible. None is the plan that `COLKERN_SPARK_PLAN` in the
-            environment names, else "auto". `colkern.spark.explain` says which it is, and why.
+            environment names, else "auto". A reducer has a native plan with "native" alone, as Spark
+            refuses its own aggregates beside those of Python. `colkern.spark.explain` says which it is,
+            and why.
         **options: `returns`, `nulls`, `signature`, as for those three; for functions of a row also
             `arithmetic`, `strict` and `fallback`, as for `colkern.udf`, for generators the last two.
 
@@ -178,7 +181,8 @@ def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., 
         function.compile(*columns)
     if isinstance(function, Reducer):
         call: ArrowFunction = ArrowAggregate(function, returns)
-        return spark_function(call, spark_type(returns), ArrowUDFType.GROUPED_AGG)
+        aggregate = spark_function(call, spark_type(returns), ArrowUDFType.GROUPED_AGG)
+        return PlannedAggregate(aggregate, function, columns, plan)
     arrow = spark_function(
         ArrowFunction(function, returns), spark_type(returns), ArrowUDFType.SCALAR
     )

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -17,7 +18,7 @@ from pyspark.sql import functions as f
 
 from colkern import schema as s
 from colkern.errors import CompileError
-from colkern.jit import Udf
+from colkern.jit import Reducer, Udf
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
@@ -89,7 +90,7 @@ class PlannedFunction:
 
     Args:
         arrow: Spark's function over Arrow.
-        function: The row function.
+        function: The row function, or the reducer.
         columns: The types of its columns, if they are known.
         plan: "auto"; "native" to refuse where there is no expression, "arrow" to want none.
 
@@ -100,7 +101,7 @@ class PlannedFunction:
     def __init__(
         self,
         arrow: Callable[..., Column],
-        function: Udf,
+        function: Udf | Reducer,
         columns: list[s.DataType] | None,
         plan: PlanName,
     ) -> None:
@@ -115,7 +116,9 @@ class PlannedFunction:
         try:
             if plan == "arrow":
                 raise NoTermError("plan='arrow'", 0)
-            self._typed = _typed(function, columns)
+            if columns is None:
+                raise NoTermError("the types of its parameters are not declared", 0)
+            self._typed = self._read(columns)
         except NoTermError as error:
             self._refuse(error)
         _KNOWN[self._name] = self
@@ -147,11 +150,21 @@ class PlannedFunction:
             # Here and now, so that no worker compiles it.
             self._row_function.compile(*self._columns)
         if self._must:
-            code = self._row_function.function.__code__
+            code = self._code()
             raise CompileError(
                 f"{self._name} has no native plan: {error.reason}\n"
                 f'  File "{code.co_filename}", line {error.line or code.co_firstlineno}'
             )
+
+    def _read(self, columns: list[s.DataType]) -> Typed:
+        """The function as a term; NoTermError if it has none, or what no expression has."""
+        assert isinstance(self._row_function, Udf)
+        return _typed(self._row_function, columns)
+
+    def _code(self) -> CodeType:
+        """What names the function's lines."""
+        assert isinstance(self._row_function, Udf)
+        return self._row_function.function.__code__
 
     def _may_be_native(self, columns: Iterable[Column | str]) -> bool:
         """Whether columns may stand in several places of an expression.
@@ -186,25 +199,39 @@ class PlannedFunction:
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
         }
+        result = self._expression(typed, columns)
         # For what else the session runs in workers, as a function over Arrow does.
         use_this_python()
-        type_ = spark_type_of(typed.kind)
-        result = translated(typed.term, typed.kind, self._name, columns, typed.nullable)
-        moments = []
-        for name, kind in typed.parameters.items():
-            wanted = spark_type_of(kind)
-            if wanted in _CALENDARS:
-                result = self._in_calendar(name, columns[name], wanted, result, type_)
-            if wanted == MOMENT:
-                moments.append(f.typeof(columns[name]).isin(MOMENT, UNTYPED))
-            else:
-                result = self._checked(name, columns[name], wanted, result, type_)
-        if moments:
-            # Spark knows its time zone and types when it plans, and then drops the other branch.
-            is_utc = functools.reduce(operator.and_, moments, f.current_timezone() == UTC)
-            result = f.when(is_utc, result).otherwise(self._elsewhere(columns, type_))
         shown = ", ".join(map(_shown, given.values()))
         return result.alias(f"{self._name}({shown})")
+
+    def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
+        result = self._of_rows(typed, typed.term, typed.kind, columns)
+        moments = [
+            f.typeof(columns[name]).isin(MOMENT, UNTYPED)
+            for name, kind in typed.parameters.items()
+            if spark_type_of(kind) == MOMENT
+        ]
+        if not moments:
+            return result
+        # Spark knows its time zone and types when it plans, and then drops the other branch.
+        is_utc = functools.reduce(operator.and_, moments, f.current_timezone() == UTC)
+        elsewhere = self._elsewhere(columns, spark_type_of(typed.kind))
+        return f.when(is_utc, result).otherwise(elsewhere)
+
+    def _of_rows(
+        self, typed: Typed, term: Term, kind: Kind, columns: Mapping[str, Column]
+    ) -> Column:
+        """The values of a term of the parameters."""
+        type_ = spark_type_of(kind)
+        result = translated(term, kind, self._name, columns, typed.nullable)
+        for name, of in typed.parameters.items():
+            wanted = spark_type_of(of)
+            if wanted in _CALENDARS:
+                result = self._in_calendar(name, columns[name], wanted, result, type_)
+            if wanted != MOMENT:
+                result = self._checked(name, columns[name], wanted, result, type_)
+        return result
 
     def _checked(
         self, name: str, column: Column, wanted: str, result: Column, type_: str
@@ -288,14 +315,12 @@ def _shown(column: Column | str) -> str:
     return column if isinstance(column, str) else repr(column).removeprefix("Column<'")[:-2]
 
 
-def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
+def _typed(function: Udf, columns: list[s.DataType]) -> Typed:
     """A row function as a term.
 
     Raises:
         NoTermError: If it has none, or has what no expression has.
     """
-    if columns is None:
-        raise NoTermError("the types of its parameters are not declared", 0)
     if not function.pure:
         raise NoTermError("it is declared with pure=False", 0)
     if function.nulls not in ("propagate", "pass"):
@@ -303,14 +328,26 @@ def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
     plan = function.row_plan(columns)
     if not isinstance(plan, Plan):
         raise NoTermError("it runs in Python", 0)
-    if plan.program.wraps or plan.program.has_numpy:
-        raise NoTermError("its numbers are NumPy's", 0)
     term = plan.term()
     require_forms(term)
-    if spark_type_of(plan.kind) != _plain_name(spark_type(plan.returns).simpleString()):
-        raise NoTermError(f"its results are {plan.returns}", 0)
+    require_result_type(plan.kind, plan.returns)
     names = [parameter.name for parameter in function.signature.parameters]
     given = dict(zip(names, (argument.kind for argument in plan.arguments), strict=True))
+    return Typed(term, plan.kind, *taken(given))
+
+
+def require_result_type(kind: Kind, returns: s.DataType) -> None:
+    """Raise NoTermError if results of a kind are not of the type that Spark has for them."""
+    if spark_type_of(kind) != spark_type(returns).simpleString().replace("`", ""):
+        raise NoTermError(f"its results are {returns}", 0)
+
+
+def taken(given: Mapping[str, Kind]) -> tuple[dict[str, Kind], frozenset[str]]:
+    """The kinds of parameters where they are not None, and those that may be.
+
+    Raises:
+        NoTermError: If a native plan takes no such column.
+    """
     kinds = {
         name: kind.of if isinstance(kind, k.Optional) else kind for name, kind in given.items()
     }
@@ -318,8 +355,4 @@ def _typed(function: Udf, columns: list[s.DataType] | None) -> Typed:
         if scalar_type(kind) is None:
             raise NoTermError(f"{name} is of the kind {kind}", 0)
     may_be_none = (name for name, kind in given.items() if isinstance(kind, k.Optional))
-    return Typed(term, plan.kind, kinds, frozenset(may_be_none))
-
-
-def _plain_name(type_: str) -> str:
-    return type_.replace("`", "")
+    return kinds, frozenset(may_be_none)

@@ -90,7 +90,8 @@ _BOUNDS = {
 """The bounds of the results of methods, by the last part of their names."""
 
 
-def _beyond(what: str, type_: str) -> Column:
+def beyond(what: str, type_: str) -> Column:
+    """The error of an integer that is too large for native plans, as a column of a type."""
     return f.raise_error(f.lit(f"{what} has more digits than a native plan computes with")).cast(
         type_
     )
@@ -115,7 +116,7 @@ def as_float(value: Integer, what: str) -> Column:
     if value.is_narrow:
         return value.column.cast("double")
     wide = value.decimal.cast("double")
-    return f.coalesce(value.column.cast("double"), wide, _beyond(what, "double"))
+    return f.coalesce(value.column.cast("double"), wide, beyond(what, "double"))
 
 
 def of_double(number: Column, rounded: Column) -> Integer:
@@ -159,7 +160,7 @@ def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
     narrow = compare(left.column, right.column)
     if left.is_narrow and right.is_narrow:
         return narrow
-    return f.coalesce(narrow, compare(left.decimal, right.decimal), _beyond(what, "boolean"))
+    return f.coalesce(narrow, compare(left.decimal, right.decimal), beyond(what, "boolean"))
 
 
 _COMPARED: dict[str, Callable[[Column, Column], Column]] = {

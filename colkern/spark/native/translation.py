@@ -114,11 +114,11 @@ def translated(
 def require_forms(term: Term) -> None:
     """Raise NoTermError, with the line, for a method that no rule says in Spark's words."""
     for each in sharing.unique(term):
-        if isinstance(each, t.Applied) and not _is_exact(each):
+        if isinstance(each, t.Applied) and not is_exact(each):
             _rule(each)
 
 
-def _is_exact(term: t.Applied) -> bool:
+def is_exact(term: t.Applied) -> bool:
     """Whether a method is one of integers that `colkern.spark.native.integers` has."""
     return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)
 
@@ -196,7 +196,7 @@ class _Writer:
         """Whether Spark may compute a term for any arguments, null included."""
         if isinstance(term, t.Constant):
             return True
-        if isinstance(term, t.Applied) and not _is_exact(term) and not _rule(term).is_total:
+        if isinstance(term, t.Applied) and not is_exact(term) and not _rule(term).is_total:
             return False
         value = self._column(term)
         if isinstance(value, Integer) and not value.is_narrow:
@@ -323,7 +323,7 @@ class _Writer:
 
     def _applied(self, term: t.Applied) -> Columns:
         self._line = term.line
-        if _is_exact(term):
+        if is_exact(term):
             numbers = [self._integer(argument) for argument in term.arguments]
             if term.name in _ORDER:
                 left, right = numbers
@@ -351,7 +351,7 @@ class _Writer:
 
     def _fails(self, term: t.Applied) -> Column | bool:
         self._line = term.line
-        if _is_exact(term) or (term.name == "/" and self._quotient(term) is not None):
+        if is_exact(term) or (term.name == "/" and self._quotient(term) is not None):
             return False
         if _rounds(term):
             number = self._plain(term.arguments[0])

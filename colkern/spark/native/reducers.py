@@ -1,0 +1,310 @@
+"""Reducers as aggregates of Spark's own: sums, least and greatest values of terms of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.rows import kinds as k
+from colkern.rows import terms as t
+from colkern.rows.kinds import Kind
+from colkern.rows.reductions import ReducerTerms
+from colkern.rows.terms import NoTermError, Term
+from colkern.spark.native import integers, sharing
+from colkern.spark.native.integers import Integer
+from colkern.spark.native.rule import literal
+from colkern.spark.native.translation import is_exact, plain_kind, require_forms, spark_type_of
+
+Each: TypeAlias = Callable[[Column], Column]
+
+_KEPT = t.Constant(k.NONE, None)
+"""Where a row leaves a part of the state: null, which aggregates leave out."""
+
+_HALF = 32
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A part of a state as an aggregate.
+
+    Args:
+        how: "sum", "min" or "max"; "" for a part that stays what it was.
+        kind: The kind of the part.
+        begun: What it is before any row.
+        term: The term of a row.
+    """
+
+    how: str
+    kind: Kind
+    begun: Any
+    term: Term
+
+    def of(self, values: Column, each: Each, what: str) -> Column:
+        """The part after all rows.
+
+        Args:
+            values: The values of the rows; null where a row leaves the part what it is.
+            each: What is done with each aggregate, such as to have it over a window.
+            what: What messages call the reducer.
+        """
+        if self.how == "sum":
+            return self._sum(values, each, what)
+        if self.how == "":
+            return f.lit(self.begun).cast(spark_type_of(self.kind))
+        if self.kind == k.FLOAT:
+            # Python's comparisons leave NaN out, Spark has it above all numbers.
+            values = f.when(~f.isnan(values), values)
+        is_min = self.how == "min"
+        found = each(f.min(values) if is_min else f.max(values))
+        if self.begun is None:
+            return found
+        begun = literal(self.begun)
+        assert begun is not None
+        return f.least(begun, found) if is_min else f.greatest(begun, found)
+
+    def _sum(self, values: Column, each: Each, what: str) -> Column:
+        if self.kind == k.FLOAT:
+            return f.lit(0.0) + f.coalesce(each(f.sum(values)), f.lit(0.0))
+
+        # Of so many numbers of so many bits, a sum has 64 bits on the way.
+        is_exact = each(f.count(values)) < f.lit(1 << (63 - _HALF))
+
+        def total(numbers: Column) -> Integer:
+            summed = f.coalesce(each(f.sum(numbers)), f.lit(0).cast("bigint"))
+            return Integer(f.when(is_exact, summed).otherwise(integers.beyond(what, "bigint")))
+
+        if self._is_small():
+            result = total(values)
+        else:
+            high = total(f.shiftright(values, _HALF))
+            low = total(values.bitwiseAND(f.lit((1 << _HALF) - 1)))
+            factor = integers.known(1 << _HALF)
+            result = integers.computed("*", high, factor, what=what)
+            result = integers.computed("+", result, low, what=what)
+        result = integers.computed("+", result, integers.known(self.begun), what=what)
+        return integers.whole(result, what)
+
+    def _is_small(self) -> bool:
+        """Whether values are constants that are far from 64 bits."""
+        return all(
+            isinstance(end, t.Raise)
+            or (isinstance(end, t.Constant) and abs(end.value or 0) < 1 << _HALF)  # type: ignore[arg-type]
+            for end in t.ends(self.term)
+        )
+
+
+def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
+    """The aggregates that the parts of a state are, by the names that they have in `finish`.
+
+    Args:
+        terms: The reducer.
+        any_order: Whether rows may be taken in any order, as `merge` allows.
+
+    Raises:
+        NoTermError: If a part is none, or depends on the order of the rows.
+    """
+    found = {}
+    update = _certain(terms.update)
+    for path, kind, begun in _parts(terms.state, terms.begun):
+        of = kind.of if isinstance(kind, k.Optional) else kind
+        of = plain_kind(of)
+        spark_type_of(of)
+        how, term = _Step(terms.state_name + path).of(_part(update, path))
+        if how == "sum" and (isinstance(kind, k.Optional) or of not in (k.INT, k.FLOAT)):
+            raise NoTermError(f"a sum that is {kind}", 0)
+        if how and of == k.FLOAT:
+            _require_any_order(terms, path, how, kind, begun, any_order)
+        require_forms(term)
+        found[terms.finished_name + path] = Aggregate(how, of, begun, term)
+    used = {each.name for each in sharing.unique(terms.finish) if isinstance(each, t.Argument)}
+    if not any(found[name].how for name in used):
+        raise NoTermError("its result does not depend on the rows", 0)
+    return {name: each for name, each in found.items() if name in used}
+
+
+def _require_any_order(
+    terms: ReducerTerms, path: str, how: str, kind: Kind, begun: Any, any_order: bool
+) -> None:
+    if not any_order:
+        raise NoTermError("sums and comparisons of floats depend on the order of the rows", 0)
+    assert terms.merge is not None
+    left, right = terms.merged_names
+    merged, term = _Step(left + path).of(_part(_certain(terms.merge), path))
+    is_right = isinstance(term, t.Argument) and term.name == right + path
+    if merged != how or not is_right:
+        raise NoTermError(f"its merge does not have the {how} that its update has", 0)
+    if isinstance(kind, k.Optional) or begun != begun or (how == "sum" and begun != 0):
+        raise NoTermError(f"a {how} of floats that begins with {begun!r}", 0)
+
+
+def _parts(kind: Kind, begun: Any, path: str = "") -> Iterator[tuple[str, Kind, Any]]:
+    """The parts of a state: their paths, kinds, and what they begin with."""
+    if isinstance(kind, k.Tuple):
+        for place, (item, value) in enumerate(zip(kind.items, begun, strict=True)):
+            yield from _parts(item, value, f"{path}.{place}")
+    else:
+        yield path, kind, begun
+
+
+def _part(term: Term, path: str) -> Term:
+    """A function that gives a state as one that gives a part of it."""
+    places = [int(place) for place in path.split(".")[1:]]
+
+    def at(end: Term) -> Term:
+        for place in places:
+            if isinstance(end, t.Raise):
+                return end
+            if not isinstance(end, t.Items):
+                raise NoTermError("a state that is a whole", 0)
+            end = end.items[place]
+        return end
+
+    return t.mapped(term, at)
+
+
+def _certain(term: Term) -> Term:
+    """A tree of choices without those between integers that leave 64 bits and others: none does."""
+    if not isinstance(term, t.Choice):
+        return term
+    test = _simple(term.test)
+    if isinstance(test, t.Constant):
+        return _certain(term.then if test.value else term.otherwise)
+    return replace(term, test=test, then=_certain(term.then), otherwise=_certain(term.otherwise))
+
+
+def _simple(test: Term) -> Term:
+    """A test without what is known."""
+    match test:
+        case t.Fails(of=of) if is_exact(of):
+            return t.FALSE
+        case t.Choice(test=of, then=then, otherwise=otherwise):
+            of, then, otherwise = map(_simple, (of, then, otherwise))
+            if isinstance(of, t.Constant):
+                return then if of.value else otherwise
+            sides = [side.value for side in (then, otherwise) if isinstance(side, t.Constant)]
+            if sides in ([True, True], [False, False]):
+                return then
+            return t.chosen(of, then, otherwise)
+        case t.Logic(name="not", arguments=(of,)):
+            of = _simple(of)
+            if isinstance(of, t.Constant):
+                return t.FALSE if of.value else t.TRUE
+            return replace(test, arguments=(of,))
+        case t.Logic(name=name, arguments=arguments):
+            decides = t.TRUE if name == "or" else t.FALSE
+            kept = []
+            for argument in map(_simple, arguments):
+                if not isinstance(argument, t.Constant):
+                    kept.append(argument)
+                elif argument.value == decides.value:
+                    return decides
+            if len(kept) < 2:
+                return kept[0] if kept else t.TRUE if decides is t.FALSE else t.FALSE
+            return replace(test, arguments=tuple(kept))
+    return test
+
+
+class _Step:
+    """Reads how a part of a state goes on.
+
+    Args:
+        state: The part's name.
+    """
+
+    def __init__(self, state: str) -> None:
+        self._state = state
+
+    def of(self, term: Term) -> tuple[str, Term]:
+        """What the part becomes of: "sum", "min", "max", or "" if it stays; and the term of the row.
+
+        Raises:
+            NoTermError: If it is none of these.
+        """
+        match term:
+            case t.Raise():
+                return "", term
+            case t.Maybe(none=t.Constant(value=False), of=of):
+                return self.of(of)
+            case t.Maybe(none=t.IsNone(of=tested), of=of) if self._is(tested) and self._is(of):
+                return "", _KEPT
+            case t.Applied(name="+" | "-", arguments=(left, right)):
+                return self._sum(term, left, right)
+            case t.Applied(name="min" | "max" as name, arguments=(left, right)):
+                if self._is(left) and self._is_free(right):
+                    return name, right
+                if self._is(right) and self._is_free(left) and term.kind.name != "float":
+                    return name, left
+            case t.Choice():
+                return self._choice(term)
+        if self._is(term):
+            return "", _KEPT
+        line = term.line if isinstance(term, t.Applied) else 0
+        raise NoTermError("a state that is no sum, least or greatest value of the rows", line)
+
+    def _is(self, term: Term) -> bool:
+        return isinstance(term, t.Argument) and term.name == self._state
+
+    def _is_free(self, term: Term) -> bool:
+        """Whether a term does not depend on the state, whose other parts have the same first name."""
+        state = self._state.partition(".")[0]
+        return not any(
+            isinstance(each, t.Argument) and each.name.partition(".")[0] == state
+            for each in sharing.unique(term)
+        )
+
+    def _sum(self, term: t.Applied, left: Term, right: Term) -> tuple[str, Term]:
+        if term.name == "+" and self._is_free(left):
+            left, right = right, left
+        how, before = self.of(left)
+        if how not in ("", "sum") or not self._is_free(right):
+            raise NoTermError("a state that is no sum of the rows", term.line)
+
+        def added(end: Term) -> Term:
+            if isinstance(end, t.Raise):
+                return end
+            if end is not _KEPT:
+                return replace(term, arguments=(end, right))
+            if term.name == "+":
+                return right
+            zero = t.Constant(term.kind, 0.0 if term.kind.name == "float" else 0)
+            return replace(term, arguments=(zero, right))
+
+        return "sum", t.mapped(before, added)
+
+    def _choice(self, term: t.Choice) -> tuple[str, Term]:
+        if self._is_free(term.test):
+            (how, then), (other, otherwise) = self.of(term.then), self.of(term.otherwise)
+            if how and other and how != other:
+                raise NoTermError(f"a state that is a {how} or a {other}", 0)
+            if then is otherwise:
+                return how or other, then
+            kind = otherwise.kind if then is _KEPT or isinstance(then, t.Raise) else then.kind
+            return how or other, t.Choice(kind, term.test, then, otherwise)
+        then, otherwise = _plain(term.then), _plain(term.otherwise)
+        match term.test:
+            case t.IsNone(of=of) if self._is(of):
+                how, value = self.of(otherwise)
+                if how in ("min", "max") and value is then:
+                    return how, value
+            case t.Logic(name="or", arguments=(t.IsNone() as none, test)):
+                inner = replace(term, test=test)
+                return self._choice(replace(term, test=none, otherwise=inner))
+            case t.Applied(name="<" | "<=" | ">" | ">=" as sign, arguments=(left, right)):
+                value, picked = (then, then) if self._is(otherwise) else (otherwise, then)
+                sides = {id(left), id(right)}
+                # Of NaN, only a comparison that holds picks a number.
+                is_known = value is then or value.kind.name != "float"
+                if sides == {id(then), id(otherwise)} and self._is_free(value) and is_known:
+                    return "min" if (sign[0] == "<") == (picked is left) else "max", value
+        raise NoTermError("a state that depends on the rows before in another way", 0)
+
+
+def _plain(term: Term) -> Term:
+    """A value that is not None without what says so."""
+    while isinstance(term, t.Maybe) and isinstance(term.none, t.Constant) and not term.none.value:
+        term = term.of
+    return term

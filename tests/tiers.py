@@ -111,7 +111,8 @@ IN_TURN = (
     "tests/spark/test_python_of_workers.py",
     # A query or a compiled function for each of hundreds of cases.
     "tests/spark/test_accelerate_corpus.py",
-    "tests/spark/test_native_plans.py::test_native_plans_give_what_python_gives",
+    "tests/spark/test_native_plans.py::test_native_plans_",
+    "tests/spark/test_native_reducers.py::test_groups_and_windows_give_what_python_gives",
     "tests/spark/test_native_rules.py",
     "tests/spark/test_pipelines.py",
     # What fails costs a worker process; the two settings differ in the driver alone.

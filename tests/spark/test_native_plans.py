@@ -334,19 +334,29 @@ def test_timestamps_are_datetimes_of_the_session_s_zone(spark: SparkSession, zon
     assert results == expected
 
 
-def averaged(x: int, y: int) -> tuple[int, int, int]:
-    return (x + y) // 2, (x * y) % 1000, (x * 7 - y) // 10 % 10 + (x - 1) // 3
+def averaged(x: int, y: int) -> tuple[int, int]:
+    return (x + y) // 2, (x * y) % 1000
 
 
-def test_quotients_of_integers_that_leave_64_bits_on_the_way(spark: SparkSession) -> None:
+def digit(x: int, y: int) -> int:
+    return (x * 7 - y) // 10 % 10 + (x - 1) // 3
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_quotients_of_integers_that_leave_64_bits_on_the_way(
+    spark: SparkSession, ansi: str
+) -> None:
     ends = [0, 1, -1, 7, -(2**63), 2**63 - 1, 3**37, -(3**38) // 2, 10**18]
     pairs = [(x, y) for x in ends for y in ends]
-    frame = spark.createDataFrame(pairs, "x bigint, y bigint")
-    for ansi in ("true", "false"):
-        spark.conf.set("spark.sql.ansi.enabled", ansi)
-        results = frame.select(udf(averaged, plan="native")("x", "y").alias("of")).collect()
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        asked = [udf(function, plan="native")("x", "y") for function in (averaged, digit)]
+        results = spark.createDataFrame(pairs, "x bigint, y bigint").select(*asked).collect()
+    finally:
         spark.conf.unset("spark.sql.ansi.enabled")
-        assert [tuple(row.of) for row in results] == [averaged(x, y) for x, y in pairs]
+    assert [(tuple(of), number) for of, number in results] == [
+        (averaged(x, y), digit(x, y)) for x, y in pairs
+    ]
 
 
 def test_native_says_what_has_no_expression() -> None:

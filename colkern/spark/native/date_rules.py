@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -18,6 +18,7 @@ from pyspark.sql import functions as f
 
 from colkern.kernels.calendar import BEFORE_FIRST, DAY, FIRST_DAY, KEPT, LAST_DAY
 from colkern.rows import date_formats
+from colkern.spark.native.integers import BOUNDS
 from colkern.spark.native.number_rules import (
     floor_quotient,
     is_zero,
@@ -125,58 +126,83 @@ def _is_leap(year: Column) -> Column:
     return ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
 
 
-def _is_day(year: Column, month: Column, day: Column) -> Column:
-    """Whether there is such a day."""
-    in_month = (
-        (day <= 28)
-        | ((month != 2) & (day <= 30))
-        | ((day == 31) & month.isin(1, 3, 5, 7, 8, 10, 12))
-        | ((day == 29) & (month == 2) & _is_leap(year))
-    )
-    return year.between(1, 9999) & month.between(1, 12) & (day >= 1) & in_month
+def _is_day(year: Operand, month: Operand, day: Operand) -> Column | None:
+    """Whether there is such a day; None if there is one in any case."""
+    tests = [_is_between(year, 1, 9999), _is_between(month, 1, 12)]
+    if not day.is_within(1, 28):
+        y, m, d = year.column, month.column, day.column
+        in_month = (
+            (d <= 28)
+            | ((m != 2) & (d <= 30))
+            | ((d == 31) & m.isin(1, 3, 5, 7, 8, 10, 12))
+            | ((d == 29) & (m == 2) & _is_leap(y))
+        )
+        tests += [d >= 1, in_month]
+    return _all(tests)
 
 
-def _new_day(year: Column, month: Column, day: Column) -> Column:
+def _is_between(part: Operand, low: int, high: int) -> Column | None:
+    return None if part.is_within(low, high) else part.column.between(low, high)
+
+
+def _all(tests: Iterable[Column | None]) -> Column | None:
+    """Whether all tests hold; None stands for one that holds in any case."""
+    asked = [test for test in tests if test is not None]
+    return reduce(operator.and_, asked) if asked else None
+
+
+def _new_day(year: Operand, month: Operand, day: Operand) -> Column:
     first = f.make_date(_within(year, 1, 9999), _within(month, 1, 12), f.lit(1))
+    if day.constant == 1:
+        return first
     return f.date_add(first, _within(day, 0, 40) - 1)
 
 
-def _within(part: Column, low: int, high: int) -> Column:
+def _within(part: Operand, low: int, high: int) -> Column:
     """A number as an int; of one that is out of bounds, the nearest that is not."""
-    return f.least(f.greatest(part, f.lit(low)), f.lit(high)).cast("int")
+    if part.is_within(low, high):
+        return part.column.cast("int")
+    return f.least(f.greatest(part.column, f.lit(low)), f.lit(high)).cast("int")
 
 
-_MOST = {"hour": 23, "minute": 59, "second": 59, "microsecond": 999_999}
+def _is_instant(*parts: Operand) -> Column | None:
+    clock = zip(parts[3:], _OF_CLOCKS, strict=True)
+    return _all([_is_day(*parts[:3]), *(_is_between(part, *BOUNDS[name]) for part, name in clock)])
 
 
-def _is_instant(*parts: Column) -> Column:
-    is_clock = (part.between(0, most) for part, most in zip(parts[3:], _MOST.values(), strict=True))
-    return reduce(operator.and_, is_clock, _is_day(*parts[:3]))
-
-
-def _new_instant(*parts: Column) -> Column:
-    *small, second, microsecond = (part.try_cast("int") for part in parts)
+def _new_instant(*parts: Operand) -> Column:
+    *small, second, microsecond = (part.column.try_cast("int") for part in parts)
     seconds = (second.cast("bigint") * _SECOND + microsecond).cast("decimal(16,0)")
     fraction = (seconds * f.lit(Decimal("0.000001"))).cast("decimal(16,6)")
     return f.try_make_timestamp_ntz(*small, fraction)
 
 
+def _none_of(is_there: Callable[..., Column | None]) -> Callable[..., Column | None]:
+    """Whether there is no such day or instant; None if there is one in any case."""
+
+    def fails(*parts: Operand) -> Column | None:
+        found = is_there(*parts)
+        return None if found is None else ~found
+
+    return fails
+
+
 def _replacing(
     fields: dict[str, Callable[[Column], Column]],
     make: Callable[..., Column],
-    is_there: Callable[..., Column],
+    is_there: Callable[..., Column | None],
 ) -> Rule:
     """`replace`, whose fields that are not named keep their values."""
 
-    def parts(owner: Operand, given: tuple[Operand, ...]) -> list[Column]:
+    def parts(owner: Operand, given: tuple[Operand, ...]) -> list[Operand]:
         return [
-            own(owner.column) if part.constant == KEPT else part.column
-            for own, part in zip(fields.values(), given, strict=True)
+            Operand(own(owner.column), bounds=BOUNDS[name]) if part.constant == KEPT else part
+            for (name, own), part in zip(fields.items(), given, strict=True)
         ]
 
     return Rule(
         lambda owner, *given: make(*parts(owner, given)),
-        lambda owner, *given: ~is_there(*parts(owner, given)),
+        lambda owner, *given: _none_of(is_there)(*parts(owner, given)),
         is_total=False,
     )
 
@@ -307,8 +333,20 @@ _DURATIONS: Rules = {
 # Sums of dates and durations
 
 
+def _moved_by(day: Column, days: int) -> tuple[Column, Column]:
+    """A day by so many days later or earlier, and whether it is in none of Python's years."""
+    ends = FIRST_DAY - days, LAST_DAY - days
+    before, behind = (
+        f.date_from_unix_date(f.lit(max(FIRST_DAY - 1, min(end, LAST_DAY + 1)))) for end in ends
+    )
+    is_beyond = f.lit(False) if days == 0 else day > behind if days > 0 else day < before
+    return f.date_add(day, f.lit(days)), is_beyond
+
+
 def _moved_day(day: Operand, duration: Operand, sign: int) -> tuple[Column, Column]:
     """A day by so many days later or earlier, and whether it is in none of Python's years."""
+    if isinstance(duration.constant, datetime.timedelta):
+        return _moved_by(day.column, duration.constant.days * sign)
     days = days_of(duration) * sign
     number = _long(f.unix_date(day.column)) + days
     return (
@@ -317,9 +355,25 @@ def _moved_day(day: Operand, duration: Operand, sign: int) -> tuple[Column, Colu
     )
 
 
+def _moved_for(instant: Column, duration: datetime.timedelta) -> tuple[Column, Column]:
+    """An instant by a known duration later or earlier, and whether it is in none of Python's years."""
+    microseconds = f.lit(duration // datetime.timedelta(microseconds=1))
+    is_later = duration > datetime.timedelta()
+    least, most = datetime.datetime.min, datetime.datetime.max
+    try:
+        last = literal(most - duration if is_later else least - duration)
+        assert last is not None
+        is_beyond = instant > last if is_later else instant < last
+    except OverflowError:
+        is_beyond = f.lit(True)
+    return f.timestamp_add("MICROSECOND", microseconds, instant), is_beyond
+
+
 def _moved(instant: Operand, duration: Operand, sign: int) -> tuple[Column, Column]:
     """An instant by a duration later or earlier, and whether it is in none of Python's years."""
     number = _number(duration)
+    if isinstance(duration.constant, datetime.timedelta):
+        return _moved_for(instant.column, duration.constant * sign)
     distance = number.column if sign > 0 else f.try_multiply(number.column, _known(-1).column)
     since = f.try_add(
         f.try_subtract(_microseconds(instant.column), _known(FIRST_DAY * DAY).column), distance
@@ -484,8 +538,8 @@ def _of_kind(kind: str) -> Rules:
 
 _KEPT = f"int = {KEPT}"
 _DATE_FORM = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
-_CLOCK_FORM = ", ".join(f"{name}: {_KEPT}" for name in _MOST)
-_NEW_CLOCK = ", ".join(f"{name}: int = 0" for name in _MOST)
+_CLOCK_FORM = ", ".join(f"{name}: {_KEPT}" for name in _OF_CLOCKS)
+_NEW_CLOCK = ", ".join(f"{name}: int = 0" for name in _OF_CLOCKS)
 _ISO_FORM = "sep: const = 'T', timespec: const = 'auto'"
 
 
@@ -505,7 +559,8 @@ _INSTANT_FIELDS = {
 
 def _month_range(year: Column, month: Column) -> tuple[Column, Column]:
     """`calendar.monthrange`: of a year with the same days, as the calendar repeats itself."""
-    first = _new_day(f.pmod(year, f.lit(400)) + 2000, month, f.lit(1))
+    same = Operand(f.pmod(year, f.lit(400)) + 2000, bounds=(2000, 2399))
+    first = _new_day(same, Operand(month), _known(1))
     return _weekday(first), _long(f.dayofmonth(f.last_day(first)))
 
 
@@ -532,14 +587,14 @@ RULES: Rules = {
     ("bool", "(date) -> bool"): Rule(lambda day: f.lit(True)),
     ("bool", "(datetime) -> bool"): Rule(lambda instant: f.lit(True)),
     ("datetime.date", "(year: int, month: int, day: int) -> date"): Rule(
-        of_columns(_new_day), of_columns(lambda *parts: ~_is_day(*parts))
+        _new_day, _none_of(_is_day)
     ),
     (
         "datetime.datetime",
         f"(year: int, month: int, day: int, {_NEW_CLOCK}) -> datetime",
     ): Rule(
-        of_columns(_new_instant),
-        of_columns(lambda *parts: ~_is_instant(*parts)),
+        _new_instant,
+        _none_of(_is_instant),
         is_total=False,
     ),
     ("date.replace", f"(date, {_DATE_FORM}) -> date"): _replacing(_DAY_FIELDS, _new_day, _is_day),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
 import operator
 import os
@@ -23,10 +22,10 @@ from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
-from colkern.spark.native.rule import literal
 from colkern.spark.native.translation import (
     MOMENT,
     require_forms,
+    require_short,
     scalar_type,
     spark_type_of,
     translated,
@@ -225,10 +224,9 @@ class PlannedFunction:
         """The values of a term of the parameters."""
         type_ = spark_type_of(kind)
         result = translated(term, kind, self._name, columns, typed.nullable)
+        require_short(result)
         for name, of in typed.parameters.items():
             wanted = spark_type_of(of)
-            if wanted in _CALENDARS:
-                result = self._in_calendar(name, columns[name], wanted, result, type_)
             if wanted != MOMENT:
                 result = self._checked(name, columns[name], wanted, result, type_)
         return result
@@ -246,19 +244,6 @@ class PlannedFunction:
             is_taken = is_taken | f.typeof(column).startswith("string collate ")
         return f.when(is_taken, result).otherwise(error)
 
-    def _in_calendar(
-        self, name: str, column: Column, wanted: str, result: Column, type_: str
-    ) -> Column:
-        """The result, where a column is in Python's years or null."""
-        calendar = _CALENDARS[wanted]
-        day = column.cast("date" if wanted == "date" else "timestamp_ntz")
-        message = f"{self._name}: {name}: a day in none of the years from 1 to 9999"
-        first, last = literal(calendar.min), literal(calendar.max)
-        assert first is not None
-        assert last is not None
-        is_beyond = ~day.between(first, last)
-        return f.when(is_beyond, f.raise_error(f.lit(message)).cast(type_)).otherwise(result)
-
     def _elsewhere(self, columns: Mapping[str, Column], type_: str) -> Column:
         """The results for datetimes without a zone, or in another than UTC."""
         if not self._must:
@@ -268,13 +253,6 @@ class PlannedFunction:
         )
         return f.raise_error(f.lit(message)).cast(type_)
 
-
-_CALENDARS: dict[str, type[datetime.date]] = {
-    "date": datetime.date,
-    "timestamp_ntz": datetime.datetime,
-    MOMENT: datetime.datetime,
-}
-"""The types of Python for those of Spark that have years beyond theirs."""
 
 UTC = "UTC"
 """The session's time zone in which timestamps are datetimes in UTC."""

@@ -56,7 +56,7 @@ def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
         column: The integer.
         divided: The dividend and the divisor of `//` and `%`.
     """
-    low, high = _BOUNDS.get(name.rpartition(".")[2], (LEAST, MOST))
+    low, high = BOUNDS.get(name.rpartition(".")[2], (LEAST, MOST))
     if divided and divided[1].low == divided[1].high > 0:
         of, by = divided[0], divided[1].low
         low, high = (0, by - 1) if name == "%" else (of.low // by, of.high // by)
@@ -65,7 +65,7 @@ def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
 
 _SIZE = (-1, (1 << 31) - 1)
 
-_BOUNDS = {
+BOUNDS = {
     "year": (1, 9999),
     "month": (1, 12),
     "day": (1, 31),

@@ -14,7 +14,7 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from colkern.spark.native.rule import LEAST, Operand, Rule, Rules, of_columns, where_null
+from colkern.spark.native.rule import LEAST, MOST, Operand, Rule, Rules, of_columns, where_null
 
 _EXACT = 1 << 53
 """Up to here, each integer is a double."""
@@ -125,6 +125,8 @@ def floor_quotient(x: Operand, y: Operand) -> Column:
     left, right = x.column, y.column
     quotient = f.call_function("div", left, _divisor(y))
     if isinstance(y.constant, int) and y.constant > 0:
+        if x.is_within(0, MOST):
+            return quotient
         below = f.call_function("div", left + _long(1), right) - _long(1)
         return f.when(left < 0, below).otherwise(quotient)
     rest = _rest(x, y)
@@ -154,15 +156,15 @@ def modulo(x: Operand, y: Operand) -> Column:
     return f.when(is_beside, rest + y.column).otherwise(rest)
 
 
-def is_zero(x: Operand, y: Operand) -> Column:
+def is_zero(x: Operand, y: Operand) -> Column | None:
     """Where a division raises."""
-    return y.column == 0 if not y.is_constant or y.constant == 0 else f.lit(False)
+    return None if y.is_constant and y.constant != 0 else y.column == 0
 
 
-def no_quotient(x: Operand, y: Operand) -> Column:
+def no_quotient(x: Operand, y: Operand) -> Column | None:
     """Where `x // y` of integers raises, or has more than 64 bits."""
     if y.is_constant and y.constant not in (0, -1):
-        return f.lit(False)
+        return None
     return (y.column == 0) | ((y.column == -1) & (x.column == _long(LEAST)))
 
 

@@ -27,10 +27,18 @@ class Operand:
     Args:
         column: Its values, none of them null; None for a constant that is no column, as a dictionary is.
         constant: The Python object, where it is known; `UNKNOWN` where it depends on the row.
+        bounds: The least and the greatest integer that it may be.
     """
 
     column: Column
     constant: Any = UNKNOWN
+    bounds: tuple[int, int] = (LEAST, MOST)
+
+    def is_within(self, low: int, high: int) -> bool:
+        """Whether it is an integer of some bounds in any case."""
+        if isinstance(self.constant, int):
+            return low <= self.constant <= high
+        return low <= self.bounds[0] and self.bounds[1] <= high
 
     @property
     def is_constant(self) -> bool:

@@ -13,7 +13,7 @@ from colkern.rows import terms as t
 from colkern.rows.terms import Term
 
 CHEAP = ("+", "-", "*", "neg", "pos", "==", "!=", "<", "<=", ">", ">=", "float", "bool")
-"""The methods that take less time than a test of whether they were computed."""
+"""The methods that take little time, but for that of their arguments."""
 
 
 def parts(term: Term) -> tuple[Term, ...]:
@@ -45,23 +45,15 @@ def unique(term: Term) -> Iterator[Term]:
 
 
 def shared(term: Term) -> list[t.Applied]:
-    """The calls of methods that stand in several places and are computed for each row.
-
-    None is part of another of them.
-    """
+    """The calls of methods that stand in several places and are computed for each row."""
     places = Counter(id(part) for each in unique(term) for part in parts(each))
     always = _always(term) or {}
-    found = {
-        key: each for key, each in always.items() if places[key] > 1 and each.name not in CHEAP
-    }
-    inside = {id(part) for each in found.values() for part in _within(each)}
-    return [each for key, each in found.items() if key not in inside]
+    return [each for key, each in always.items() if places[key] > 1 and not _is_cheap(each)]
 
 
-def _within(term: Term) -> Iterator[Term]:
-    for part in parts(term):
-        yield part
-        yield from _within(part)
+def _is_cheap(call: t.Applied) -> bool:
+    """Whether a call takes less time than a test of whether it was computed."""
+    return call.name in CHEAP and not any(parts(argument) for argument in call.arguments)
 
 
 def _always(term: Term) -> dict[int, t.Applied] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import linecache
 import math
@@ -20,11 +21,11 @@ from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
-MOST_NODES = 200
-"""The nodes of a term at most, counted in each place where they stand.
+LONGEST = 12_000
+"""The characters of an expression's text at most.
 
-Spark plans and compiles each place anew: seconds for a term of 350 nodes, which is more than the transport
-of millions of rows takes.
+Of larger ones Spark generates methods of more than 8,000 bytes, which Java does not compile: they take
+more time than the transport of the rows does. Spark also plans them for seconds.
 """
 
 TYPES = {
@@ -97,18 +98,22 @@ def translated(
         nullable: The parameters that may be None; where others are null, the result is.
 
     Raises:
-        NoTermError: If a part of the term has no form in Spark, or the expression is too large.
+        NoTermError: If a part of the term has no form in Spark.
     """
     writer = _Writer(kind, name, arguments)
-    if writer.size(term) > MOST_NODES:
-        raise NoTermError("its expression is too large", 0)
-    result = writer.result(term)
+    result = writer.in_calendar(term, writer.result(term))
     tests = [column.isNull() for name, column in arguments.items() if name not in nullable]
     tests += writer.anchors(term)
-    if not tests:
-        return result
-    nothing = f.lit(None).cast(spark_type_of(kind))
-    return f.when(functools.reduce(lambda a, b: a | b, tests), nothing).otherwise(result)
+    if tests:
+        nothing = f.lit(None).cast(spark_type_of(kind))
+        result = f.when(functools.reduce(lambda a, b: a | b, tests), nothing).otherwise(result)
+    return result
+
+
+def require_short(column: Column) -> None:
+    """Raise NoTermError for an expression that takes Spark longer than the transport of its rows."""
+    if len(repr(column)) > LONGEST:
+        raise NoTermError("its expression is too large", 0)
 
 
 def require_forms(term: Term) -> None:
@@ -148,7 +153,6 @@ class _Writer:
         self._type = spark_type_of(kind)
         self._arguments = arguments
         self._written: dict[int, Columns] = {}
-        self._sizes: dict[int, int] = {}
         self._line = 0
 
     # Results
@@ -184,12 +188,29 @@ class _Writer:
             return f.lit(None)
         return moment_of(self._plain(term)) if scalar_type(kind) == MOMENT else self._plain(term)
 
+    def in_calendar(self, term: Term, result: Column) -> Column:
+        """A result, where the days of arguments are in Python's years or null."""
+        for each in sharing.unique(term):
+            type_ = scalar_type(each.kind) if isinstance(each, t.Argument) else None
+            if isinstance(each, t.Argument) and type_ in _CALENDARS:
+                calendar = _CALENDARS[type_]
+                day = self._arguments[each.name].cast(
+                    TYPES[k.DATE if type_ == "date" else k.DATETIME]
+                )
+                first, last = literal(calendar.min), literal(calendar.max)
+                assert first is not None
+                assert last is not None
+                message = f"{self._name}: {each.name}: a day in none of the years from 1 to 9999"
+                error = f.raise_error(f.lit(message)).cast(self._type)
+                result = f.when(~day.between(first, last), error).otherwise(result)
+        return result
+
     def anchors(self, term: Term) -> list[Column]:
         """Tests that never hold, for Spark to compute once what stands in several places."""
         return [
-            self._plain(each) < _LEAST[plain_kind(each.kind)]()
+            _NEVER[plain_kind(each.kind)](self._plain(each))
             for each in sharing.shared(term)
-            if plain_kind(each.kind) in _LEAST and self._is_total(each)
+            if plain_kind(each.kind) in _NEVER and self._is_total(each)
         ]
 
     def _is_total(self, term: Term) -> bool:
@@ -253,12 +274,6 @@ class _Writer:
         if known is None:
             known = self._written[id(term)] = self._write(term)
         return known
-
-    def size(self, term: Term) -> int:
-        """The nodes of a term: what stands in several places counts in each."""
-        if id(term) not in self._sizes:
-            self._sizes[id(term)] = 1 + sum(map(self.size, sharing.parts(term)))
-        return self._sizes[id(term)]
 
     def _write(self, term: Term) -> Columns:
         match term:
@@ -384,6 +399,9 @@ class _Writer:
             elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
                 # Null where a dividend leaves 64 bits: its decimal is divided beside it.
                 operands.append(Operand(self._integer(argument).column))
+            elif name == "int":
+                number = self._integer(argument)
+                operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
             else:
                 operands.append(Operand(self._as(name, argument)))
         return operands
@@ -413,14 +431,22 @@ class _Writer:
         return value
 
 
-_LEAST: dict[Kind, Callable[[], Column]] = {
-    k.INT: lambda: f.lit(integers.LEAST),
-    k.FLOAT: lambda: f.lit(-math.inf),
-    k.TEXT: lambda: f.lit(""),
+_NEVER: dict[Kind, Callable[[Column], Column]] = {
+    # Of a comparison with the least integer Spark knows that it never holds.
+    k.INT: lambda number: number.bitwiseAND(f.lit(1)) < 0,
+    k.FLOAT: lambda number: number < f.lit(-math.inf),
+    k.TEXT: lambda text: text < f.lit(""),
     # Beyond Python's years, and so are those of datetimes.
-    k.DATE: lambda: f.date_from_unix_date(f.lit(-1 << 28)),
+    k.DATE: lambda day: day < f.date_from_unix_date(f.lit(-1 << 28)),
 }
-"""Values that no value of a kind is below."""
+"""Tests of values of a kind that never hold."""
+
+_CALENDARS: dict[str | None, type[datetime.date]] = {
+    "date": datetime.date,
+    "timestamp_ntz": datetime.datetime,
+    MOMENT: datetime.datetime,
+}
+"""The types of Python for those of Spark that have years beyond theirs."""
 
 _ORDER = ("==", "!=", "<", "<=", ">", ">=")
 _EXACT = ("+", "-", "*", "neg", "pos", "abs", "min", "max")

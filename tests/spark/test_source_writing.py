@@ -131,6 +131,22 @@ def test_a_task_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     assert os.listdir(out) == []
 
 
+def test_a_task_that_outlives_its_job_leaves_nothing_behind(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    job = writer(out, batchRows="1")
+
+    def aborted() -> Iterator[pa.RecordBatch]:
+        yield batch(1)
+        job.abort([None, None])
+        yield batch(2)
+
+    with pytest.raises(FileNotFoundError):
+        job.write(aborted())
+    with pytest.raises(FileNotFoundError):
+        job.write(iter([batch(3)]))
+    assert os.listdir(out) == []
+
+
 def test_appending_keeps_what_is_there_and_overwriting_does_not(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for n, overwrite in ((1, False), (2, False), (3, True)):

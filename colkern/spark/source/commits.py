@@ -7,6 +7,7 @@ that directory, never a part of a file where readers see it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -35,12 +36,11 @@ class Staging:
         """The job's own directory, in the same file system as the target."""
         return Path(self.target, f"_colkern-{self.job}")
 
-    def file(self, name: str) -> Path:
-        """The path for a file of that name; makes the directory, unless the target is a file."""
+    def begin(self) -> None:
+        """Make the directory, unless the target is a file."""
         if os.path.exists(self.target) and not os.path.isdir(self.target):
             raise NotADirectoryError(f"{self.target}: a file stands where a directory is written")
         self.folder.mkdir(parents=True, exist_ok=True)
-        return self.folder / name
 
     def publish(self, names: Mapping[str, str], *, overwrite: bool) -> None:
         """Move files into the target, and remove the directory; can be repeated with the same files.
@@ -81,4 +81,8 @@ class Staging:
 
     def remove(self) -> None:
         """Remove the directory and its files."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        # Tasks of a job that failed may still be writing; under another name they add no more files.
+        removed = self.folder.with_name(f"{self.folder.name}-removed")
+        with contextlib.suppress(OSError):
+            os.replace(self.folder, removed)
+        shutil.rmtree(removed, ignore_errors=True)

@@ -39,7 +39,9 @@ class SourceStreamWriter(TaskWriting, DataSourceStreamArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         """Write the file of a task where no reader sees it yet."""
         query, partition = _query(), task_partition()
-        name = self._write_part(self._staging(query), iterator, partition, needed=False)
+        staging = self._staging(query)
+        staging.begin()
+        name = self._write_part(staging, iterator, partition, needed=False)
         return Staged(query, partition, name)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:

@@ -50,7 +50,7 @@ class TaskWriting:
             return None
         name = f"part-{partition:05d}-{uuid.uuid4()}.arrow"
         rest = batches if first is None else chain([first], batches)
-        write_file(staging.file(name), rest, self._schema, self._options)
+        write_file(staging.folder / name, rest, self._schema, self._options)
         return name
 
 
@@ -67,6 +67,8 @@ class SourceWriter(TaskWriting, DataSourceArrowWriter):
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
         super().__init__(options, schema, overwrite)
         self._staging = Staging(options.path, uuid.uuid4().hex)
+        # Here, on the driver: a task that outlives the job's end then cannot make it again.
+        self._staging.begin()
 
     @told_plainly()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:

@@ -89,6 +89,31 @@ class Written:
     kind: Kind
     path: str
 
+    def source(self, name: str, branches: bool = False) -> str:
+        """The function's text.
+
+        Args:
+            name: What it is called.
+            branches: Whether checks end the function. Else it goes on behind them, so that a compiler makes
+                vectors of a loop over rows; where that makes none, a branch takes less time.
+        """
+        nothing = zeros(self.kind)
+        lines = [f"def {name}({', '.join(('arena', 'pool', *self.parameters))}):", "    bad = 0"]
+        for depth, line in self.block.text(1):
+            indent = "    " * depth
+            if isinstance(line, Check) and branches:
+                status, _, test = line.partition(" if ")
+                lines.append(f"{indent}if {test}:")
+                line, indent = Exit(status), indent + "    "
+            if isinstance(line, Check):
+                line = f"bad = max(bad, {line} else 0)"
+            elif isinstance(line, Exit):
+                line = f"return {_tuple(line, *nothing)}"
+            elif isinstance(line, Return):
+                line = f"return {_tuple('bad', *([line] if line else []))}"
+            lines.append(indent + line)
+        return "\n".join(lines) + "\n"
+
 
 @dataclass(frozen=True)
 class Site:
@@ -390,7 +415,7 @@ class Emitter:
             self.fail_if(test, row_values.LEFT, reason)
             return
         self.has_soft_checks = True
-        self.write(f"bad = max(bad, {self.site(reason) << 8 | row_values.LEFT} if {test} else 0)")
+        self.write(Check(f"{self.site(reason) << 8 | row_values.LEFT} if {test}"))
 
     def require_sound(self) -> None:
         """End the function here where a value is already wrong: before loops and memory depend on it."""
@@ -473,19 +498,6 @@ class Emitter:
         else:
             self.write(Return(", ".join(self.converted(value, has).parts)))
         self.dead = True
-
-    def source(self, name: str, parameters: Sequence[str]) -> str:
-        """The function's text, once all of it is written."""
-        kind = self.widened.get(RETURN, k.NONE)
-        self.block.lines.insert(0, "bad = 0")
-        lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
-        for depth, line in self.block.text(1):
-            if isinstance(line, Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
-            elif isinstance(line, Return):
-                line = f"return {', '.join(('bad', line) if line else ('bad',))}"
-            lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
-        return "\n".join(lines) + "\n"
 
     def refuse(self, reason: str) -> NoReturn:
         """Refuse the function: what has no compiled form, with its line."""
@@ -790,6 +802,12 @@ RETURN = "return"
 """The key of the kind of what a function returns."""
 
 
+class Check(str):
+    """A status and a test, `status if test`: where it holds, the row is left once the function ends."""
+
+    __slots__ = ()
+
+
 class Exit(str):
     """A line that ends the function with a status and no result."""
 
@@ -800,6 +818,10 @@ class Return(str):
     """A line that ends the function with the parts of its result."""
 
     __slots__ = ()
+
+
+def _tuple(*items: str) -> str:
+    return ", ".join(items) + ("," if len(items) == 1 else "")
 
 
 def _left(code: str) -> str:

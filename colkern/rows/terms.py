@@ -17,7 +17,17 @@ from typing import NoReturn
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.emitter import NO_PART, RAISED, Block, Exit, Operation, Program, Return, Site
+from colkern.rows.emitter import (
+    NO_PART,
+    RAISED,
+    Block,
+    Check,
+    Exit,
+    Operation,
+    Program,
+    Return,
+    Site,
+)
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, zeros
 
@@ -309,7 +319,7 @@ class _Reader:
                 variables = tree.variables
             elif line.startswith("while "):
                 self._refuse("a loop, or a `try`")
-            elif line.startswith("bad = "):
+            elif isinstance(line, Check):
                 continue
             elif guard := self._assign(line, variables):
                 rest = self._run(lines[at:], variables, end)

@@ -1,4 +1,4 @@
-"""What the source of a row function is written with: blocks, names, checks, and what is known of variables.
+"""The writer of a row function's source: blocks, names, checks, and what is known of variables.
 
 A variable of the user's function is a `Value`, bound anew by each assignment. Where control flow meets,
 in loops and in `try`, it is a cell: a variable of the generated source of one kind. A kind that turns out
@@ -134,7 +134,7 @@ class Site:
 
 @dataclass
 class Program:
-    """What the functions of one row function share.
+    """The parts that the functions of one row function share.
 
     Args:
         wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
@@ -176,7 +176,7 @@ class Program:
     written: dict[str, Written] = field(default_factory=dict)
 
     def state(self) -> tuple[Any, ...]:
-        """What there is so far, for `restore`."""
+        """A record of the parts so far, for `restore`."""
         written = dict(self.sources), dict(self.functions), dict(self.written)
         return len(self.sites), len(self.pool), *written
 
@@ -579,7 +579,7 @@ class Emitter:
     # Variables
 
     def read(self, name: str) -> Value:
-        """What a variable is now; a copy, where an assignment could change it under its reader."""
+        """The value of a variable now; a copy, where an assignment could change it under its reader."""
         value = self.env[name]
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, f"{name} has no value")
@@ -763,7 +763,7 @@ class Cell:
 
 
 def _narrowed(cell: Value, kind: Kind) -> Value:
-    """What a cell is behind an assignment of a value of a kind."""
+    """The value of a cell behind an assignment of a value of a kind."""
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
     return NONE if kind == k.NONE else cell

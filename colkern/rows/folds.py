@@ -40,7 +40,7 @@ Left = Counter[Site | None]
 def written(
     function: Any, state: Kind, inputs: Inputs, wraps: bool, returns: Kind | None = None
 ) -> tuple[Program, str, Kind]:
-    """What `write_program` gives for a function of a state and of what it gets for a row."""
+    """The result of `write_program` for a function of a state and of what it gets for a row."""
     definition = definition_of(function)
     first, *others = definition.parameters
     values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
@@ -58,7 +58,7 @@ def _are_integers(kind: Kind) -> list[bool]:
 
 @dataclass(frozen=True)
 class Given:
-    """What the inputs of a fold read.
+    """The memory that the inputs of a fold read.
 
     Args:
         values: Columns, or states.
@@ -186,7 +186,7 @@ class Fold:
         return [compiled_loop(self._program, text, title) for text in self._texts]
 
     def given(self, values: Sequence[Any]) -> Given:
-        """What the inputs read, checked."""
+        """The memory that the inputs read, checked."""
         validity, _ = self._inputs.called(values)
         return Given(values, (validity or EMPTY).array, self._inputs.passed(values))
 

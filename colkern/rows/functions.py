@@ -214,7 +214,7 @@ def _bound(
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
-    """What the function that an expression names gives for values."""
+    """The result for values of the function that an expression names."""
     from colkern.rows.invocations import called
     from colkern.rows.iteration import known_object
 

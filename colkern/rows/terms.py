@@ -72,7 +72,7 @@ class Constant(Term):
 
 @dataclass(frozen=True, eq=False)
 class Applied(Term):
-    """What a method of the table gives, or a part of it.
+    """The result of a method of the table, or a part of it.
 
     Args:
         name: The method's name.
@@ -613,7 +613,7 @@ def _returned(place: int, end: Term) -> Term | None:
 
 
 def _identity(term: Term) -> object:
-    """What is equal for terms that are one."""
+    """A key that is equal for terms that are one."""
     if isinstance(term, Constant):
         return type(term.value), repr(term.value)
     if isinstance(term, Argument):

@@ -85,6 +85,8 @@ IN_TURN = (
     "tests/jit/test_strings.py",
     "tests/rows/test_calls.py",
     "tests/rows/test_constructs.py",
+    "tests/rows/test_nested.py",
+    "tests/rows/test_nested_results.py",
     # One test for all types, each of which takes seconds of compiling.
     "tests/jit/test_rows.py::test_threads_write_the_rows_of_one",
     "tests/jit/test_rows.py::test_rows_of_nested_values_come_out_as_they_went_in",
@@ -97,7 +99,6 @@ IN_TURN = (
     "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_machine.py::test_functions_of_numpy",
     "tests/rows/test_near_sums.py",
-    "tests/rows/test_nested.py::test_items_are_python_s",
     "tests/rows/test_text.py::test_compiled",
     "tests/rows/test_zones.py::test_each_row_has_what_python_gives",
     "tests/rows/test_zones.py::test_the_table_of_a_zone_has_all_its_changes",

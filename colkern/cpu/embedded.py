@@ -40,7 +40,7 @@ _PASSES = (
     NativeLowering,
     NoPythonBackend,
 )
-"""What Numba's own passes do for bodies and generated source, which have no closures, `with` or arrays'
+"""Numba's own passes for bodies and generated source, which have no closures, `with` or arrays'
 expressions; these take a third of the time of all of them."""
 
 
@@ -71,7 +71,7 @@ class _EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """What Numba tells of a function's environment."""
+        """The engine that Numba asks for a function's environment."""
         return _NoEngine()
 
 

@@ -25,7 +25,7 @@ _LONGEST_WAIT = 60
 
 
 class Thread:
-    """What functions that kernels call know of their thread, by the names of the compiler's module.
+    """The thread as functions that kernels call know it, by the names of the compiler's module.
 
     The simulator tells it to kernels alone, which are called in a Python thread each.
 

@@ -108,7 +108,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
             raise refusal
 
     def _returns(self) -> s.DataType | type | None:
-        """What a row's result is declared as."""
+        """The declared type of a row's result."""
         return self.signature.result
 
     def row_plan(self, columns: Sequence[s.DataType]) -> AnyPlan:

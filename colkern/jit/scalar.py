@@ -20,7 +20,7 @@ from colkern.jit.signatures import signature_of
 from colkern.rows.compiled_rows import RowOptions
 
 VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
-"""What is a value of a row, and no column."""
+"""Types of arguments that are a value for each row, not a column."""
 
 
 class Udf(FunctionOfRow):

@@ -121,7 +121,7 @@ def first_list_view_out_of_bounds(start, stop, step, lists: Lists[O], length: in
 
 @kernel()
 def list_sizes(start, stop, step, offsets: In[O], out: Out[O]):
-    """out[i] = the length of list i."""
+    """out[i] = the length of list i; of text, the bytes of value i."""
     for i in range(start, stop, step):
         out[i] = offsets[uint64(i) + uint64(1)] - offsets[uint64(i)]
 

@@ -1,4 +1,4 @@
-"""What callers use: functions on arrays that allocate outputs and launch kernels.
+"""The functions that callers use: they check arrays, allocate outputs and launch kernels.
 
 An operation runs where the bytes of its inputs live; nothing moves between host and device.
 Importing this package does not import Numba; the first kernel does.

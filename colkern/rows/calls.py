@@ -44,7 +44,7 @@ TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 def call(
     emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
-    """What a method of the table gives; refused if no row takes the arguments."""
+    """The result of a method of the table; refused if no row takes the arguments."""
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # Of an item of an empty list: no row comes here, or the function is written again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
@@ -116,7 +116,7 @@ def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> N
 
 
 NOT_NUMPYS = ("repr", "int.bit_length")
-"""What numbers of NumPy's do not have, or do in another way."""
+"""Methods that NumPy's numbers do not have, or that differ there."""
 
 
 CHANGING = {
@@ -326,7 +326,7 @@ def invoked(
     bindings: Mapping[str, Kind] = NO_KINDS,
     operation: Operation | None = None,
 ) -> Value:
-    """What a body gives for values; where it fails, its code decides.
+    """The result of a body for values; where it fails, its code decides.
 
     Args:
         emitter: Where the call is written.

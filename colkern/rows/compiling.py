@@ -84,7 +84,7 @@ NAMES: dict[str, Any] = {
     "Bytes": row_values.Bytes,
     "Decimal": row_values.Decimal,
 }
-"""What else all generated source may name."""
+"""Other names that all generated source may use."""
 
 
 FLAGS = {
@@ -95,7 +95,7 @@ FLAGS = {
 
 
 def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
-    """What the names in a program's loop stand for; its functions are compiled with the loop.
+    """The meaning of the names in a program's loop; its functions are compiled with the loop.
 
     Args:
         program: The program.

@@ -334,7 +334,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
 
 
 def as_list(emitter: Emitter, node: ast.expr) -> Value:
-    """What an expression iterates as a list, which nobody changes."""
+    """The items of an expression as a list, which nobody changes."""
     if not isinstance(node, ast.GeneratorExp) and not builtin_of(emitter, node):
         value = needed(emitter, node)
         if isinstance(value.kind, k.Container) and value.kind.name == "list":

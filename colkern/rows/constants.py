@@ -48,7 +48,7 @@ class Block:
     relative: tuple[int, ...]
 
     def at(self, address: int) -> bytes:
-        """What is to be written to an address, which is a multiple of 8."""
+        """The block that is to be written to an address, which is a multiple of 8."""
         words = np.frombuffer(self.words, np.int64).copy()
         words[list(self.relative)] += address
         return words.tobytes()
@@ -163,7 +163,7 @@ class _Object:
 
 
 def identity(value: Any) -> Hashable:
-    """What tells a constant from others: -0.0 is not 0.0, and an array's text is not all of it."""
+    """The identity of a constant: -0.0 is not 0.0, and an array's text is not all of it."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, tuple) or type(value) is list:
@@ -409,7 +409,7 @@ _VALUES: dict[str, Callable[[int], Any]] = {
 
 
 def hash_of(value: Any, kind: Kind) -> int:
-    """What `row_items.hash_words` gives for the words of a value, as an unsigned number.
+    """The result of `row_items.hash_words` for the words of a value, as an unsigned number.
 
     It is a hundred times as fast as that body run by Python.
     """

@@ -55,4 +55,4 @@ _OF_NUMBERS = (
     "int",
     "float",
 )
-"""What means the same of an int and a Decimal."""
+"""Operations that mean the same for an int and a Decimal."""

@@ -82,7 +82,7 @@ _NAMES = (type(calendar.day_name), type(calendar.month_name))
 
 
 def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
-    """What a function of Python's gives for constants; a function in which it raises is refused."""
+    """The result of a function of Python's for constants; a function in which it raises is refused."""
     try:
         return constant(function(*constants))
     except Exception as error:  # noqa: BLE001
@@ -122,7 +122,7 @@ def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
 
 
 def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:
-    """What an operator gives for two values that are there."""
+    """The result of an operator for two values that are there."""
     name, function = _OPERATORS[type(operation)]
     folded = _folded(function, left, right)
     if folded is not None:
@@ -163,7 +163,7 @@ def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
 def by_operator(
     emitter: Emitter, function: Any, arguments: list[Value], named: dict[str, Value]
 ) -> Value | None:
-    """What a function of `operator` gives; None if it is no operator of two values."""
+    """The result of a function of `operator`; None if it is no operator of two values."""
     for kind, (_, known) in _OPERATORS.items():
         if known is function and len(arguments) == 2 and not named:
             operation = kind()

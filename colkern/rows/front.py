@@ -123,7 +123,7 @@ def take_sources(sources: Sources) -> None:
 
 
 def _key(function: types.FunctionType) -> str:
-    """What tells a function from others, in all processes; also from what stood in its place before,
+    """The identity of a function, in all processes: another one than of what stood in its place before,
     as in a notebook's cell that was edited."""
     code = function.__code__
     place = code.co_filename, code.co_firstlineno, code.co_name
@@ -244,7 +244,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
 
 
 def _meanings(function: types.FunctionType) -> dict[str, Any]:
-    """What names mean that a function does not assign to: those around it, of its module, built in."""
+    """The meaning of names that a function does not assign to: those around it, of its module, built in."""
     around = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

@@ -105,11 +105,11 @@ def write_function(
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
                 emitter.refuse("it calls itself in any case")
-        program.sources[name] = emitter.source(name, names)
         returned = widened.get(RETURN, k.NONE)
-        program.written[name] = Written(
+        written = program.written[name] = Written(
             emitter.block, tuple(names), emitter.operations, returned, definition.path
         )
+        program.sources[name] = written.source(name)
         return name, returned, names
     return emitter.refuse("the kinds of its variables do not settle")
 
@@ -214,7 +214,7 @@ def _bound(
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
-    """What the function that an expression names gives for values."""
+    """The result for values of the function that an expression names."""
     from colkern.rows.invocations import called
     from colkern.rows.iteration import known_object
 

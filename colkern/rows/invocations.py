@@ -464,11 +464,11 @@ _OF_CONSTANTS = (
     re.escape,
     str.maketrans,
 )
-"""What gives a constant for constants."""
+"""Functions that give a constant for constants."""
 
 
 def _got(emitter: Emitter, function: Any, value: Value) -> Value:
-    """What an `itemgetter` or `attrgetter` of constants gives."""
+    """The result of an `itemgetter` or `attrgetter` of constants."""
     from colkern.rows.containers import item
 
     kind, names = function.__reduce__()

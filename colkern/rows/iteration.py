@@ -474,7 +474,7 @@ def view_of_row(value: Value, what: str) -> Value:
 
 
 def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
-    """What `filter` or a function of `itertools` gives, as a list that is made ahead."""
+    """The items of `filter` or of a function of `itertools`, as a list that is made ahead."""
 
     def write(emitter: Emitter, node: ast.Call) -> Source:
         from colkern.rows import lazy_items
@@ -515,7 +515,7 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _yielded(emitter: Emitter, node: ast.Call) -> Source:
-    """What a generator yields: all of it, before the first item is asked for.
+    """The items of a generator: all of them, before the first is asked for.
 
     Nobody sees the difference: a generator that raises, or goes on for long, leaves the row to Python, and
     what it reads may not change meanwhile.

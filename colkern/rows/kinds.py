@@ -168,7 +168,7 @@ def has_constant(kind: Kind) -> bool:
 
 
 def origins(kind: Kind) -> tuple[object, ...]:
-    """What equal kinds may differ in: which displays containers come from, and whether they may change."""
+    """The differences of equal kinds: which displays containers come from, and whether they may change."""
     return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 
 class Uncovered(Exception):
-    """What leaves the row to Python."""
+    """Raised to leave the row to Python."""
 
 
 def bisect_left(a: Any, x: Any, lo: int = 0, hi: int | None = None) -> int:
@@ -462,7 +462,7 @@ def public_name(function: Any, names: Iterable[str]) -> str:
 
 
 def replacement(function: Any) -> Any:
-    """What a function of the standard library is compiled as; other values as they are."""
+    """The function that one of the standard library is compiled as; other values as they are."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)

@@ -135,7 +135,7 @@ class Plan(Replanned):
         nullable: Sequence[bool],
         inner_nulls: bool,
     ) -> Inputs:
-        """What the function gets."""
+        """The function's inputs."""
         return Columns(definition.parameters, columns, nullable, inner_nulls)
 
     def site(self, reason: str) -> Site:
@@ -448,7 +448,7 @@ class _Room:
         return self
 
     def used(self) -> NDArray[np.uint8]:
-        """What was appended."""
+        """The values that were appended."""
         return self._bytes[HEADER : int(self._words[0]) - self.address]
 
     def taken(self) -> NDArray[np.int64]:

@@ -323,7 +323,7 @@ class Output:
     def array(
         self, target: Target, written: Mapping[str, Items], length: int, type_: s.DataType
     ) -> Array:
-        """What was written, as an array where it is.
+        """The results that were written, as an array where they are.
 
         Args:
             target: Where that is.

@@ -510,7 +510,7 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
 
 
 def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
-    """What a `try` attempts; whether control never comes to its end."""
+    """The statements that a `try` attempts; whether control never comes to their end."""
     head, block = len(emitter.block.lines), emitter.block
     emitter.write(f"{attempt.code} = 0")
     emitter.attempts.append(attempt)

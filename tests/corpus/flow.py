@@ -113,11 +113,11 @@ def squares_of_even(numbers: list[int]) -> int:
 @case(rows=[values.integers(13)], covers="a variable of several kinds")
 def several_kinds(n: int) -> str:
     value = n
-    value = value / 2
-    value = f"{value:.1f}"
+    value = value / 2  # type: ignore[assignment]
+    value = f"{value:.1f}"  # type: ignore[assignment]
     if n < 0:
-        value = None
-    return value or "negative"
+        value = None  # type: ignore[assignment]
+    return value or "negative"  # type: ignore[return-value]
 
 
 @case(rows=[values.integers(14), values.flags(14)], covers="chained comparison, not, xor of bools")

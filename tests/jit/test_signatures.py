@@ -21,7 +21,7 @@ def of(function: Any, text: str | None = None, returns: Any = None) -> Any:
 
 
 def test_hints_are_kept_and_results_become_types() -> None:
-    def f(a: int, b: float | None, c: Optional[str], d, e: Any) -> datetime.date: ...  # noqa: UP045
+    def f(a: int, b: float | None, c: Optional[str], d, e: Any) -> datetime.date: ...  # type: ignore[empty-body]  # noqa: UP045
 
     found = of(f)
     assert found.parameters == (
@@ -189,7 +189,7 @@ def test_hints_that_mean_nothing_name_the_parameter() -> None:
 
     def either(x: int | str): ...
 
-    def missing(x: NoSuchName): ...  # noqa: F821
+    def missing(x: NoSuchName): ...  # type: ignore[name-defined]  # noqa: F821
 
     for function, message in [
         (listed, "rows: no Arrow type"),
@@ -235,7 +235,7 @@ def test_columns_go_by_position_and_by_the_names_of_parameters() -> None:
             difference(*columns, **named)
 
     @ck.generator
-    def between(a: int, b: int) -> int:
+    def between(a: int, b: int) -> int:  # type: ignore[misc]
         while b < a:
             yield b
             b += 1

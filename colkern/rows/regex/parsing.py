@@ -112,7 +112,7 @@ class Close:
 
 @dataclass(frozen=True)
 class Again:
-    """What a group has matched.
+    """A reference to what a group has matched.
 
     Args:
         group: The group.
@@ -129,7 +129,7 @@ Nodes: TypeAlias = tuple[Node, ...]
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a regular expression says.
+    """A parsed regular expression.
 
     Args:
         nodes: Its nodes.

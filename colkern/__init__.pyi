@@ -12,12 +12,16 @@ from colkern import (
 )
 from colkern.arrays import (
     Array as Array,
+    ChunkedArray as ChunkedArray,
     RecordBatch as RecordBatch,
     RecordBatchStream as RecordBatchStream,
+    Table as Table,
 )
 from colkern.builders import (
     array as array,
+    chunked_array as chunked_array,
     record_batch as record_batch,
+    table as table,
 )
 from colkern.cuda import (
     to_device as to_device,

@@ -12,12 +12,16 @@ from colkern import (
 )
 from colkern.arrays import (
     Array as Array,
+    ChunkedArray as ChunkedArray,
     RecordBatch as RecordBatch,
     RecordBatchStream as RecordBatchStream,
+    Table as Table,
 )
 from colkern.builders import (
     array as array,
+    chunked_array as chunked_array,
     record_batch as record_batch,
+    table as table,
 )
 from colkern.cuda import (
     to_device as to_device,
@@ -57,8 +61,16 @@ from colkern.jit import (
     reducer as reducer,
     udf as udf,
 )
+from colkern.cpu.threads import (
+    num_threads as num_threads,
+    set_num_threads as set_num_threads,
+)
 from colkern.key_values import (
     KeyValueMetadata as KeyValueMetadata,
+)
+from colkern.machine import (
+    memory_pool as memory_pool,
+    show_versions as show_versions,
 )
 from colkern.memory import (
     Buffer as Buffer,
@@ -142,6 +154,9 @@ from colkern.operations import (
     validate as validate,
     views_to_offsets as views_to_offsets,
     xor as xor,
+)
+from colkern.steps import (
+    progress as progress,
 )
 from colkern.schema import (
     DataType as DataType,

@@ -6,9 +6,10 @@ import importlib.metadata
 import os
 import platform
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import colkern
+from colkern.pool import POOL
 
 _PACKAGES = (
     "numpy",
@@ -20,7 +21,12 @@ _PACKAGES = (
     "pyspark",
     "pyarrow",
     "pandas",
+    "polars",
+    "duckdb",
 )
+
+_VARIABLES = ("COLKERN_", "CK_", "NUMBA_", "CUDA_")
+"""How the variables of the environment begin that change what colkern does."""
 
 
 def machine() -> dict[str, Any]:
@@ -46,6 +52,34 @@ def versions() -> dict[str, str]:
     """The releases of colkern, Python, and those packages that are installed; none is imported."""
     releases = {"colkern": colkern.__version__, "python": platform.python_version()}
     return releases | {name: there for name in _PACKAGES if (there := release(name)) is not None}
+
+
+def show_versions() -> None:
+    """Print what a report of a fault needs: releases, the machine, threads, memory, settings."""
+    from colkern.cpu.threads import num_threads
+
+    facts: dict[str, object] = {**versions(), **machine(), "threads": num_threads()}
+    facts |= memory_pool()._asdict()
+    facts |= {name: os.environ[name] for name in sorted(os.environ) if name.startswith(_VARIABLES)}
+    width = max(map(len, facts))
+    print("\n".join(f"{name.ljust(width)}  {fact}" for name, fact in facts.items()))
+
+
+class MemoryPool(NamedTuple):
+    """Figures of the blocks of host memory that are used again.
+
+    Attributes:
+        kept_bytes: What no array uses, and the next large output may take.
+        most_kept_bytes: The most that is kept: `COLKERN_POOL_BYTES`.
+    """
+
+    kept_bytes: int
+    most_kept_bytes: int
+
+
+def memory_pool() -> MemoryPool:
+    """How much memory is kept for the next large outputs; see "Settings" in the documentation."""
+    return MemoryPool(POOL.kept(), POOL.most)
 
 
 def release(package: str) -> str | None:

@@ -7,11 +7,21 @@ sets it on the class. The classes declare the names for type checkers.
 
 from __future__ import annotations
 
+import pkgutil
+import re
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, SupportsInt
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar
 
 from colkern import schema as s
-from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.arrays import (
+    Array,
+    ChunkedArray,
+    Column,
+    RecordBatch,
+    RecordBatchStream,
+    Table,
+    Tabular,
+)
 from colkern.errors import UnsupportedError
 from colkern.extensions import text_of
 from colkern.type_trees import DataType, Field
@@ -22,6 +32,8 @@ if TYPE_CHECKING:
 
     from colkern.memory import Items
     from colkern.operations.value_checks import TypeRule
+
+Rows = TypeVar("Rows", RecordBatch, Table)
 
 # Types and fields
 
@@ -46,14 +58,14 @@ def schema_of_arrow(value: object) -> s.Schema:
 
 
 def schema_capsule(
-    self: DataType | Field | s.Schema | Array | RecordBatch | RecordBatchStream,
+    self: DataType | Field | s.Schema | Array | ChunkedArray | Tabular | RecordBatchStream,
 ) -> object:
     """The type, field or schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
     from colkern.interchange import export_schema
 
-    if isinstance(self, Array):
+    if isinstance(self, Array | ChunkedArray):
         return export_schema(self.type)
-    return export_schema(self.schema if isinstance(self, RecordBatch | RecordBatchStream) else self)
+    return export_schema(self.schema if isinstance(self, Tabular | RecordBatchStream) else self)
 
 
 # Values
@@ -80,18 +92,39 @@ def array_equals(self: Array, other: Array) -> bool:
     return equals(self, other)
 
 
-def array_repr(self: Array) -> str:
+def chunked_equals(self: ChunkedArray, other: Array | ChunkedArray) -> bool:
+    """Whether both have the same type and the same values, however they are cut; as of arrays."""
+    from colkern.arrays.equality import equals_by_chunks
+
+    return equals_by_chunks(self, other)
+
+
+def chunked_to_numpy(
+    self: ChunkedArray, dtype: DTypeLike | None = None, copy: bool | None = None
+) -> Items:
+    """The values for NumPy, as of the chunks joined; see `colkern.arrays.values.to_numpy`."""
+    return array_to_numpy(combine_chunks(self), dtype, copy)
+
+
+def column_repr(self: Array | ChunkedArray) -> str:
     """The type, the length and the first and last values."""
-    from colkern.arrays.display import array_repr
+    from colkern.arrays.display import column_repr
 
-    return array_repr(self)
+    return column_repr(self)
 
 
-def batch_repr(self: RecordBatch) -> str:
+def rows_repr(self: RecordBatch | Table) -> str:
     """The columns and the first and last rows."""
-    from colkern.arrays.display import batch_repr
+    from colkern.arrays.display import rows_repr
 
-    return batch_repr(self)
+    return rows_repr(self)
+
+
+def html(self: Array | ChunkedArray | RecordBatch | Table) -> str:
+    """What `repr` shows, as a table of HTML, for notebooks."""
+    from colkern.arrays.display import html
+
+    return html(self)
 
 
 def validate(
@@ -141,13 +174,17 @@ def device_array_capsules(
 
 
 def stream_capsule(
-    self: RecordBatch | RecordBatchStream, requested_schema: object = None
+    self: ChunkedArray | RecordBatch | Table | RecordBatchStream, requested_schema: object = None
 ) -> object:
-    """The batches, or the batch alone, as an `arrow_array_stream` capsule; nothing is copied."""
-    from colkern.interchange import export_stream
+    """The chunks, or the batches, as an `arrow_array_stream` capsule; nothing is copied."""
+    from colkern.interchange import export_chunks, export_stream
 
-    stream = RecordBatchStream(self.schema, (self,)) if isinstance(self, RecordBatch) else self
-    return export_stream(stream, requested_schema)
+    if isinstance(self, ChunkedArray):
+        return export_chunks(self, requested_schema)
+    if isinstance(self, RecordBatchStream):
+        return export_stream(self, requested_schema)
+    batches = self.batches if isinstance(self, Table) else (self,)
+    return export_stream(RecordBatchStream(self.schema, batches), requested_schema)
 
 
 def device_stream_capsule(
@@ -205,6 +242,166 @@ def cuda_array_interface(self: Array) -> dict[str, object]:
         raise AttributeError(str(error)) from None
 
 
+# Columns and tables of other libraries
+
+
+def to_pyarrow(self: Array | ChunkedArray | RecordBatch | Table) -> Any:
+    """The same as pyarrow's; nothing is copied.
+
+    Raises:
+        ModuleNotFoundError: If pyarrow is not installed.
+    """
+    import pyarrow as pa
+
+    makers = {Array: pa.array, ChunkedArray: pa.chunked_array, RecordBatch: pa.record_batch}
+    return next((make for kind, make in makers.items() if isinstance(self, kind)), pa.table)(self)
+
+
+def to_pandas(self: Array | ChunkedArray | RecordBatch | Table, *, arrow: bool = False) -> Any:
+    """A `Series` or a `DataFrame` of pandas, made by pyarrow.
+
+    Args:
+        arrow: Whether columns are Arrow's (`pandas.ArrowDtype`), of which nothing is copied; else they
+            are NumPy's, with NaN or None for nulls.
+
+    Raises:
+        ModuleNotFoundError: If pyarrow or pandas is not installed.
+    """
+    if not arrow:
+        return to_pyarrow(self).to_pandas()
+    import pandas as pd
+
+    return to_pyarrow(self).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def to_polars(self: Array | ChunkedArray | RecordBatch | Table) -> Any:
+    """A `Series` or a `DataFrame` of polars; not copied, but for types that polars stores in another way.
+
+    Raises:
+        ModuleNotFoundError: If polars is not installed.
+    """
+    import polars as pl
+
+    return pl.DataFrame(self) if isinstance(self, Tabular) else pl.Series(self)
+
+
+# Chunks, keys and rows
+
+
+def combine_chunks(self: Any) -> Any:
+    """The values as one array, or the rows as a table of one batch; copied, unless they are in one."""
+    from colkern.operations import chunks
+
+    if isinstance(self, ChunkedArray):
+        return chunks.combined(self)
+    return Table([chunks.one_batch(self)])
+
+
+def chosen(self: Any, key: object) -> Any:
+    """What a key between brackets chooses; see `colkern.operations.keys.chosen`."""
+    from colkern.operations.keys import chosen
+
+    return chosen(self, key)
+
+
+def filter_rows(self: Rows, mask: Any) -> Rows:
+    """The rows where a mask is true.
+
+    Args:
+        mask: Booleans, as `colkern.filter` takes them; or a row function, as `with_column` takes it,
+            that returns them.
+    """
+    from colkern.jit.over_tables import column_for
+    from colkern.operations import filter
+
+    rows: Rows = filter(self, column_for(self, mask))
+    return rows
+
+
+def take_rows(self: Rows, indices: Any) -> Rows:
+    """The rows at positions; see `colkern.take`."""
+    from colkern.operations import take
+
+    rows: Rows = take(self, indices)
+    return rows
+
+
+def with_column(self: Rows, name: str, column: object) -> Rows:
+    """A table with a column more, or another one in the place of that of its name.
+
+    Args:
+        name: The name of the column.
+        column: An array or a chunked array of any library, or one of NumPy; values in a list; one value
+            for all rows; or a row function (`colkern.udf`, or a plain function, which is made one), whose
+            parameters have names of columns. A function of one parameter that no column is called as
+            gets the row.
+
+    Raises:
+        ValueError: If there are not as many values as rows.
+
+    and what the row function raises.
+    """
+    from colkern.jit.over_tables import column_for, with_column
+
+    table: Rows = with_column(self, name, column_for(self, column))
+    return table
+
+
+def sort_by(self: Rows, keys: int | str, **options: Any) -> Rows:
+    """The rows in an order; see `colkern.sort_indices`."""
+    from colkern.operations import sort_indices, take
+
+    column: Any = self.column(keys)
+    rows: Rows = take(self, sort_indices(column, **options))
+    return rows
+
+
+# Operators
+
+
+def _operator(name: str, reflected: bool = False) -> Callable[..., Any]:
+    """The method of an operator, by the name of its operation."""
+
+    def apply(self: Column, *other: object) -> Any:
+        from colkern.operations.operators import applied
+
+        return applied(name, *other, self) if reflected else applied(name, self, *other)
+
+    return apply
+
+
+def _no_truth(self: Column) -> bool:
+    """Refused: an `if` of a comparison has one answer, where a column has many."""
+    raise TypeError(
+        "the truth of a column is not one value: any() and all() of one of booleans are, "
+        "a.equals(b) says whether columns are equal, and len() how many values there are"
+    )
+
+
+_BINARY = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "and": "bit_wise_and",
+    "or": "bit_wise_or",
+    "xor": "bit_wise_xor",
+}
+
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    **{f"__{sign}__": _operator(name) for sign, name in _BINARY.items()},
+    **{f"__r{sign}__": _operator(name, reflected=True) for sign, name in _BINARY.items()},
+    "__lt__": _operator("less"),
+    "__le__": _operator("less_equal"),
+    "__gt__": _operator("greater"),
+    "__ge__": _operator("greater_equal"),
+    "__neg__": _operator("negate"),
+    "__abs__": _operator("abs"),
+    "__invert__": _operator("bit_wise_not"),
+}
+"""Method of an operator → what is bound to arrays and chunked arrays."""
+
+
 # Compiled functions
 
 
@@ -236,21 +433,49 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
         "to_pylist": array_to_pylist,
         "equals": array_equals,
         "validate": validate,
-        "__repr__": array_repr,
+        "__repr__": column_repr,
+        "_repr_html_": html,
+        "_chosen": chosen,
+        "to_numpy": array_to_numpy,
+        "to_pyarrow": to_pyarrow,
+        "to_pandas": to_pandas,
+        "to_polars": to_polars,
         "__reduce__": array_reduce,
         "__array__": array_to_numpy,
         "__dlpack__": array_to_dlpack,
         "__dlpack_device__": dlpack_device,
         "__cuda_array_interface__": property(cuda_array_interface),
     },
-    RecordBatch: {
+    ChunkedArray: {
         **_SCHEMA,
-        **_CAPSULES,
-        **_COMPILED,
-        "validate": validate,
-        "__repr__": batch_repr,
+        "combine_chunks": combine_chunks,
+        "equals": chunked_equals,
+        "__array__": chunked_to_numpy,
+        "to_numpy": chunked_to_numpy,
+        "__repr__": column_repr,
+        "_repr_html_": html,
+        "_chosen": chosen,
+        "to_pyarrow": to_pyarrow,
+        "to_pandas": to_pandas,
+        "to_polars": to_polars,
         "__arrow_c_stream__": stream_capsule,
     },
+    Tabular: {
+        **_SCHEMA,
+        "__repr__": rows_repr,
+        "_repr_html_": html,
+        "_chosen": chosen,
+        "filter": filter_rows,
+        "take": take_rows,
+        "with_column": with_column,
+        "sort_by": sort_by,
+        "to_pyarrow": to_pyarrow,
+        "to_pandas": to_pandas,
+        "to_polars": to_polars,
+        "__arrow_c_stream__": stream_capsule,
+    },
+    RecordBatch: {**_CAPSULES, **_COMPILED, "validate": validate},
+    Table: {"combine_chunks": combine_chunks},
     RecordBatchStream: {
         **_SCHEMA,
         **_COMPILED,
@@ -261,8 +486,30 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
 """Class → name → what is bound to it."""
 
 
+_METHOD_IN_STUB = re.compile(r"^    def (\w+)\(", re.MULTILINE)
+
+
+def _late_operation(name: str) -> Callable[..., Any]:
+    """A method that is an operation, until the operations are imported: these bind themselves."""
+
+    def method(self: Column, *args: object, **kwargs: object) -> Any:
+        from colkern import operations
+
+        return getattr(operations, name)(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
 def bind_methods() -> None:
     """Bind the functions to their classes; `colkern/__init__` calls it."""
+    stub = pkgutil.get_data("colkern.arrays", "column.pyi")
+    assert stub is not None
+    for name in _METHOD_IN_STUB.findall(stub.decode()):
+        if name not in OPERATORS:
+            setattr(Column, name, _late_operation(name))
+    for name, operator in OPERATORS.items():
+        setattr(Column, name, operator)
     for owner, methods in METHODS.items():
         for name, method in methods.items():
             setattr(owner, name, method)

@@ -470,7 +470,7 @@ class Schema(PublicNames):
     types, or as a schema of another library (see `as_fields`).
     """
 
-    __slots__ = ("_fields", "_metadata")
+    __slots__ = ("_fields", "_metadata", "_places")
 
     if TYPE_CHECKING:
         from_arrow = staticmethod(methods.schema_of_arrow)
@@ -479,6 +479,8 @@ class Schema(PublicNames):
     def __init__(self, fields: Fields, metadata: Mapping[bytes, bytes] | None = None) -> None:
         self._fields: Sequence[Field] = as_fields(fields)
         self._metadata = metadata
+        # Name → position, -1 for a name of several fields; made when a name is first looked up.
+        self._places: dict[str, int] | None = None
 
     @classmethod
     def late(cls, fields: Sequence[Field], metadata: Mapping[bytes, bytes] | None = None) -> Schema:
@@ -533,11 +535,12 @@ class Schema(PublicNames):
             TypeError: If it is neither.
         """
         if isinstance(key, str):
-            matches = [i for i, field in enumerate(self.fields) if field.name == key]
-            if len(matches) != 1:
-                what = "no field" if not matches else f"{len(matches)} fields"
+            position = self._position_of(key)
+            if position < 0:
+                count = self.names.count(key)
+                what = f"{count} fields" if count else "no field"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
-            return matches[0]
+            return position
         try:
             position = integer(key, "key")
         except TypeError:
@@ -547,6 +550,16 @@ class Schema(PublicNames):
         if not -count <= position < count:
             raise IndexError(f"field {position} of a schema with {count} fields")
         return position % count
+
+    def _position_of(self, name: str) -> int:
+        """The position of the only field of a name; -1 if there is none, or several."""
+        places = self._places
+        if places is None:
+            places = {}
+            for position, each in enumerate(self.names):
+                places[each] = -1 if each in places else position
+            self._places = places
+        return places.get(name, -1)
 
     def field(self, key: int | str) -> Field:
         """The field at a position or of a name; raises like `index`."""

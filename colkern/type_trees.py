@@ -79,6 +79,10 @@ class Field(_Immutable):
     def __repr__(self) -> str:
         return f"<colkern.Field {self}>"
 
+    def with_name(self, name: str) -> Field:
+        """The same field under another name."""
+        return Field(name, self.type, self.nullable, self.metadata)
+
     def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
         """The same field with other metadata."""
         return Field(self.name, self.type, self.nullable, metadata)

@@ -29,7 +29,16 @@ PACKAGE = ROOT / "colkern"
 
 # Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
 LAYERS = [
-    {"errors", "closing", "forks", "generated", "integers", "key_values", "names"},
+    {
+        "errors",
+        "closing",
+        "forks",
+        "generated",
+        "integers",
+        "key_values",
+        "names",
+        "progress",
+    },
     {"type_trees"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},

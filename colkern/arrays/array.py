@@ -8,28 +8,28 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from colkern.arrays.positions import part_of, position_of, slice_bounds
+from colkern.arrays.column import Column
+from colkern.arrays.positions import slice_bounds
 from colkern.errors import InvalidArrowError
 from colkern.integers import integer
 from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, Device, Items
-from colkern.names import PublicNames
 from colkern.schema import DataType, Dictionary, same_type
 from colkern.targets import target_of
 
 if TYPE_CHECKING:
     from colkern import methods
+    from colkern.arrays.positions import Chosen
 
 UNKNOWN = -1
 
 
-class Array(PublicNames):
+class Array(Column):
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
 
     Args:
@@ -72,6 +72,11 @@ class Array(PublicNames):
         equals = methods.array_equals
         validate = methods.validate
         __array__ = methods.array_to_numpy
+        to_numpy = methods.array_to_numpy
+        to_pyarrow = methods.to_pyarrow
+        to_pandas = methods.to_pandas
+        to_polars = methods.to_polars
+        _chosen = methods.chosen
         __dlpack__ = methods.array_to_dlpack
         __dlpack_device__ = methods.dlpack_device
         __cuda_array_interface__ = property(methods.cuda_array_interface)
@@ -128,7 +133,7 @@ class Array(PublicNames):
         For types without children and dictionary; the caller has checked counts and sizes. Readers make
         arrays by the ten thousand, and each further object would cost the garbage collector its time.
         """
-        array = _LateArray.__new__(_LateArray)
+        array = LateArray.__new__(LateArray)
         array.type = type
         array.layout = layout
         array.length = length
@@ -347,16 +352,25 @@ class Array(PublicNames):
         part._checked = self._checked
         return part
 
-    def __getitem__(self, key: int | builtins.slice) -> Any:
-        """One value as a Python object, or a slice with step 1 as an array.
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: Chosen) -> Array: ...
+    def __getitem__(self, key: int | Chosen) -> Any:
+        """One value as a Python object; or values as an array.
+
+        Args:
+            key: A position; a slice, of which nothing is copied if its step is 1; or a mask or
+                positions, as arrays, lists or of NumPy, of which those in lists and of NumPy may count
+                from the end.
 
         Raises:
-            TypeError: If the key is neither an integer nor a slice.
+            TypeError: If the key is none of them.
             IndexError: If there is no such value.
         """
-        if isinstance(key, slice):
-            return self.slice(*part_of(key, self.length, "arrays"))
-        position = position_of(key, "a position or a slice", "array")
+        if not hasattr(key, "__index__") or hasattr(key, "__len__"):
+            return self._chosen(key)
+        position = integer(key, "key")
         if not -self.length <= position < self.length:
             raise IndexError(f"index {position} of {self.length} values")
         return self.slice(position % self.length, 1).to_pylist()[0]
@@ -367,19 +381,15 @@ class Array(PublicNames):
         for start in range(0, self.length, step):
             yield from self.slice(start, step).to_pylist()
 
-    def __eq__(self, other: object) -> bool:
-        return self.equals(other) if isinstance(other, Array) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
-
-class _LateArray(Array):
+class LateArray(Array):
     """An array of `Array.late` whose buffers have not been asked for; an `Array` from then on."""
 
     __slots__ = ()
 
     @property
     def buffers(self) -> tuple[Buffer | None, ...]:  # type: ignore[override]
+        """The buffers, which are made now if they were not yet."""
         make = self._make_buffers
         if make is not None:
             _BUFFERS.__set__(self, make(self._place))
@@ -391,4 +401,4 @@ class _LateArray(Array):
 
 
 _BUFFERS = vars(Array)["buffers"]
-"""The slot that `_LateArray` hides."""
+"""The slot that `LateArray` hides."""

@@ -5,26 +5,26 @@ Columnar format 1.5: "Encapsulated message format".
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from colkern.arrays.array import Array
-from colkern.arrays.positions import part_of, position_of, slice_bounds
+from colkern.arrays.positions import slice_bounds
+from colkern.arrays.tabular import Tabular
 from colkern.errors import InvalidArrowError
 from colkern.forks import Lock
 from colkern.integers import integer
-from colkern.names import PublicNames
 from colkern.schema import Field, Schema, same_type
 
 if TYPE_CHECKING:
     from colkern import methods
+    from colkern.arrays.positions import Chosen
 
 # In the place of a column's position: the lock for all of them.
 _ALL_COLUMNS = -1
 
 
-class RecordBatch(PublicNames):
+class RecordBatch(Tabular):
     """Columns of one length under a schema. Columns may be decoded as late as when asked for.
 
     Args:
@@ -131,14 +131,16 @@ class RecordBatch(PublicNames):
     @overload
     def __getitem__(self, key: int | str) -> Array: ...
     @overload
-    def __getitem__(self, key: builtins.slice) -> RecordBatch: ...
-    def __getitem__(self, key: int | str | builtins.slice) -> Array | RecordBatch:
-        """A column by position or name, or rows by a slice with step 1; nothing is copied."""
-        if not isinstance(key, slice):
-            if not isinstance(key, str):
-                key = position_of(key, "a position, a name or a slice of rows", "batch")
+    def __getitem__(self, key: Chosen) -> RecordBatch: ...
+    def __getitem__(self, key: int | str | Chosen) -> Array | RecordBatch:
+        """A column by position or name; columns by a list of names; or rows.
+
+        Rows come by a slice, of which nothing is copied if its step is 1, by a mask, or by positions.
+        """
+        if isinstance(key, str):
             return self.column(key)
-        return self.slice(*part_of(key, self.length, "batches"))
+        rows: RecordBatch = self._chosen(key)
+        return rows
 
     @property
     def columns(self) -> list[Array]:
@@ -159,26 +161,9 @@ class RecordBatch(PublicNames):
                 self._columns[position] = column
         self._load_many = None
 
-    @property
-    def num_rows(self) -> int:
-        """The number of rows."""
-        return self.length
-
-    @property
-    def num_columns(self) -> int:
-        """The number of columns."""
-        return len(self.schema)
-
-    def __len__(self) -> int:
-        return self.length
-
     def __iter__(self) -> Iterator[Array]:
         """The columns."""
         return iter(self.columns)
-
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
-        """Refused, in words for NumPy and pandas: columns have types of their own."""
-        raise no_numpy_array(self)
 
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
         """`length` rows from `offset` on; as lazy as this batch, and nothing is copied.
@@ -192,25 +177,10 @@ class RecordBatch(PublicNames):
             self.schema, count, lambda i: self.column(i).slice(offset, count), self.metadata
         )
 
-    def select(self, keys: Iterable[int | str]) -> RecordBatch:
-        """The columns at those positions or of those names, in that order; none is decoded."""
-        positions = [self.schema.index(key) for key in keys]
-        chosen = Schema(tuple(self.schema.fields[p] for p in positions), self.schema.metadata)
+    def _with_schema(self, schema: Schema, positions: list[int]) -> RecordBatch:
         return RecordBatch.lazy(
-            chosen, self.length, lambda i: self.column(positions[i]), self.metadata
+            schema, self.length, lambda i: self.column(positions[i]), self.metadata
         )
-
-    def to_pydict(self) -> dict[str, list[Any]]:
-        """Name → values as Python objects; of fields with one name, the last is kept."""
-        return {
-            field.name: column.to_pylist()
-            for field, column in zip(self.schema, self.columns, strict=True)
-        }
-
-    def to_pylist(self) -> list[dict[str, Any]]:
-        """One dict of values a row."""
-        columns = self.to_pydict()
-        return [{name: values[i] for name, values in columns.items()} for i in range(self.length)]
 
     def equals(self, other: RecordBatch) -> bool:
         """Whether names and columns are equal; metadata and `nullable` of fields are not compared."""
@@ -223,18 +193,10 @@ class RecordBatch(PublicNames):
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, RecordBatch) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __reduce__(self) -> tuple[object, ...]:
         return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
-
-
-def no_numpy_array(obj: object) -> TypeError:
-    """The error of whoever asks for a table as one array."""
-    return TypeError(
-        f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
-        "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"
-    )
 
 
 def _check_column(field: Field, column: Array, length: int) -> None:

@@ -1,4 +1,4 @@
-"""Arrays and record batches as text: the type, the counts and the first and last values.
+"""Columns, record batches and tables as text: the type, the counts and the first and last values.
 
 A `repr` costs the same for ten values and for ten million: it decodes a fixed number of values and a
 bounded part of each. It never raises: the error stands in the place of the values.
@@ -6,10 +6,13 @@ bounded part of each. It never raises: the error stands in the place of the valu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from html import escape
 from itertools import zip_longest
+from typing import Any
 
-from colkern.arrays import UNKNOWN, Array, RecordBatch
+from colkern.arrays import UNKNOWN, Array, ChunkedArray, RecordBatch, Table
+from colkern.arrays.chunked import chunks_of
 from colkern.arrays.values import preview
 
 EDGE_VALUES = 10
@@ -36,41 +39,22 @@ LINE = 100
 ELLIPSIS = "…"
 
 
-def array_repr(array: Array) -> str:
+def column_repr(column: Array | ChunkedArray) -> str:
     """Type, length, null count if known, and the values at both ends; on a device, no values."""
-    nulls = array.known_null_count
-    facts = [f"{array.length} {_plural('value', array.length)}"]
-    if nulls != UNKNOWN:
-        facts.append(f"{nulls} {_plural('null', nulls)}")
-    title = f"<colkern.Array {_cut(str(array.type), LINE)}: {', '.join(facts)}"
-    if array.device.kind != "cpu":
-        return f"{title} on {array.device}>"
-    return f"{title}>\n{_values_text(array)}"
+    title = f"<{_column_title(column)}>"
+    return title if column.device.kind != "cpu" else f"{title}\n{_values_text(column)}"
 
 
-def batch_repr(batch: RecordBatch) -> str:
-    """The counts, then a table of the first columns' values at both ends.
+def rows_repr(table: RecordBatch | Table) -> str:
+    """The counts, then the first columns' values at both ends, as many as fit into a line.
 
     The columns that are shown are decoded if they were not yet.
     """
-    rows, columns = batch.num_rows, batch.num_columns
-    title = (
-        f"<colkern.RecordBatch: {rows} {_plural('row', rows)}, "
-        f"{columns} {_plural('column', columns)}>"
-    )
-    shown = min(columns, MOST_COLUMNS)
-    if not shown:
+    grid, widths = _grid(table)
+    title = f"<{_rows_title(table)}>"
+    if not grid:
         return title
-    grid: list[list[str]] = []
-    widths: list[int] = []
-    for position in range(shown):
-        texts = _column_texts(batch, position)
-        width = max(map(len, texts))
-        if grid and sum(widths) + 2 * len(widths) + width > LINE:
-            break
-        grid.append(texts)
-        widths.append(width)
-    if columns > len(grid):
+    if table.num_columns > len(grid):
         grid.append([ELLIPSIS] * max(map(len, grid)))
         widths.append(1)
     lines = [
@@ -81,8 +65,62 @@ def batch_repr(batch: RecordBatch) -> str:
     return "\n".join([title, *lines])
 
 
-def _plural(noun: str, count: int) -> str:
-    return noun if count == 1 else f"{noun}s"
+def html(data: Array | ChunkedArray | RecordBatch | Table) -> str:
+    """What `repr` shows, as HTML: a heading, and a table of names, types and values."""
+    if isinstance(data, RecordBatch | Table):
+        heading = _rows_title(data)
+        grid, _ = _grid(data)
+        grid += [[ELLIPSIS, ELLIPSIS]] if data.num_columns > len(grid) else []
+    else:
+        heading = _column_title(data)
+        texts = _guarded(lambda: _column_ends(data, EDGE_VALUES, VALUE_WIDTH))
+        grid = [["", str(data.type), *([texts] if isinstance(texts, str) else texts)]]
+    lines = list(zip_longest(*grid, fillvalue=""))
+    rows = [_html_row(texts, "th" if number < 2 else "td") for number, texts in enumerate(lines)]
+    return (
+        f"<div>{escape(heading)}<table><thead>{''.join(rows[:2])}</thead>"
+        f"<tbody>{''.join(rows[2:])}</tbody></table></div>"
+    )
+
+
+def _html_row(texts: Iterable[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in texts)}</tr>"
+
+
+def _column_title(column: Array | ChunkedArray) -> str:
+    facts = [_counted(column.length, "value")]
+    if isinstance(column, ChunkedArray):
+        facts.append(_counted(column.num_chunks, "chunk"))
+    elif column.known_null_count != UNKNOWN:
+        facts.append(_counted(column.known_null_count, "null"))
+    where = "" if column.device.kind == "cpu" else f" on {column.device}"
+    kind = "ChunkedArray" if isinstance(column, ChunkedArray) else "Array"
+    return f"colkern.{kind} {_cut(str(column.type), LINE)}: {', '.join(facts)}{where}"
+
+
+def _rows_title(table: RecordBatch | Table) -> str:
+    facts = [_counted(table.num_rows, "row"), _counted(table.num_columns, "column")]
+    if isinstance(table, Table):
+        facts.append(_counted(table.num_batches, "batch", "batches"))
+    return f"colkern.{type(table).__name__}: {', '.join(facts)}"
+
+
+def _grid(table: RecordBatch | Table) -> tuple[list[list[str]], list[int]]:
+    """The texts of the first columns, as many as fit into a line, and their widths."""
+    grid: list[list[str]] = []
+    widths: list[int] = []
+    for position in range(min(table.num_columns, MOST_COLUMNS)):
+        texts = _column_texts(table, position)
+        width = max(map(len, texts))
+        if grid and sum(widths) + 2 * len(widths) + width > LINE:
+            break
+        grid.append(texts)
+        widths.append(width)
+    return grid, widths
+
+
+def _counted(count: int, noun: str, plural: str | None = None) -> str:
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def _cut(text: str, most: int) -> str:
@@ -97,23 +135,27 @@ def _guarded(make: Callable[[], list[str]]) -> list[str] | str:
         return f"<{type(error).__name__}: {error}>"
 
 
-def _ends(array: Array, edge: int, width: int) -> list[str]:
-    """The values as texts, with an ellipsis for what lies between the first and the last ones."""
-
-    def texts(part: Array) -> list[str]:
-        values = preview(part, MOST_MEMBERS + 1)
-        return [_cut(_text(value, MOST_MEMBERS), width) for value in values]
-
-    if array.length <= 2 * edge:
-        return texts(array)
-    return [*texts(array.slice(0, edge)), ELLIPSIS, *texts(array.slice(array.length - edge))]
+def _ends(data: Any, edge: int, texts: Callable[[Any], list[str]]) -> list[str]:
+    """The texts of slots or rows, with an ellipsis for those between the first and the last ones."""
+    if data.length <= 2 * edge:
+        return texts(data)
+    return [*texts(data.slice(0, edge)), ELLIPSIS, *texts(data.slice(data.length - edge))]
 
 
-def _values_text(array: Array) -> str:
-    texts = _guarded(lambda: _ends(array, EDGE_VALUES, VALUE_WIDTH))
-    if isinstance(texts, str):
-        return texts
-    return f"[{_filled(texts)}]"
+def _texts(column: Array | ChunkedArray, width: int) -> list[str]:
+    values = [v for chunk in chunks_of(column) for v in preview(chunk, MOST_MEMBERS + 1)]
+    return [_cut(_text(value, MOST_MEMBERS), width) for value in values]
+
+
+def _column_ends(column: Array | ChunkedArray, edge: int, width: int) -> list[str]:
+    if column.device.kind != "cpu":
+        return [f"<on {column.device}>"]
+    return _ends(column, edge, lambda part: _texts(part, width))
+
+
+def _values_text(column: Array | ChunkedArray) -> str:
+    texts = _guarded(lambda: _column_ends(column, EDGE_VALUES, VALUE_WIDTH))
+    return texts if isinstance(texts, str) else f"[{_filled(texts)}]"
 
 
 def _filled(texts: list[str]) -> str:
@@ -138,18 +180,17 @@ def cell_text(value: object) -> str:
     return _cut(value if isinstance(value, str) else _text(value, MOST_MEMBERS), VALUE_WIDTH)
 
 
-def _column_texts(batch: RecordBatch, position: int) -> list[str]:
+def _column_texts(table: RecordBatch | Table, position: int) -> list[str]:
     """Name, type and one text a row that is shown; of a column on a device, where it is."""
-    field = batch.schema.fields[position]
-    rows = min(batch.num_rows, 2 * EDGE_ROWS + 1)
+    field = table.schema.fields[position]
+    rows = min(table.num_rows, 2 * EDGE_ROWS + 1)
 
-    def values() -> list[str]:
-        column = batch.column(position)
-        if column.device.kind != "cpu":
-            return [f"<on {column.device}>"]
-        return _ends(column, EDGE_ROWS, CELL_WIDTH)
+    def of_rows(part: RecordBatch | Table) -> list[str]:
+        column = part.column(position)
+        on_host = column.device.kind == "cpu"
+        return _texts(column, CELL_WIDTH) if on_host else [f"<on {column.device}>"]
 
-    texts = _guarded(values)
+    texts = _guarded(lambda: _ends(table, EDGE_ROWS, of_rows))
     if isinstance(texts, str):
         texts = [_cut(_one_line(texts), CELL_WIDTH)] * rows
     heads = [_cut(_one_line(text), CELL_WIDTH) for text in (field.name, str(field.type))]

@@ -11,7 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.arrays import Array
+from colkern.arrays import Array, ChunkedArray
+from colkern.arrays.chunked import chunks_of, cut_alike
 from colkern.arrays.slots import (
     INLINE,
     Slots,
@@ -59,6 +60,14 @@ def equals(a: Array, b: Array) -> bool:
     if a.length != b.length or not same_type(a.type, b.type):
         return False
     return equal_slots(a, all_slots(a), b, all_slots(b))
+
+
+def equals_by_chunks(a: Array | ChunkedArray, b: Array | ChunkedArray) -> bool:
+    """`equals` of columns in chunks, wherever either is cut."""
+    if a.length != b.length or not same_type(a.type, b.type):
+        return False
+    sides = cut_alike([chunks_of(a), chunks_of(b)])
+    return all(equals(left, right) for left, right in zip(*sides, strict=True))
 
 
 def equal_slots(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool = False) -> bool:

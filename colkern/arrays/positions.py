@@ -1,8 +1,19 @@
-"""Positions and slices that callers give, checked."""
+"""Slices that callers give, checked; and what callers choose slots or rows by."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from colkern.integers import integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from colkern.arrays.column import Column
+
+    Chosen: TypeAlias = slice | Column | Sequence[Any] | NDArray[Any]
+    """A slice, a mask or positions; columns of other libraries are taken too."""
 
 
 def slice_bounds(offset: int, length: int | None, count: int, what: str) -> tuple[int, int]:
@@ -17,22 +28,3 @@ def slice_bounds(offset: int, length: int | None, count: int, what: str) -> tupl
     if not 0 <= offset <= count or (length is not None and length < 0):
         raise IndexError(f"slice({offset}, {length}) of {count} {what}")
     return offset, count - offset if length is None else min(length, count - offset)
-
-
-def part_of(key: slice, count: int, what: str) -> tuple[int, int]:
-    """The offset and length of a Python slice of `count` values; `ValueError` if its step is not 1."""
-    start, stop, step = key.indices(count)
-    if step != 1:
-        raise ValueError(f"key: {what} are sliced with a step of 1; use take for others")
-    return start, max(stop - start, 0)
-
-
-def position_of(key: object, expected: str, what: str) -> int:
-    """A key that is an integer; the `TypeError` for others names what masks and positions are for."""
-    try:
-        return integer(key, "key")
-    except TypeError:
-        raise TypeError(
-            f"key: expected {expected}, got {type(key).__name__}; colkern.filter({what}, mask) keeps what "
-            f"a mask has True for, colkern.take({what}, positions) what stands at positions"
-        ) from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from colkern.arrays.batch import RecordBatch, no_numpy_array
+from colkern.arrays.batch import RecordBatch
+from colkern.arrays.tabular import no_numpy_array
 from colkern.memory import Device
 from colkern.names import PublicNames
 from colkern.schema import Schema

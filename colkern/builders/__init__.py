@@ -1,9 +1,9 @@
-"""Arrays and record batches from Python values, from NumPy, and from other Arrow libraries."""
+"""Arrays, record batches and tables from Python values, from NumPy, and from other Arrow libraries."""
 
-from colkern.builders.entry import array, record_batch
+from colkern.builders.entry import array, chunked_array, record_batch, table
 from colkern.builders.nested import UnionValue
 
-__all__ = ["UnionValue", "array", "record_batch"]
+__all__ = ["UnionValue", "array", "chunked_array", "record_batch", "table"]
 
 
 def __dir__() -> list[str]:

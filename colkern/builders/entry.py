@@ -1,4 +1,4 @@
-"""`array` and `record_batch`: arrays and batches from any data of a caller."""
+"""`array`, `chunked_array`, `record_batch` and `table`: from any data of a caller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.builders.infer import array_of
 from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
@@ -100,16 +100,7 @@ def record_batch(
         if schema is not None and not _same_fields(batch.schema, schema):
             raise ValueError(f"schema: the data has another one:\n{batch.schema}")
         return batch
-    if isinstance(data, Mapping):
-        columns = _by_name(data, schema)
-        names = list(data) if schema is None else schema.names
-    elif schema is None:
-        raise ValueError("schema: columns without names need one")
-    else:
-        columns, names = list(data), schema.names
-        if len(columns) != len(schema):
-            raise ValueError(f"data: {len(columns)} columns for {len(schema)} fields")
-    types: list[DataType | None] = [None] * len(names) if schema is None else list(schema.types)
+    names, columns, types = _named_columns(data, schema)
     arrays = [
         _array(column, type_, name)
         for column, type_, name in zip(columns, types, names, strict=True)
@@ -122,6 +113,117 @@ def record_batch(
             tuple(Field(name, column.type) for name, column in zip(names, arrays, strict=True))
         )
     return RecordBatch(schema, arrays)
+
+
+def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
+    """A column in chunks.
+
+    Args:
+        chunks: Whatever `array` takes, each for a chunk; or a column of another library (an array, a
+            chunked array, a column of a data frame), of which nothing is copied.
+        type: The type; needed where there is no chunk.
+
+    Raises:
+        TypeError, ValueError: As `array`; if there is neither a chunk nor a type.
+    """
+    type_ = None if type is None else as_type(type)
+    if isinstance(chunks, ChunkedArray | Array) or _speaks_arrow(chunks):
+        from colkern.interchange import import_columns
+
+        column = chunks if isinstance(chunks, ChunkedArray | Array) else import_columns(chunks)
+        if not isinstance(column, ChunkedArray | Array):
+            raise TypeError(f"chunks: expected one column, got {shown(chunks)}")
+        if type_ is not None and not same_type(column.type, type_):
+            raise ValueError(f"chunks: of {column.type} where {type_} is asked for")
+        return ChunkedArray([column]) if isinstance(column, Array) else column
+    if not isinstance(chunks, Iterable):
+        raise TypeError(f"chunks: expected a sequence of arrays, got {shown(chunks)}")
+    made: list[Array] = []
+    for number, chunk in enumerate(chunks):
+        made.append(_array(chunk, made[0].type if made else type_, f"chunks[{number}]"))
+    return ChunkedArray(made, type_)
+
+
+def table(
+    data: GivesArray | GivesStream | GivesDeviceArray | Mapping[str, object] | Iterable[object],
+    schema: Schema | Fields | None = None,
+) -> Table:
+    """A table of columns, each of which is whatever `array` or `chunked_array` takes.
+
+    Args:
+        data: Names and columns; or columns alone, with a schema; or batches; or a reader of batches; or an
+            object of another library that gives structs by the Arrow PyCapsule interface (a batch, a
+            table, a data frame, a relation of DuckDB), of which nothing is copied.
+        schema: The names and types, in order, or what `Schema` makes one of; inferred if None. A
+            mapping must have exactly its names. Needed where there are no batches.
+
+    Raises:
+        TypeError, ValueError: As `record_batch`.
+    """
+    if schema is not None and not isinstance(schema, Schema):
+        schema = Schema(schema)
+    made = _table_of_batches(data, schema)
+    if made is not None:
+        if schema is not None and not _same_fields(made.schema, schema):
+            raise ValueError(f"schema: the data has another one:\n{made.schema}")
+        return made
+    names, values, types = _named_columns(data, schema)
+    columns = [
+        value if isinstance(value, ChunkedArray) else _column(value, type_, name)
+        for name, value, type_ in zip(names, values, types, strict=True)
+    ]
+    if schema is None:
+        pairs = zip(names, columns, strict=True)
+        schema = Schema(tuple([Field(name, column.type) for name, column in pairs]))
+    return Table.from_columns(schema, columns)
+
+
+def _table_of_batches(data: Any, schema: Schema | None) -> Table | None:
+    """The table of an object that is one, or of batches; None for columns."""
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, RecordBatch):
+        return Table([data])
+    own_schema = getattr(data, "schema", None)
+    if isinstance(own_schema, Schema) and isinstance(data, Iterable):
+        # A reader or a stream of colkern's, whose batches come as they are.
+        return Table(data, own_schema)
+    if _speaks_arrow(data):
+        from colkern.interchange import import_columns
+
+        made = import_columns(data)
+        if isinstance(made, RecordBatch | Table):
+            return made if isinstance(made, Table) else Table([made])
+        raise TypeError(f"data: expected a table, got a column: {shown(data)}")
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        batches = [each for each in data if isinstance(each, RecordBatch) or _speaks_arrow(each)]
+        columns = [each for each in batches if isinstance(each, Array)]
+        if len(batches) == len(data) and not columns and (data or schema is not None):
+            return Table(map(record_batch, batches), schema)
+    return None
+
+
+def _column(value: object, type_: DataType | None, name: str) -> Array | ChunkedArray:
+    """A column of a table, which may be a stream of another library."""
+    if hasattr(value, "__arrow_c_stream__"):
+        return chunked_array(value, type_)
+    return _array(value, type_, name)
+
+
+def _named_columns(
+    data: Any, schema: Schema | None
+) -> tuple[list[str], list[object], list[DataType | None]]:
+    """Names, values and asked-for types of columns."""
+    if isinstance(data, Mapping):
+        columns = _by_name(data, schema)
+        names = list(data) if schema is None else schema.names
+    elif schema is None:
+        raise ValueError("schema: columns without names need one")
+    else:
+        columns, names = list(data), schema.names
+        if len(columns) != len(schema):
+            raise ValueError(f"data: {len(columns)} columns for {len(schema)} fields")
+    return names, columns, [None] * len(names) if schema is None else list(schema.types)
 
 
 def _speaks_arrow(data: object) -> TypeIs[GivesArray | GivesStream | GivesDeviceArray]:

@@ -53,7 +53,7 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Use `count` threads from now on; 0 goes back to the default.
+    """Let loops of this process use `count` threads from now on; 0 goes back to the default.
 
     Raises:
         ValueError: If `count` is negative.

@@ -60,7 +60,7 @@ from colkern.integration import conversions
 from colkern.integration.comparison import require_equal_batches, require_equal_schemas
 from colkern.integration.documents import read_json
 from colkern.interchange.abi import ArrayStruct, Imported, SchemaStruct, children_at, struct_at
-from colkern.interchange.arrays import HostStructure, move_batch_to, read_batch
+from colkern.interchange.arrays import HostStructure, move_part_to, read_batch
 from colkern.interchange.schemas import move_schema_to, read_field, schema_of
 from colkern.schema import Field, Struct
 
@@ -159,7 +159,7 @@ class ColkernCDataExporter(_CDataSide):
         """
         address = address_in(c_array_ptr)
         batch = read_json(json_path)[num_batch]
-        move_batch_to(batch, address)
+        move_part_to(batch, address)
         self._watch(ArrayStruct, address)
         for buffer in _buffers(batch):
             self._ledger.watch(buffer, 0, buffer.nbytes)

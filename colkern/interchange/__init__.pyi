@@ -22,6 +22,7 @@ from colkern.interchange.dlpack import (
 from colkern.interchange.importing import (
     import_array as import_array,
     import_batch as import_batch,
+    import_columns as import_columns,
     import_stream as import_stream,
 )
 from colkern.interchange.schemas import (
@@ -31,5 +32,6 @@ from colkern.interchange.schemas import (
     import_type as import_type,
 )
 from colkern.interchange.streams import (
+    export_chunks as export_chunks,
     export_stream as export_stream,
 )

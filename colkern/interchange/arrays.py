@@ -66,10 +66,11 @@ def export_batch(batch: RecordBatch, requested_schema: object = None) -> tuple[o
     return export_schema(batch.schema), _array_capsule(struct_of(batch))
 
 
-def move_batch_to(batch: RecordBatch, address: int) -> None:
-    """Write the structure of `export_batch` to `address`, whose owner must release it."""
+def move_part_to(part: Array | RecordBatch, address: int) -> None:
+    """Write the structure of an array or a batch to `address`, whose owner must release it."""
     export = ArrayExport(ArrayStruct)
-    export.move_to(build_structure(export, struct_of(batch)), address)
+    array = struct_of(part) if isinstance(part, RecordBatch) else part
+    export.move_to(build_structure(export, array), address)
 
 
 def _array_capsule(array: Array) -> object:

@@ -52,7 +52,7 @@ def export_device_stream(
     export = Export(DeviceStreamStruct)
     device_type, _ = type_of_device(device)
     words = array("q", (device_type, *_FUNCTIONS, export.release, 0))
-    export.anchor(words, Producer(rest, DeviceArrayStruct, move_batch))
+    export.anchor(words, Producer(rest.schema, rest, DeviceArrayStruct, move_batch))
     return export.into_capsule(words)
 
 

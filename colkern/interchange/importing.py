@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.arrays import Array, ChunkedArray, RecordBatch, RecordBatchStream, Table
 from colkern.interchange.abi import (
     ArrayStruct,
     DeviceArrayStruct,
@@ -25,7 +25,7 @@ from colkern.interchange.device_arrays import device_structure
 from colkern.interchange.device_types import require_known_type
 from colkern.interchange.schemas import field_in, schema_of
 from colkern.interchange.streams import Consumer
-from colkern.schema import Field
+from colkern.schema import Field, Struct
 
 
 def import_array(obj: object) -> Array:
@@ -82,6 +82,27 @@ def import_stream(obj: object) -> RecordBatchStream:
     """
     field, structures = _structures(obj)
     return RecordBatchStream(schema_of(field), (read_batch(one) for one in structures))
+
+
+def import_columns(obj: object) -> Array | ChunkedArray | RecordBatch | Table:
+    """A column or a table, whichever an object gives; nothing is copied.
+
+    A stream of structs that cannot be null is a table, as all libraries export theirs; of others, it
+    is an array if it holds one alone, else a chunked array. Otherwise as `import_array`.
+    """
+    if hasattr(obj, "__arrow_c_device_array__") or hasattr(obj, "__arrow_c_array__"):
+        field, source = _only_structure(obj)
+        assert source is not None
+        return read_batch(source) if _is_table(field) else read_array(source)
+    field, structures = _structures(obj)
+    if _is_table(field):
+        return Table(map(read_batch, structures), schema_of(field))
+    chunks = [read_array(source) for source in structures]
+    return chunks[0] if len(chunks) == 1 else ChunkedArray(chunks, field.type)
+
+
+def _is_table(field: Field) -> bool:
+    return isinstance(field.type, Struct) and not field.nullable
 
 
 def _only_structure(obj: object) -> tuple[Field, HostStructure | None]:

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from colkern.arrays import RecordBatch, RecordBatchStream
+from colkern.arrays import ChunkedArray, RecordBatchStream
 from colkern.errors import InvalidArrowError, StreamError
 from colkern.interchange.abi import (
     ArrayStruct,
@@ -28,10 +28,10 @@ from colkern.interchange.abi import (
     struct_at,
     struct_bytes,
 )
-from colkern.interchange.arrays import move_batch_to
+from colkern.interchange.arrays import move_part_to
 from colkern.interchange.exported import Export
 from colkern.interchange.schemas import move_schema_to, read_field
-from colkern.schema import Field, Schema, same_type
+from colkern.schema import DataType, Field, Schema, same_type
 
 ArrayKind = type[ArrayStruct] | type[DeviceArrayStruct]
 StreamKind = type[StreamStruct] | type[DeviceStreamStruct]
@@ -49,9 +49,18 @@ def export_stream(stream: RecordBatchStream, requested_schema: object = None) ->
     An exception while a batch is made becomes an error code, with the exception's text for
     `get_last_error`. `requested_schema` is not looked at: batches keep the types that they have.
     """
+    return _stream_capsule(Producer(stream.schema, stream, ArrayStruct, move_part_to))
+
+
+def export_chunks(column: ChunkedArray, requested_schema: object = None) -> object:
+    """A capsule as of `export_stream`, of the chunks of a column; nothing is copied."""
+    return _stream_capsule(Producer(column.type, iter(column.chunks), ArrayStruct, move_part_to))
+
+
+def _stream_capsule(producer: Producer) -> object:
     export = Export(StreamStruct)
     words = array("q", (*_FUNCTIONS, export.release, 0))
-    export.anchor(words, Producer(stream, ArrayStruct, move_batch_to))
+    export.anchor(words, producer)
     return export.into_capsule(words)
 
 
@@ -59,35 +68,39 @@ class Producer:
     """The state of an exported stream, for its functions.
 
     Args:
-        stream: The stream.
+        schema: The schema of batches, or the type of arrays.
+        parts: The batches, or the arrays.
         kind: The structure that a consumer wants filled.
-        move_batch: `(batch, address)`: fills it.
+        move_part: `(part, address)`: fills it.
     """
 
     def __init__(
         self,
-        stream: RecordBatchStream,
+        schema: Schema | DataType,
+        parts: Iterator[Any],
         kind: ArrayKind,
-        move_batch: Callable[[RecordBatch, int], None],
+        move_part: Callable[[Any, int], None],
     ) -> None:
-        self.stream = stream
+        self._schema = schema
+        self._parts = parts
         self._kind = kind
-        self._move_batch = move_batch
+        self._move_part = move_part
         self._error: ctypes.Array[ctypes.c_char] | None = None
 
     def fill_schema(self, out: int) -> None:
         """Move the schema to where the consumer wants it."""
-        move_schema_to(self.stream.schema, out)
+        move_schema_to(self._schema, out)
 
     def fill_next(self, out: int) -> None:
         """Move the next batch to where the consumer wants it, or the sign that there is none."""
-        batch = next(self.stream, None)
-        if batch is None:
+        part = next(self._parts, None)
+        if part is None:
             # A released structure is the end of the stream.
             ctypes.memset(out, 0, struct_bytes(self._kind))
         else:
-            _check_types(batch.schema, self.stream.schema)
-            self._move_batch(batch, out)
+            if isinstance(self._schema, Schema):
+                _check_types(part.schema, self._schema)
+            self._move_part(part, out)
 
     def attempt(self, step: Callable[[int], None], out: int) -> int:
         """0, or an error number whose text `error_text` has from then on."""

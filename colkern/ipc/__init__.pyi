@@ -17,6 +17,9 @@ from colkern.ipc.reading.readers import (
 from colkern.ipc.reading.summaries import (
     BatchSummary as BatchSummary,
 )
+from colkern.ipc.reading.tables import (
+    read_table as read_table,
+)
 from colkern.ipc.tensors.compressed import (
     SparseCSCMatrix as SparseCSCMatrix,
     SparseCSRMatrix as SparseCSRMatrix,

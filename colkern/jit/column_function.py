@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.errors import UnsupportedError
 from colkern.forks import cached_property
 from colkern.jit.compiling.names import is_found_by_name, named_object
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
+from colkern.operations.chunks import as_columns, as_structs, combined
 from colkern.rows.encoded import decoded, decoded_type
 
 NullPolicy = Literal["propagate", "pass"]
@@ -72,12 +73,15 @@ class ColumnFunction(PublicNames, Generic[Planned]):
 
     # Columns
 
-    def _arrays(self, columns: Sequence[object], named: Mapping[str, object]) -> list[Array]:
+    def _columns(
+        self, columns: Sequence[object], named: Mapping[str, object]
+    ) -> list[Array | ChunkedArray]:
+        """The columns of a call, in the order of the parameters."""
         if named:
             columns = self._in_order(columns, named)
         self._check_count(len(columns))
         return [
-            column if isinstance(column, Array) else imported(name, column)
+            column if isinstance(column, Array) else column_of(name, column)
             for name, column in zip(self._names, columns, strict=True)
         ]
 
@@ -207,26 +211,32 @@ def _rebuilt(kind: type[AnyFunction], parts: tuple[Any, ...]) -> AnyFunction:
 
 
 def imported(name: str, column: object) -> Array:
-    """An array out of whatever exports one; `name` is that in messages.
+    """`column_of` as one array: chunks are joined."""
+    found = column_of(name, column)
+    return combined(found) if isinstance(found, ChunkedArray) else found
+
+
+def column_of(name: str, column: object) -> Array | ChunkedArray:
+    """A column out of whatever exports one; structs of a table. `name` is that in messages.
 
     Raises:
         TypeError: If it exports none.
-        ValueError: If it exports several, or a bad one; a note says whose it is.
+        ValueError: If it exports a bad one; a note says whose it is.
     """
     if isinstance(column, Array):
         return column
-    kinds = ("array", "stream", "device_array", "device_stream")
-    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in kinds):
-        raise TypeError(
-            f"{name}: expected an Arrow array, got {type(column).__name__}; colkern.array makes one"
-        )
-    from colkern.interchange import import_array
-
     try:
-        return import_array(column)
+        found = as_columns(column)
     except ValueError as error:
         error.add_note(f"column {name}")
         raise
+    if isinstance(found, RecordBatch | Table):
+        return as_structs(found)
+    if isinstance(found, Array | ChunkedArray):
+        return found
+    raise TypeError(
+        f"{name}: expected an Arrow array, got {type(column).__name__}; colkern.array makes one"
+    )
 
 
 def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> int:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, ChunkedArray
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
@@ -20,6 +20,7 @@ from colkern.jit.signatures import Parameter, Signature
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.memory import HOST, Device
 from colkern.operations import cast, combine_validity
+from colkern.operations.chunks import each_chunk
 from colkern.rows.compiled_rows import (
     DEFAULT_OPTIONS,
     AnyPlan,
@@ -147,6 +148,18 @@ class FunctionOfRow(ColumnFunction[Counted]):
         return self.row_plan(columns).returns
 
     # Calls
+
+    def _over(self, columns: Sequence[Array | ChunkedArray]) -> Array | ChunkedArray:
+        """The function of each row of columns; in chunks, where one of them is."""
+        arrays = [column for column in columns if isinstance(column, Array)]
+        if len(arrays) == len(columns):
+            return self._called(arrays)
+
+        def called(*arrays: Array) -> Array:
+            return self._called(list(arrays))
+
+        results: ChunkedArray = each_chunk(called, columns, {}, threads=False)
+        return results
 
     def _called(self, arrays: list[Array]) -> Array:
         """The function of each row of columns, where these are."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -43,7 +43,7 @@ class Generator(FunctionOfRow):
         super().__init__(function, signature, nulls, pure, options, sources)
         self._large = large
 
-    def __call__(self, *columns: object, **named: object) -> Array:
+    def __call__(self, *columns: object, **named: object) -> Any:
         """The items that the function yields for each row of the columns: a list a row.
 
         Args:
@@ -62,7 +62,7 @@ class Generator(FunctionOfRow):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        return self._called(self._arrays(columns, named))
+        return self._over(self._columns(columns, named))
 
     def explode(self, *columns: object, **named: object) -> tuple[Array, Array]:
         """The row (int64) that each item comes from, and the items, as two columns of one length.

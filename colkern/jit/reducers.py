@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 from typing import Any, TypedDict, Unpack, overload
 
 from colkern import schema as s
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, RecordBatch, Table
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import (
@@ -140,7 +140,7 @@ class Reducer(ColumnFunction["AnyReduction"]):
         """
         if by is None:
             return self.reduce(*columns, **named).to_pylist()[0]
-        plan, arrays, length = self._planned(self._arrays(columns, named))
+        plan, arrays, length = self._planned(self._whole(columns, named))
         from colkern.operations.grouping import group_rows
 
         keys = dict(_named_keys(by))
@@ -159,10 +159,15 @@ class Reducer(ColumnFunction["AnyReduction"]):
 
     def reduce(self, *columns: object, **named: object) -> Array:
         """As a call without `by`, but the value is an array of one slot, of the type of the results."""
-        plan, arrays, length = self._planned(self._arrays(columns, named))
+        plan, arrays, length = self._planned(self._whole(columns, named))
         results, left = plan.run(arrays, length)
         self.report().add(length, left)
         return results
+
+    def _whole(self, columns: Sequence[object], named: Mapping[str, object]) -> list[Array]:
+        return [
+            imported(*pair) for pair in zip(self._names, self._columns(columns, named), strict=True)
+        ]
 
     def reduction(self, *columns: s.DataType) -> AnyReduction:
         """The plan for columns of those types, to take states out of it before `finish`."""
@@ -228,8 +233,9 @@ class _Names:
 
 def _named_keys(by: object) -> Iterator[tuple[str, Array]]:
     """The key columns and their names."""
-    if isinstance(by, RecordBatch):
-        yield from zip(by.schema.names, by.columns, strict=True)
+    if isinstance(by, RecordBatch | Table):
+        for name, column in zip(by.schema.names, by.columns, strict=True):
+            yield name, imported(name, column)
     elif isinstance(by, Mapping):
         for name, column in by.items():
             yield name, imported(f"by[{name!r}]", column)

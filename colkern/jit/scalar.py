@@ -57,7 +57,7 @@ class Udf(FunctionOfRow):
             given = (*columns, *named.values())
             if given and all(isinstance(value, VALUES) for value in given):
                 return self.function(*columns, **named)
-        return self._called(self._arrays(columns, named))
+        return self._over(self._columns(columns, named))
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""

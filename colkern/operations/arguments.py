@@ -1,22 +1,75 @@
-"""Errors for arguments of a wrong class: a list where an operation takes an array."""
+"""`operation`: the table of operations, and what they take in the place of arrays.
+
+An operation is written for arrays. Chunked arrays, tables, and columns of other libraries are dealt
+with by its decorator, once for all of them.
+"""
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from numbers import Number
-from typing import Any, NamedTuple, SupportsIndex, TypeVar
+from typing import Any, NamedTuple, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, Column, RecordBatch, Tabular
+from colkern.arrays.array import LateArray
 from colkern.integers import integer
 from colkern.memory import Buffer, Device
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Kind(enum.Enum):
+    """How the result of an operation follows from the chunks of a column."""
+
+    ELEMENT_WISE = "element-wise"
+    """A slot of the result follows from that slot of each argument: chunk by chunk."""
+
+    SELECTION = "selection"
+    """The results of chunks, one after the other, are the result, which may have another length."""
+
+    AGGREGATE = "aggregate"
+    """One value of all slots: from the values of the chunks where `combine` knows how."""
+
+    WHOLE_COLUMN = "whole column"
+    """The chunks are made one array first."""
+
+    JOINING = "joining"
+    """The operation goes over chunks itself."""
+
+
+Combine = Callable[[list[Any], Array], Any]
+"""The value of a column from those of its chunks, one of which comes along; or `NotImplemented`."""
+
+
+class Operation(NamedTuple):
+    """A function that callers use.
+
+    Attributes:
+        name: Its name.
+        function: The function of arrays.
+        called: What callers call.
+        kind: How it goes over chunks.
+        combine: Of an aggregate with its usual options.
+        of_column: Whether its first argument is a column, so that it is a method of columns, too.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    called: Callable[..., Any]
+    kind: Kind
+    combine: Combine | None
+    of_column: bool
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""Name → operation, of all modules that are imported."""
 
 
 def _integer_or_none(value: object, name: str) -> int | None:
@@ -29,16 +82,44 @@ _INTEGERS: dict[str, Callable[[object, str], int | None]] = {
 }
 """Annotation of a parameter → the conversion of its argument."""
 
+_PLAIN = frozenset(
+    {Array, LateArray, RecordBatch, type(None), bool, int, float, str, bytes, Buffer, Device}
+)
+"""Classes that operations take as they are."""
 
-def operation(function: _Function) -> _Function:
-    """A function that callers use, with errors that name each argument of a wrong class.
+
+@overload
+def operation(function: _Function, /) -> _Function: ...
+@overload
+def operation(
+    *, kind: Kind, combine: Combine | None = None
+) -> Callable[[_Function], _Function]: ...
+def operation(
+    function: Any = None, /, *, kind: Kind = Kind.WHOLE_COLUMN, combine: Combine | None = None
+) -> Any:
+    """A function that callers use: it is in `OPERATIONS`, and takes what stands for arrays.
+
+    In the place of arrays it takes chunked arrays, tables where it takes batches, and columns of NumPy
+    and of what speaks the Arrow PyCapsule interface: see `colkern.operations.chunks`. Errors name each
+    argument of a wrong class.
 
     The decorator reads the annotations of the parameters. It converts arguments for `int` and
     `int | None` before each call, and so refuses 1.5, for which an operation might return a wrong
     result. It checks the other arguments only after the operation has raised an exception, so that
     calls that succeed do not pay for the check.
+
+    Args:
+        function: A function of arrays.
+        kind: How it goes over chunks.
+        combine: Of an aggregate with its usual options.
     """
-    parameters = inspect.signature(function).parameters.values()
+    if function is None:
+        return lambda decorated: _operation(decorated, kind, combine)
+    return _operation(function, kind, combine)
+
+
+def _operation(function: _Function, kind: Kind, combine: Combine | None) -> _Function:
+    parameters = list(inspect.signature(function).parameters.values())
     integers = [
         (place, parameter.name, _INTEGERS[parameter.annotation])
         for place, parameter in enumerate(parameters)
@@ -47,6 +128,11 @@ def operation(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def called(*args: object, **kwargs: object) -> object:
+        for value in args:
+            if value.__class__ not in _PLAIN and stands_for_columns(value):
+                return _over_chunks(own, args, kwargs)
+        if kwargs and any(map(stands_for_columns, kwargs.values())):
+            return _over_chunks(own, args, kwargs)
         try:
             for place, name, convert in integers:
                 if place < len(args):
@@ -60,7 +146,39 @@ def operation(function: _Function) -> _Function:
                 raise
         raise TypeError(wrong)
 
+    name = function.__name__
+    # Annotations are texts, and most begin with the class that most values have.
+    of_column = bool(parameters) and str(parameters[0].annotation).startswith("Array")
+    own = Operation(name, function, called, kind, combine, of_column)
+    OPERATIONS[name] = own
+    if of_column and name in vars(Column):
+        setattr(Column, name, called)
     return typing.cast(_Function, called)
+
+
+def stands_for_columns(value: object) -> bool:
+    """Whether a value is no array or batch, but a column or a table, or a list with one among them."""
+    if isinstance(value, list | tuple):
+        # One look at the classes, of which there are few.
+        kinds = set(map(type, value)) - _PLAIN
+        return any(map(_is_class_of_columns, kinds))
+    return _is_class_of_columns(type(value)) and getattr(value, "ndim", 1) == 1
+
+
+@functools.cache
+def _is_class_of_columns(kind: Hashable) -> bool:
+    assert isinstance(kind, type)
+    if issubclass(kind, Array | RecordBatch | s.DataType):
+        return False
+    foreign = ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__")
+    return issubclass(kind, np.ndarray) or any(hasattr(kind, name) for name in foreign)
+
+
+def _over_chunks(own: Operation, args: Sequence[object], kwargs: dict[str, object]) -> object:
+    # Late: most calls are for arrays.
+    from colkern.operations.chunks import over_chunks
+
+    return over_chunks(own, args, kwargs)
 
 
 def _wrong_argument(
@@ -78,10 +196,10 @@ def _wrong_argument(
             continue
         if not isinstance(value, expected.classes):
             return _text(name, value, expected)
-        if expected is _ARRAYS:
+        if expected.each is not None:
             for position, item in enumerate(typing.cast("Sequence[object]", value)):
-                if not isinstance(item, Array):
-                    return _text(f"{name}[{position}]", item, _ARRAY)
+                if not isinstance(item, expected.each.classes):
+                    return _text(f"{name}[{position}]", item, expected.each)
     return None
 
 
@@ -91,6 +209,7 @@ class _Expected(NamedTuple):
     classes: tuple[type, ...]
     words: str
     remedy: str
+    each: _Expected | None = None
 
 
 def _text(name: str, value: object, expected: _Expected) -> str:
@@ -110,11 +229,15 @@ def _name(value: object) -> str:
 _MAKE_ARRAY = "make one with colkern.array(...)"
 
 _ARRAY = _Expected((Array,), "an Array", _MAKE_ARRAY)
-_ARRAYS = _Expected((Sequence,), "a list of Arrays", "make each with colkern.array(...)")
+_MAKE_EACH = "make each with colkern.array(...)"
+_ARRAYS = _Expected((Sequence,), "a list of Arrays", _MAKE_EACH, _ARRAY)
+_COLUMN = _Expected((Column, Tabular), "an Array", _MAKE_ARRAY)
+_COLUMNS = _Expected((Sequence,), "a list of Arrays", _MAKE_EACH, _COLUMN)
 
 _EXPECTED: dict[object, _Expected] = {
     Array: _ARRAY,
     Sequence[Array]: _ARRAYS,
+    Sequence[Column] | Sequence[Tabular]: _COLUMNS,
     Array | int | float: _Expected(
         # Beside text, the operation names the array's type as well.
         (Array, Number, np.generic, str, bytes, bytearray, memoryview),
@@ -144,5 +267,6 @@ _EXPECTED: dict[object, _Expected] = {
 _FROM_BATCH = {
     _ARRAY: "take one of its columns: batch['name']",
     _ARRAYS: "its columns are batch.columns",
+    _COLUMNS: "its columns are batch.columns",
 }
 """The remedy where a batch is given instead."""

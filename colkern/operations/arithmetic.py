@@ -17,7 +17,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.encodings import Work, decoded
 from colkern.operations.numbers import number_of
 from colkern.operations.operands import unsigned
@@ -34,7 +34,7 @@ Validity: TypeAlias = tuple[Buffer | None, int]
 """The validity bitmap of a result, from bit 0 on, and its null count."""
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left + right`; an integer that does not fit is cut to the bits of its type.
 
@@ -53,19 +53,19 @@ def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     return _combine(_ADD, left, right)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def subtract(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left - right`; see `add`."""
     return _combine(_SUBTRACT, left, right)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def multiply(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left * right`; see `add`."""
     return _combine(_MULTIPLY, left, right)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def divide(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left / right`, of integers cut to the integer towards 0; see `add`.
 
@@ -77,7 +77,7 @@ def divide(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     return _combine(_DIVIDE, left, right)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def negate(array: Array) -> Array:
     """`-array`; of unsigned integers, and of the least one, what is cut to the bits of the type.
 
@@ -88,7 +88,7 @@ def negate(array: Array) -> Array:
     return _combine(_SUBTRACT, zero, array)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def abs(array: Array) -> Array:
     """The absolute values; the least integer stays what it is. See `add` for encodings and errors.
 

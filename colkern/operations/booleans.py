@@ -15,14 +15,14 @@ from colkern.bitmaps import bit_words, bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.validity import combine_validity, compact_validity
 from colkern.targets import Argument, Items, Target, target_of
 
 _BOOL = s.bool_()
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def and_(left: Array, right: Array) -> Array:
     """Whether both are true; null where either is null.
 
@@ -37,25 +37,25 @@ def and_(left: Array, right: Array) -> Array:
     return _strict(left, right, bitmaps.AND)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def or_(left: Array, right: Array) -> Array:
     """Whether one is true; null where either is null. As `and_`."""
     return _strict(left, right, bitmaps.OR)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def xor(left: Array, right: Array) -> Array:
     """Whether just one is true; null where either is null. As `and_`."""
     return _strict(left, right, bitmaps.XOR)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def and_not(left: Array, right: Array) -> Array:
     """Whether `left` is true and `right` is not; null where either is null. As `and_`."""
     return _strict(left, right, bitmaps.AND_NOT)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def invert(array: Array) -> Array:
     """Whether each is false; null where it is null.
 
@@ -68,7 +68,7 @@ def invert(array: Array) -> Array:
     return _booleans(array.length, validity, values, array.known_null_count)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def and_kleene(left: Array, right: Array) -> Array:
     """Whether both are true, as far as is known: false where either is, else null where either is.
 
@@ -77,7 +77,7 @@ def and_kleene(left: Array, right: Array) -> Array:
     return _kleene(left, right, bitmaps.AND, 0, 0)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def or_kleene(left: Array, right: Array) -> Array:
     """Whether one is true, as far as is known: true where either is, else null where either is.
 
@@ -86,7 +86,7 @@ def or_kleene(left: Array, right: Array) -> Array:
     return _kleene(left, right, bitmaps.OR, 1, 1)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def and_not_kleene(left: Array, right: Array) -> Array:
     """`and_kleene` of `left` and the contrary of `right`. Args and Raises as `and_`."""
     return _kleene(left, right, bitmaps.AND_NOT, 0, 1)

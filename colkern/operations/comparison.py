@@ -14,7 +14,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
     Comparer,
@@ -31,7 +31,7 @@ from colkern.targets import Items, target_of
 _FLIP = 255
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def equal(left: Array, right: object) -> Array:
     """Whether values are equal, slot by slot: booleans, null where either is null.
 
@@ -52,7 +52,7 @@ def equal(left: Array, right: object) -> Array:
     return compared(left, right, _comparer, 0)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def not_equal(left: Array, right: object) -> Array:
     """Whether values differ, slot by slot; the opposite of `equal`, of which see the arguments."""
     return compared(left, right, _comparer, _FLIP)

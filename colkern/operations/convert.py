@@ -13,7 +13,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import offsets as offset_kernels
 from colkern.kernels import views
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
 from colkern.operations.patterns import measure_in_place
 from colkern.operations.position_checks import require_valid
@@ -23,7 +23,7 @@ from colkern.targets import Items, Target, target_of
 _MASKS = views.inline_masks()
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     """A utf8_view or binary_view array as utf8 or binary (large_utf8, large_binary if `large`).
 
@@ -72,7 +72,7 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
     return data
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def offsets_to_views(array: Array) -> Array:
     """A utf8, binary, large_utf8 or large_binary array with views; the bytes are shared, not copied.
 

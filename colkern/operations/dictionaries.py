@@ -20,7 +20,7 @@ from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
@@ -39,7 +39,7 @@ NullEncoding = Literal["mask", "encode"]
 # Decoding
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def dictionary_decode(array: Array) -> Array:
     """The values of a dictionary-encoded array, one a slot; copied (views: the views alone).
 

@@ -11,7 +11,7 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import bitmap_of
 from colkern.kernels import lists
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, has_lists, lists_of
 from colkern.operations.lists import list_flatten
@@ -21,7 +21,7 @@ from colkern.operations.selection.list_elements import copy_elements, repeat_for
 from colkern.targets import Items, Target
 
 
-@operation
+@operation(kind=Kind.SELECTION)
 def explode(
     batch: RecordBatch,
     column: int | str,

@@ -16,7 +16,7 @@ from colkern.dispatch import Dispatch, by_layout
 from colkern.kernels import hashing, runs, sorting
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.number_words import number_words
 from colkern.operations.operands import buffer_addresses, buffer_sizes, unsigned, validity_of
 from colkern.operations.position_checks import require_valid
@@ -26,7 +26,7 @@ _MOST_PARTITIONS = 1 << 32
 _MASKS = hashing.run_masks()
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
     """One hash (uint64) for each row of one or several columns of one length.
 

@@ -14,7 +14,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
@@ -29,7 +29,7 @@ _OFFSETS = (np.dtype(np.int32), np.dtype(np.int64))
 """The offsets of lists, and of large lists."""
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def list_to_list_view(array: Array) -> Array:
     """A list or large list array as list views or large list views; the elements are shared.
 
@@ -48,7 +48,7 @@ def list_to_list_view(array: Array) -> Array:
     return with_nulls_of(array, make(type_.fields[0]), buffers, [slots.child])
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def list_view_to_list(array: Array) -> Array:
     """A list view or large list view array as lists or large lists.
 
@@ -79,7 +79,7 @@ def list_view_to_list(array: Array) -> Array:
     return with_nulls_of(array, kind, [target.buffer(starts)], [child])
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
     """Lists that all have `list_size` elements as a fixed-size list array.
 
@@ -105,7 +105,7 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
     return with_nulls_of(array, kind, [], [child])
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     """A fixed-size list array as lists, or as large lists; the elements are shared.
 
@@ -134,7 +134,7 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     return with_nulls_of(array, kind, [slots.target.buffer(out)], [child])
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def list_with_offsets(array: Array, bit_width: int) -> Array:
     """The same lists with offsets (and sizes) of 32 or of 64 bits; the elements are shared.
 

@@ -10,7 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import lists
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, lists_of
 from colkern.operations.nulling import null_outside
@@ -20,7 +20,7 @@ from colkern.operations.validity import compact_validity, with_nulls_of
 from colkern.targets import NOWHERE, Items
 
 
-@operation
+@operation(kind=Kind.SELECTION)
 def list_flatten(array: Array) -> Array:
     """The elements of all lists in one array; a null list has none, whatever stands under it.
 
@@ -41,7 +41,7 @@ def list_flatten(array: Array) -> Array:
     return copy_elements(slots.target, slots.child, slots.begins(starts.dtype), starts)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def list_value_length(array: Array) -> Array:
     """The length of each list, null for a null list: int64 of large lists, int32 of others.
 
@@ -82,7 +82,7 @@ def list_parent_indices(array: Array) -> Array:
     return Array.of_valid(s.int64(), count, (None, target.buffer(out)), 0)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def list_element(array: Array, index: int) -> Array:
     """Element `index` of each list, null for a null list; copied.
 

@@ -7,24 +7,25 @@ from typing import TypeVar
 
 import numpy as np
 
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
+from colkern.arrays.chunked import chunks_of
 from colkern.cuda import memory
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload, downloaded
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate_for_overwrite, device_named
 
-Value = TypeVar("Value", Array, RecordBatch)
+Value = TypeVar("Value", Array, ChunkedArray, RecordBatch, Table)
 
 
 def to_device(value: Value, device: str | Device = "cuda") -> Value:
-    """The same array, or record batch, with its bytes in the memory of a CUDA device; copied.
+    """The same column, batch or table with its bytes in the memory of a CUDA device; copied.
 
     All buffers go into one block of device memory, through page-locked memory, while the current stream
     does what it has to; it waits for them before what it gets next. Of a slice, whole buffers are
     copied: `trim` it first. What is on that device already is not copied.
 
     Args:
-        value: The array or the record batch, in host memory or on that device.
+        value: An array, chunked array, record batch or table, in host memory or on that device.
         device: "cuda", "cuda:1", or a `Device`; "cpu" for what `to_host` does.
 
     Raises:
@@ -46,7 +47,7 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
 
 
 def to_host(value: Value) -> Value:
-    """The same array, or record batch, with its bytes in host memory; copied, unless they are there.
+    """The same column, batch or table with its bytes in host memory; copied, unless they are there.
 
     Waits for what the current stream has to do for them.
     """
@@ -86,11 +87,19 @@ def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
 
 
 def _buffers(value: Array | RecordBatch) -> list[Buffer]:
-    """All buffers of an array or a batch, each once."""
+    """All buffers of a value, each once."""
     buffers: dict[int, Buffer] = {}
-    for column in value.columns if isinstance(value, RecordBatch) else [value]:
-        _add_buffers(column, buffers)
+    for array in _arrays_of(value):
+        _add_buffers(array, buffers)
     return list(buffers.values())
+
+
+def _arrays_of(value: Value) -> list[Array]:
+    if isinstance(value, Table):
+        return [column for batch in value.batches for column in batch.columns]
+    if isinstance(value, RecordBatch):
+        return value.columns
+    return list(chunks_of(value))
 
 
 def _add_buffers(array: Array, buffers: dict[int, Buffer]) -> None:
@@ -104,9 +113,17 @@ def _add_buffers(array: Array, buffers: dict[int, Buffer]) -> None:
 def _over(value: Value, copies: dict[int, Buffer]) -> Value:
     """A value over copies of its buffers, by the identities of its own."""
     moved: dict[int, Array] = {}
+
+    def batch_over(batch: RecordBatch) -> RecordBatch:
+        columns = [_moved(column, copies, moved) for column in batch.columns]
+        return RecordBatch(batch.schema, columns, batch.length, batch.metadata)
+
+    if isinstance(value, Table):
+        return Table(map(batch_over, value.batches), value.schema)
     if isinstance(value, RecordBatch):
-        columns = [_moved(column, copies, moved) for column in value.columns]
-        return RecordBatch(value.schema, columns, value.length, value.metadata)
+        return batch_over(value)
+    if isinstance(value, ChunkedArray):
+        return ChunkedArray([_moved(c, copies, moved) for c in value.chunks], value.type)
     return _moved(value, copies, moved)
 
 

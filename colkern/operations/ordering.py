@@ -19,7 +19,7 @@ from colkern.kernels import bitmaps, ordering, relations
 from colkern.kernels.ordering import SIDE_BY_SIDE
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
     Comparer,
@@ -36,7 +36,7 @@ from colkern.operations.string_ordering import as_strings, ordered_string, order
 from colkern.targets import Items, Target, on_its_device, target_of
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def less(left: Array, right: object) -> Array:
     """Whether each value of `left` stands before that of `right`: booleans, null where either is null.
 
@@ -59,19 +59,19 @@ def less(left: Array, right: object) -> Array:
     return compared(left, right, _comparer, LESS)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def less_equal(left: Array, right: object) -> Array:
     """Whether each value of `left` stands before that of `right` or is equal to it; see `less`."""
     return compared(left, right, _comparer, LESS_EQUAL)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def greater(left: Array, right: object) -> Array:
     """Whether each value of `left` stands after that of `right`; see `less`."""
     return compared(left, right, _comparer, GREATER)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def greater_equal(left: Array, right: object) -> Array:
     """Whether each value of `left` stands after that of `right` or is equal to it; see `less`."""
     return compared(left, right, _comparer, GREATER_EQUAL)

@@ -15,7 +15,7 @@ from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import UnsupportedError
 from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_bounds import require_room, run_bounds
@@ -25,7 +25,7 @@ from colkern.targets import Items, Target, on_its_device, target_of
 _INT32 = s.int32()
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     """The array, run-end encoded: as few runs as there can be. The value of each run is copied.
 

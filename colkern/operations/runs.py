@@ -13,7 +13,7 @@ from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.operands import validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs, runs_at
@@ -55,7 +55,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     return Array(s.int64(), positions.length, [None, target.buffer(out)], null_count=0)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def run_end_decode(array: Array) -> Array:
     """The values of a run-end encoded array, one a slot, copied.
 

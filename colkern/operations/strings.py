@@ -18,7 +18,7 @@ from colkern.bitmaps import count_set_bits
 from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes
 from colkern.operations.position_checks import require_valid
@@ -36,7 +36,7 @@ _WORD = 1 / 4
 _BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def string_is_ascii(array: Array) -> Array:
     """Whether all bytes of each string are ASCII: booleans.
 
@@ -50,7 +50,7 @@ def string_is_ascii(array: Array) -> Array:
     return _worked_on(array, _STRINGS, _is_ascii)
 
 
-@operation
+@operation(kind=Kind.AGGREGATE, combine=lambda values, like: all(values))
 def is_ascii(array: Array) -> bool:
     """Whether all strings of an array are ASCII; nulls do not count.
 
@@ -71,7 +71,7 @@ def is_ascii(array: Array) -> bool:
     return combine_validity([flags, plain])[1] == flags.null_count
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def utf8_length(array: Array) -> Array:
     """The number of characters (code points) of each string: int32, or int64 of large strings.
 
@@ -85,7 +85,7 @@ def utf8_length(array: Array) -> Array:
     return _worked_on(array, _STRINGS, _characters)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def binary_length(array: Array) -> Array:
     """The number of bytes of each value: int32, or int64 of the large types.
 
@@ -99,7 +99,7 @@ def binary_length(array: Array) -> Array:
     return _worked_on(array, _BINARY, _lengths)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def starts_with(array: Array, pattern: str | bytes) -> Array:
     """Whether each value begins with a pattern: booleans.
 
@@ -114,7 +114,7 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
     return _matched(array, pattern, 0)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def ends_with(array: Array, pattern: str | bytes) -> Array:
     """Whether each value ends with a pattern: booleans.
 

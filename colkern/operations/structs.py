@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import cut, own_children
 from colkern.operations.position_checks import require_valid
@@ -19,7 +19,7 @@ from colkern.operations.validity import compact_validity
 Key = int | str
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def struct_flatten(array: Array) -> list[Array]:
     """The fields of a struct array, each null also where the struct is.
 
@@ -35,7 +35,7 @@ def struct_flatten(array: Array) -> list[Array]:
     return _shown(array, own_children(array))
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     """One field of a struct array, null also where the struct is; see `struct_flatten`.
 
@@ -59,7 +59,7 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     return array
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
     """A struct array of those fields, without nulls of its own; the fields are shared.
 

@@ -13,7 +13,7 @@ from colkern.bitmaps import bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import unions
 from colkern.layouts import Role
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
@@ -25,7 +25,7 @@ from colkern.targets import Items, target_of
 _MOST = np.iinfo(np.int32).max
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def to_dense_union(array: Array) -> Array:
     """A sparse union as a dense one, whose children have the values that are shown, and no others.
 
@@ -54,7 +54,7 @@ def to_dense_union(array: Array) -> Array:
     return Array.of_valid(type_, array.length, buffers, 0, children)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def to_sparse_union(array: Array) -> Array:
     """A dense union as a sparse one; a child is null in the slots that show another.
 

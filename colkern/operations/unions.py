@@ -12,7 +12,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import Picks, assemble
@@ -52,7 +52,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
     return numbers, assemble(Picks(places), values)
 
 
-@operation
+@operation(kind=Kind.SELECTION)
 def gather_union(array: Array) -> Array:
     """The values of a union whose children all have one type, in one array of that type; copied.
 

@@ -11,11 +11,11 @@ from colkern.arrays import Array
 from colkern.bitmaps import and_bits, own_bits
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.schema import DataType
 
 
-@operation
+@operation(kind=Kind.AGGREGATE, combine=lambda values, like: sum(values))
 def null_count(array: Array) -> int:
     """The number of slots that are null by the array's own bitmap; all of them for type null.
 

@@ -11,7 +11,7 @@ from colkern.arrays import Array
 from colkern.kernels import views
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.convert import gather_views
 from colkern.operations.operands import buffer_sizes, validity_of
 from colkern.operations.position_checks import require_valid
@@ -19,7 +19,7 @@ from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, target_of
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def compact_views(array: Array) -> Array:
     """The same values with new data buffers, which hold the bytes that valid slots show.
 

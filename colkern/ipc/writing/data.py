@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from colkern.arrays import RecordBatch, RecordBatchStream
+from colkern.arrays import RecordBatch, RecordBatchStream, Table
 from colkern.errors import ColkernError
 from colkern.schema import Schema, same_type
 
@@ -33,13 +33,15 @@ def _gives(data: object, what: str) -> bool:
 def batches_of(data: object) -> Iterator[RecordBatch]:
     """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
 
-    A mapping of names to columns is one batch, as `colkern.record_batch` makes it.
+    Those of a table; a mapping of names to columns is one batch, as `colkern.record_batch` makes it.
 
     Raises:
         TypeError: If it is none of these.
     """
     if isinstance(data, RecordBatch):
         yield data
+    elif isinstance(data, Table):
+        yield from data.batches
     elif isinstance(getattr(data, "schema", None), Schema):
         # A stream or a reader of colkern: its batches, with their metadata.
         yield from cast("RecordBatchStream", data)

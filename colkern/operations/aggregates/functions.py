@@ -5,6 +5,7 @@ Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Literal, get_args
 
 from colkern import schema as s
@@ -18,13 +19,39 @@ from colkern.operations.aggregates.encodings import (
 )
 from colkern.operations.aggregates.extremes import both_extremes, extreme
 from colkern.operations.aggregates.sums import SUMS, decimal_mean, sum_of_values, whole_sum
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.position_checks import require_valid
 
 CountMode = Literal["only_valid", "only_null", "all"]
 
 
-@operation
+# The values of chunks, for that of the column
+
+
+def _counted(counts: list[int], like: Array) -> int:
+    return builtins.sum(counts)
+
+
+def _known(values: list[Any], like: Array) -> Array:
+    """The values of chunks as an array of the column's type."""
+    from colkern.builders import array
+
+    return array(values, value_type(like))
+
+
+def _summed(sums: list[Any], like: Array) -> Any:
+    type_ = value_type(like)
+    known = [value for value in sums if value is not None]
+    if isinstance(type_, s.Decimal):
+        return NotImplemented
+    if isinstance(type_, s.FloatingPoint) or not known:
+        return builtins.sum(known) if known else None
+    signed = isinstance(type_, s.Int) and type_.signed
+    bits = builtins.sum(known) % (1 << 64)
+    return bits - (1 << 64) if signed and bits >> 63 else bits
+
+
+@operation(kind=Kind.AGGREGATE, combine=_counted)
 def count(array: Array, mode: CountMode = "only_valid") -> int:
     """The number of values of an array.
 
@@ -47,7 +74,7 @@ def count(array: Array, mode: CountMode = "only_valid") -> int:
     return valid if mode == "only_valid" else array.length - valid
 
 
-@operation
+@operation(kind=Kind.AGGREGATE, combine=_summed)
 def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The sum of the values: of integers modulo 2**64, as int64 or uint64; of booleans, the number of true.
 
@@ -69,7 +96,7 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return add(array) if is_enough(array, skip_nulls, min_count) else None
 
 
-@operation
+@operation(kind=Kind.AGGREGATE)
 def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The mean of the values, a float: of none NaN. Of decimals a `Decimal` of their scale, or None.
 
@@ -97,7 +124,9 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return add(array) / values
 
 
-@operation
+@operation(
+    kind=Kind.AGGREGATE, combine=lambda values, like: extreme(_known(values, like), False, True, 1)
+)
 def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The least value, or None if there is none; NaN only if all values are.
 
@@ -114,20 +143,24 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return extreme(array, False, skip_nulls, min_count)
 
 
-@operation
+@operation(
+    kind=Kind.AGGREGATE, combine=lambda values, like: extreme(_known(values, like), True, True, 1)
+)
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The greatest value; as `min`."""
     return extreme(array, True, skip_nulls, min_count)
 
 
-@operation
+@operation(kind=Kind.AGGREGATE)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
     least, greatest = both_extremes(array, skip_nulls, min_count)
     return {"min": least, "max": greatest}
 
 
-@operation
+@operation(
+    kind=Kind.AGGREGATE, combine=lambda values, like: _decided(_known(values, like), True, True, 1)
+)
 def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
     """Whether any value is true.
 
@@ -144,7 +177,9 @@ def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | 
     return _decided(array, True, skip_nulls, min_count)
 
 
-@operation
+@operation(
+    kind=Kind.AGGREGATE, combine=lambda values, like: _decided(_known(values, like), False, True, 1)
+)
 def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
     """Whether every value is true; as `any`, with false for true."""
     return _decided(array, False, skip_nulls, min_count)

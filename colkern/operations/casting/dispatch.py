@@ -12,7 +12,7 @@ from typing import TypeAlias
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting.results import retyped
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import dictionary_decode, dictionary_encode
@@ -46,7 +46,7 @@ def converts(sources: Types, results: Types) -> Callable[[Conversion], Conversio
     return register
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """The values of an array as those of another type, nulls as nulls.
 

@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Device
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import expand
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
@@ -32,7 +32,7 @@ _TYPE_IDS = 128
 """How many arrays type ids tell apart."""
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def if_else(condition: Array, left: object, right: object) -> Array:
     """The value of `left` where `condition` is true, that of `right` where it is false, else null.
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Role
 from colkern.memory import Buffer, Device
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs
@@ -32,15 +32,28 @@ from colkern.targets import Items, on_its_device, target_of
 _MOST = np.iinfo(np.int32).max
 
 
-@operation
-def concat(arrays: Sequence[Array]) -> Array:
+@overload
+def concat(arrays: Sequence[Array]) -> Array: ...
+@overload
+def concat(arrays: Sequence[RecordBatch]) -> RecordBatch: ...
+@overload
+def concat(arrays: Sequence[Table]) -> Table: ...
+@overload
+def concat(arrays: Sequence[ChunkedArray]) -> ChunkedArray: ...
+@overload
+def concat(arrays: Any) -> Any: ...
+@operation(kind=Kind.JOINING)
+def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
     """The values of all the arrays, in order; copied, unless a single one has any: that is returned.
 
     Dictionaries that are not in the same memory are put one after the other too, and the indices moved.
+    With a chunked array among them, the result is one of all chunks; with a table, one of all batches:
+    nothing is copied. Of batches alone, the rows are one batch, whose columns are copied when they are
+    asked for.
 
     Args:
         arrays: At least one, of one type (see `colkern.schema.same_type`) and on one device. The
-            result has the type of the first that has values.
+            result has the type of the first that has values. Or batches and tables of one schema.
 
     Raises:
         ValueError: If there is none, or they are not on one device.
@@ -48,9 +61,37 @@ def concat(arrays: Sequence[Array]) -> Array:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
-    require_one_type(arrays)
-    require_one_device(arrays)
-    return _joined(arrays)
+    parts: list[Any] = []
+    for value in arrays:
+        if isinstance(value, ChunkedArray):
+            parts += value.chunks
+        elif isinstance(value, Table):
+            parts += value.batches
+        else:
+            parts.append(value)
+    chunked = [value for value in arrays if isinstance(value, ChunkedArray)]
+    if chunked:
+        return ChunkedArray(parts, chunked[0].type)
+    tables = [value for value in arrays if isinstance(value, Tabular)]
+    if tables:
+        table = Table(parts, tables[0].schema)
+        if any(isinstance(value, Table) for value in tables):
+            return table
+        return table.batches[0] if len(parts) == 1 else _one(table)
+    require_one_type(parts)
+    require_one_device(parts)
+    return _joined(parts)
+
+
+def _one(table: Table) -> RecordBatch:
+    """The batches of a table, which are several, as one."""
+
+    def column(position: int) -> Array:
+        joined = concat([batch.column(position) for batch in table.batches])
+        assert isinstance(joined, Array)
+        return joined
+
+    return RecordBatch.lazy(table.schema, table.length, column)
 
 
 def require_one_type(arrays: Sequence[Array]) -> None:

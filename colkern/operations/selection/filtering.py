@@ -5,7 +5,7 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
@@ -34,7 +34,9 @@ def filter(data: Array, mask: Array, *, null_selection: NullSelection = "drop") 
 def filter(
     data: RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
 ) -> RecordBatch: ...
-@operation
+@overload
+def filter(data: Any, mask: Any, *, null_selection: NullSelection = "drop") -> Any: ...
+@operation(kind=Kind.SELECTION)
 def filter(
     data: Array | RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
 ) -> Array | RecordBatch:

@@ -15,7 +15,7 @@ from colkern.errors import LimitExceededError
 from colkern.integers import integer
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.devices import device_of
@@ -29,7 +29,7 @@ from colkern.targets import Items, Target, on_its_device, target_of
 def repeat(data: Array, repeats: int | Array) -> Array: ...
 @overload
 def repeat(data: RecordBatch, repeats: int | Array) -> RecordBatch: ...
-@operation
+@operation(kind=Kind.SELECTION)
 def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBatch:
     """Each value, or each row, as often as `repeats` says, before the next one; as `numpy.repeat`.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from colkern.targets import NOWHERE, Items, Target, target_of
 def take(data: Array, indices: Array) -> Array: ...
 @overload
 def take(data: RecordBatch, indices: Array) -> RecordBatch: ...
+@overload
+def take(data: Any, indices: Any) -> Any: ...
 @operation
 def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     """The values at `indices`, which may repeat and come in any order; null for a null index.

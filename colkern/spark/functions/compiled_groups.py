@@ -181,7 +181,8 @@ class GroupFunction(RunsFunction):
             numbers = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
             grouped: RecordBatch = self.function(*columns, by=new_array(numbers))
             return grouped.columns[1]
-        return self.function(*[_lists(column, offsets) for column in columns])
+        results: Array = self.function(*[_lists(column, offsets) for column in columns])
+        return results
 
 
 def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataType]:

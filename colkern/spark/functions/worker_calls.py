@@ -94,7 +94,8 @@ class ArrowFunction:
         if device != HOST:
             try:
                 there = [to_device(import_array(column), device) for column in columns]
-                return to_host(self.function(*there))
+                result: Array = to_host(self.function(*there))
+                return result
             except (CompileError, UnsupportedError) as error:
                 self._stays_on_cpu = True
                 warnings.warn(

@@ -1,0 +1,194 @@
+"""`ChunkedArray`: a column in several arrays; and columns that are cut at common places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+
+from colkern.arrays.array import Array
+from colkern.arrays.column import Column
+from colkern.arrays.positions import slice_bounds
+from colkern.integers import integer
+from colkern.memory import HOST, Device
+from colkern.schema import DataType, same_type
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from colkern import methods
+    from colkern.arrays.positions import Chosen
+
+
+class ChunkedArray(Column):
+    """A column whose values stand in several arrays of one type, one after the other. Immutable.
+
+    Args:
+        chunks: The arrays, none of which is copied.
+        type: Their type; needed where there is none.
+
+    Raises:
+        ValueError: If there is neither a chunk nor a type.
+        TypeError: If a chunk is no array, or has another type (see `colkern.schema.same_type`).
+    """
+
+    __slots__ = ("chunks", "length", "type")
+
+    if TYPE_CHECKING:
+        combine_chunks = methods.combine_chunks
+        equals = methods.chunked_equals
+        to_numpy = methods.chunked_to_numpy
+        __array__ = methods.chunked_to_numpy
+        to_pyarrow = methods.to_pyarrow
+        to_pandas = methods.to_pandas
+        to_polars = methods.to_polars
+        _chosen = methods.chosen
+        __arrow_c_schema__ = methods.schema_capsule
+        __arrow_c_stream__ = methods.stream_capsule
+
+    def __init__(self, chunks: Sequence[Array], type: DataType | None = None) -> None:
+        if type is None:
+            if not chunks:
+                raise ValueError("chunks: without one, the type is needed")
+            type = chunks[0].type
+        for number, chunk in enumerate(chunks):
+            if not isinstance(chunk, Array):
+                got = chunk.__class__.__name__
+                raise TypeError(f"chunks[{number}]: expected an Array, got {got}")
+            if chunk.type is not type and not same_type(chunk.type, type):
+                raise TypeError(f"chunks[{number}]: {chunk.type} in a column of {type}")
+        self.type = type
+        self.chunks = tuple(chunks)
+        self.length = sum([chunk.length for chunk in chunks])
+
+    @property
+    def num_chunks(self) -> int:
+        """The number of chunks."""
+        return len(self.chunks)
+
+    @property
+    def null_count(self) -> int:
+        """The nulls of all chunks; see `Array.null_count`."""
+        return sum([chunk.null_count for chunk in self.chunks])
+
+    @property
+    def device(self) -> Device:
+        """The device of the bytes; the host if there are none."""
+        return next((c.device for c in self.chunks if c.device != HOST), HOST)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def slice(self, offset: int, length: int | None = None) -> ChunkedArray:
+        """`length` values from `offset` on (all that follow, if None); nothing is copied.
+
+        Raises:
+            TypeError: If one of them is no integer.
+            IndexError: If `offset` is negative or past the end, or `length` negative.
+        """
+        offset, count = slice_bounds(offset, length, self.length, "values")
+        return ChunkedArray(cut_out(self.chunks, offset, count), self.type)
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: Chosen) -> Column: ...
+    def __getitem__(self, key: int | Chosen) -> Any:
+        """One value as a Python object; or values by a slice, a mask or positions: see `Array`."""
+        if not hasattr(key, "__index__") or hasattr(key, "__len__"):
+            return self._chosen(key)
+        position = integer(key, "key")
+        if not -self.length <= position < self.length:
+            raise IndexError(f"index {position} of {self.length} values")
+        return cut_out(self.chunks, position % self.length, 1)[0][0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The values as Python objects, decoded in batches."""
+        for chunk in self.chunks:
+            yield from chunk
+
+    def to_pylist(self) -> list[Any]:
+        """The values as Python objects."""
+        return [value for chunk in self.chunks for value in chunk.to_pylist()]
+
+    def validate(self, *, full: bool = False) -> None:
+        """Check every chunk against the format; see `colkern.operations.validate`."""
+        for chunk in self.chunks:
+            chunk.validate(full=full)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ChunkedArray, (self.chunks, self.type)
+
+
+# Parts of columns and tables
+
+
+def chunks_of(column: Array | ChunkedArray) -> tuple[Array, ...]:
+    """The chunks of a column; an array is its own one."""
+    return (column,) if isinstance(column, Array) else column.chunks
+
+
+class _Slots(Protocol):
+    """An array or a batch."""
+
+    @property
+    def length(self) -> int: ...
+
+    def slice(self, offset: int, length: int | None = None) -> Self: ...
+
+
+Part = TypeVar("Part", bound=_Slots)
+
+
+def cut_out(parts: Sequence[Part], offset: int, count: int) -> list[Part]:
+    """The slots from `offset` to `offset + count` of all parts: those parts, of which ends are cut."""
+    found: list[Part] = []
+    begin = 0
+    for part in parts:
+        first, last = max(offset - begin, 0), min(offset + count - begin, part.length)
+        if first < last:
+            found.append(part if last - first == part.length else part.slice(first, last - first))
+        begin += part.length
+        if begin >= offset + count:
+            break
+    return found
+
+
+def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:
+    """Parts that end at `ends` and nowhere else; each end of one of the parts is among them.
+
+    Args:
+        parts: Arrays or batches, one after the other.
+        ends: Ascending, without 0.
+    """
+    pieces: list[Part] = []
+    filled = iter([part for part in parts if part.length])
+    begin = after = 0
+    for start, end in pairwise((0, *ends)):
+        if start == after:
+            part = next(filled)
+            begin, after = start, start + part.length
+        whole = start == begin and end == after
+        pieces.append(part if whole else part.slice(start - begin, end - start))
+    return pieces
+
+
+def common_ends(sides: Sequence[Sequence[_Slots]]) -> list[int]:
+    """Where a part of any of the sides ends, without 0; all sides have as many slots."""
+    ends: set[int] = set()
+    for parts in sides:
+        ends.update(accumulate([part.length for part in parts]))
+    return sorted(ends - {0})
+
+
+def cut_alike(sides: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """The parts of each side, cut so that those of all sides are as long; nothing is copied.
+
+    Args:
+        sides: Arrays or batches, one after the other, of one length together.
+    """
+    sizes = [[part.length for part in parts] for parts in sides]
+    if all(size == sizes[0] for size in sizes):
+        return list(sides)
+    ends = common_ends(sides)
+    return [cut_at(parts, ends) for parts in sides]

@@ -1,0 +1,169 @@
+"""`Table`: record batches of one schema, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, overload
+
+from colkern.arrays.array import Array
+from colkern.arrays.batch import RecordBatch
+from colkern.arrays.chunked import ChunkedArray, chunks_of, cut_alike, cut_at, cut_out
+from colkern.arrays.positions import slice_bounds
+from colkern.arrays.tabular import Tabular
+from colkern.errors import InvalidArrowError
+from colkern.schema import Field, Schema, same_type
+
+if TYPE_CHECKING:
+    from colkern import methods
+    from colkern.arrays.positions import Chosen
+
+
+class Table(Tabular):
+    """Named columns of one length, in several batches. Columns are as lazy as those of the batches.
+
+    Args:
+        batches: Batches of one schema, none of which is copied.
+        schema: Their schema; needed where there is none.
+
+    Raises:
+        ValueError: If there is neither a batch nor a schema.
+        TypeError: If what is given is no batch.
+        InvalidArrowError: If the columns of a batch have other names or types.
+    """
+
+    __slots__ = ("batches", "length", "schema")
+
+    if TYPE_CHECKING:
+        combine_chunks = methods.combine_chunks
+        __arrow_c_schema__ = methods.schema_capsule
+        __arrow_c_stream__ = methods.stream_capsule
+
+    def __init__(self, batches: Iterable[RecordBatch], schema: Schema | None = None) -> None:
+        self.batches = tuple(batches)
+        if schema is None:
+            if not self.batches:
+                raise ValueError("batches: without one, the schema is needed")
+            schema = self.batches[0].schema
+        self.schema = schema
+        for number, batch in enumerate(self.batches):
+            if not isinstance(batch, RecordBatch):
+                got = type(batch).__name__
+                raise TypeError(f"batches[{number}]: expected a RecordBatch, got {got}")
+            if batch.schema is not schema:
+                _check_alike(batch.schema, schema, f"batches[{number}]")
+        self.length = sum([batch.length for batch in self.batches])
+
+    @classmethod
+    def from_columns(cls, schema: Schema, columns: Sequence[Array | ChunkedArray]) -> Table:
+        """A table of columns of one length, whose chunks are cut where those of any other end.
+
+        Raises:
+            ValueError: If there are not as many columns as fields, or lengths differ.
+            InvalidArrowError: If a column has not the type of its field.
+        """
+        if len(columns) != len(schema):
+            raise ValueError(f"columns: {len(columns)} columns for {len(schema)} fields")
+        for field, column in zip(schema, columns, strict=True):
+            if column.length != columns[0].length:
+                raise ValueError(
+                    f"{field.name}: {column.length} values, {schema.names[0]} has "
+                    f"{columns[0].length}"
+                )
+        sides = cut_alike([chunks_of(column) for column in columns])
+        batches = [RecordBatch(schema, parts) for parts in zip(*sides, strict=True)]
+        return cls(batches, schema)
+
+    @property
+    def num_batches(self) -> int:
+        """The number of batches."""
+        return len(self.batches)
+
+    def to_batches(self) -> list[RecordBatch]:
+        """The batches; nothing is copied."""
+        return list(self.batches)
+
+    def column(self, key: int | str) -> ChunkedArray:
+        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        position = self.schema.index(key)
+        chunks = [batch.column(position) for batch in self.batches]
+        return ChunkedArray(chunks, self.schema.field(position).type)
+
+    @property
+    def columns(self) -> list[ChunkedArray]:
+        """All columns, decoded."""
+        parts = [batch.columns for batch in self.batches]
+        return [
+            ChunkedArray([columns[i] for columns in parts], type_)
+            for i, type_ in enumerate(self.schema.types)
+        ]
+
+    @overload
+    def __getitem__(self, key: int | str) -> ChunkedArray: ...
+    @overload
+    def __getitem__(self, key: Chosen) -> Table: ...
+    def __getitem__(self, key: int | str | Chosen) -> ChunkedArray | Table:
+        """A column by position or name; columns by a list of names; or rows: see `RecordBatch`."""
+        if isinstance(key, str):
+            return self.column(key)
+        rows: Table = self._chosen(key)
+        return rows
+
+    def __iter__(self) -> Iterator[ChunkedArray]:
+        """The columns."""
+        return iter(self.columns)
+
+    def slice(self, offset: int, length: int | None = None) -> Table:
+        """`length` rows from `offset` on (all that follow, if None); as lazy as this table.
+
+        Raises:
+            TypeError: If one of them is no integer.
+            IndexError: If `offset` is negative or past the end, or `length` negative.
+        """
+        offset, count = slice_bounds(offset, length, self.length, "rows")
+        return Table(cut_out(self.batches, offset, count), self.schema)
+
+    def cut_at(self, ends: Sequence[int]) -> Table:
+        """The same rows in batches that end at `ends`, among which is each end of a batch."""
+        return Table(cut_at(self.batches, ends), self.schema)
+
+    def map_batches(self, function: Callable[[RecordBatch], RecordBatch]) -> Table:
+        """A table of what a function makes of each batch; all have one schema."""
+        batches = [function(batch) for batch in self.batches]
+        return Table(batches, None if batches else self.schema)
+
+    def _with_schema(self, schema: Schema, positions: list[int]) -> Table:
+        batches = [batch._with_schema(schema, positions) for batch in self.batches]
+        return Table(batches, schema)
+
+    def equals(self, other: Table) -> bool:
+        """Whether names and columns are equal; chunks, metadata and `nullable` are not compared."""
+        return (
+            isinstance(other, Table)
+            and self.length == other.length
+            and self.schema.names == other.schema.names
+            and all(a.equals(b) for a, b in zip(self.columns, other.columns, strict=True))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Table) else NotImplemented
+
+    def validate(self, *, full: bool = False) -> None:
+        """Check every batch against the format; see `colkern.operations.validate`."""
+        for batch in self.batches:
+            batch.validate(full=full)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Table, (self.batches, self.schema)
+
+
+def _check_alike(own: Schema, schema: Schema, place: str) -> None:
+    """Check that a batch has columns of the names and types that a schema says."""
+    if own.names != schema.names or not all(map(same_type, own.types, schema.types)):
+        raise InvalidArrowError(
+            f"batch of {_words(own)} in a table of {_words(schema)}", place=place
+        )
+
+
+def _words(schema: Schema) -> str:
+    fields: Sequence[Field] = schema.fields
+    return ", ".join(map(str, fields[:10])) + (", …" if len(fields) > 10 else "")

@@ -1,0 +1,146 @@
+"""`Tabular`: what record batches and tables share: columns by name, and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from colkern.integers import integer
+from colkern.names import PublicNames
+from colkern.schema import Schema
+
+if TYPE_CHECKING:
+    from colkern import methods
+
+Rows = TypeVar("Rows", bound="Tabular")
+
+
+class Tabular(PublicNames):
+    """Named columns of one length: the base of `RecordBatch` and `Table`."""
+
+    __slots__ = ()
+
+    schema: Schema
+    length: int
+
+    if TYPE_CHECKING:
+        with_column = methods.with_column
+        filter = methods.filter_rows
+        take = methods.take_rows
+        sort_by = methods.sort_by
+        to_pyarrow = methods.to_pyarrow
+        to_pandas = methods.to_pandas
+        to_polars = methods.to_polars
+        _chosen = methods.chosen
+
+    # A table makes its columns' chunks when asked; a batch, its arrays.
+    def column(self, key: int | str) -> Any:
+        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        raise NotImplementedError
+
+    def slice(self: Rows, offset: int, length: int | None = None) -> Rows:
+        """`length` rows from `offset` on (all that follow, if None); nothing is copied."""
+        raise NotImplementedError
+
+    def _with_schema(self: Rows, schema: Schema, positions: list[int]) -> Rows:
+        """The columns at those positions under a schema for them."""
+        raise NotImplementedError
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        return self.length
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns."""
+        return len(self.schema)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of columns."""
+        return self.length, len(self.schema)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return self.schema.names
+
+    def __len__(self) -> int:
+        return self.length
+
+    def head(self: Rows, rows: int = 5) -> Rows:
+        """The first rows; nothing is copied."""
+        return self.slice(0, min(_count(rows), self.length))
+
+    def tail(self: Rows, rows: int = 5) -> Rows:
+        """The last rows; nothing is copied."""
+        return self.slice(self.length - min(_count(rows), self.length))
+
+    def select(self: Rows, keys: Iterable[int | str]) -> Rows:
+        """The columns at those positions or of those names, in that order; none is decoded."""
+        return self._of([self.schema.index(key) for key in keys])
+
+    def drop(self: Rows, keys: int | str | Iterable[int | str]) -> Rows:
+        """All other columns than those at the positions or of the names; none is decoded."""
+        keys = [keys] if isinstance(keys, int | str) else keys
+        left_out = {self.schema.index(key) for key in keys}
+        return self._of([i for i in range(len(self.schema)) if i not in left_out])
+
+    def _of(self: Rows, positions: list[int]) -> Rows:
+        fields = self.schema.fields
+        chosen = Schema(tuple([fields[i] for i in positions]), self.schema.metadata)
+        return self._with_schema(chosen, positions)
+
+    def rename(self: Rows, names: Mapping[str, str] | Iterable[str]) -> Rows:
+        """The same columns under other names; nothing is copied.
+
+        Args:
+            names: Old names and new ones; or all new names, in order.
+
+        Raises:
+            KeyError: If there is no column of an old name.
+            ValueError: If there are not as many names as columns.
+        """
+        fields = list(self.schema.fields)
+        if isinstance(names, Mapping):
+            for old, new in names.items():
+                position = self.schema.index(old)
+                fields[position] = fields[position].with_name(new)
+        else:
+            given = list(names)
+            if len(given) != len(fields):
+                raise ValueError(f"names: {len(given)} names for {len(fields)} columns")
+            fields = [field.with_name(name) for field, name in zip(fields, given, strict=True)]
+        schema = Schema(tuple(fields), self.schema.metadata)
+        return self._with_schema(schema, list(range(len(fields))))
+
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """Name → values as Python objects; of fields with one name, the last is kept."""
+        return {name: self.column(i).to_pylist() for i, name in enumerate(self.schema.names)}
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """One dict of values a row."""
+        columns = self.to_pydict()
+        return [{name: values[i] for name, values in columns.items()} for i in range(self.length)]
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas: columns have types of their own."""
+        raise no_numpy_array(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _count(rows: int) -> int:
+    rows = integer(rows, "rows")
+    if rows < 0:
+        raise ValueError(f"rows: must not be negative, got {rows}")
+    return rows
+
+
+def no_numpy_array(obj: object) -> TypeError:
+    """The error of whoever asks for a table as one array."""
+    return TypeError(
+        f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
+        "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"
+    )

@@ -1,0 +1,175 @@
+"""Operations over chunked arrays, tables and columns of other libraries.
+
+What goes chunk by chunk is cut where a chunk of any argument ends, nothing is copied for that, and the
+chunks go over the library's threads. For the rest, the chunks are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
+from colkern.arrays.chunked import cut_alike
+from colkern.cpu.threads import map_items
+from colkern.interchange.arrays import struct_of
+from colkern.memory import HOST
+from colkern.operations.arguments import Kind, Operation, stands_for_columns
+from colkern.operations.creation import nulls
+from colkern.operations.selection.concatenation import concat
+
+Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
+
+
+def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+    """The result of an operation of which an argument is no array, but stands for one or several."""
+    args = [as_columns(value) for value in args]
+    kwargs = {name: as_columns(value) for name, value in kwargs.items()}
+    if own.kind is Kind.JOINING:
+        return own.function(*args, **kwargs)
+    if own.kind in (Kind.ELEMENT_WISE, Kind.SELECTION):
+        return each_chunk(own.called, args, kwargs)
+    if own.combine is not None and len(args) == 1 and not kwargs:
+        (column,) = args
+        if isinstance(column, ChunkedArray) and column.num_chunks > 1:
+            values = _mapped(own.function, column.chunks, column)
+            value = own.combine(values, column.chunks[0])
+            if value is not NotImplemented:
+                return value
+    result = own.called(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
+    has_table = any(isinstance(value, Table) for value in (*args, *kwargs.values()))
+    return Table([result]) if has_table and isinstance(result, RecordBatch) else result
+
+
+def as_columns(value: object) -> Any:
+    """A column or a table for what stands for one, a list of them for such a list; else the value.
+
+    A column of another library is an array if it has one chunk. Not copied, but for what `array` copies
+    of NumPy's arrays.
+    """
+    if isinstance(value, Column | Tabular) or not stands_for_columns(value):
+        return value
+    if isinstance(value, list | tuple):
+        return [as_columns(each) for each in value]
+    # Late, as few calls are for columns of others.
+    if isinstance(value, np.ndarray):
+        from colkern.builders import array
+
+        return array(value)
+    from colkern.interchange import import_columns
+
+    return import_columns(value)
+
+
+def each_chunk(
+    function: Callable[..., Any],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    threads: bool = True,
+) -> Any:
+    """What a function gives for chunks that are cut alike, one after the other.
+
+    Args:
+        function: A function of arrays and batches. Its results are arrays, batches, None, or tuples
+            or lists of arrays; they become chunked arrays and tables.
+        args: Its arguments, of which some are columns or tables, or lists of them.
+        kwargs: Others by name.
+        threads: Whether several threads may call it.
+    """
+    sides: list[Sequence[Any]] = []
+    columns: list[Columns] = []
+
+    def placed(value: object) -> object:
+        """The value; a place among the sides for a column."""
+        if isinstance(value, Array | ChunkedArray | RecordBatch | Table):
+            sides.append(parts_of(value))
+            columns.append(value)
+            return _Place(len(sides) - 1)
+        return [placed(each) for each in value] if isinstance(value, list) else value
+
+    rows = [placed(value) for value in args]
+    named = {name: placed(value) for name, value in kwargs.items()}
+    if len({column.length for column in columns}) > 1:
+        # The function's own error says which is too short.
+        return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
+    pieces = cut_alike(sides)
+    if not pieces[0]:
+        pieces = [(_whole(column),) for column in columns]
+
+    def on_chunk(number: int) -> Any:
+        def filled(value: object) -> object:
+            if isinstance(value, _Place):
+                return pieces[value.side][number]
+            return [filled(each) for each in value] if isinstance(value, list) else value
+
+        return function(*map(filled, rows), **{name: filled(v) for name, v in named.items()})
+
+    numbers = range(len(pieces[0]))
+    return _joined(
+        _mapped(on_chunk, numbers, columns[0]) if threads else list(map(on_chunk, numbers))
+    )
+
+
+class _Place:
+    """The place of a column in a call, by the number of its side."""
+
+    __slots__ = ("side",)
+
+    def __init__(self, side: int) -> None:
+        self.side = side
+
+
+def _mapped(function: Callable[[Any], Any], items: Sequence[Any], column: Columns) -> list[Any]:
+    """A function of each chunk, over the threads where the bytes are in host memory."""
+    if isinstance(column, Column) and column.device != HOST:
+        return [function(item) for item in items]
+    return map_items(function, items, column.length)
+
+
+def _joined(results: list[Any]) -> Any:
+    first = results[0]
+    if isinstance(first, Array):
+        return ChunkedArray(results)
+    if isinstance(first, RecordBatch):
+        return Table(results)
+    if isinstance(first, tuple | list):
+        return type(first)(map(_joined, map(list, zip(*results, strict=True))))
+    return first
+
+
+def parts_of(value: Columns) -> Sequence[Any]:
+    """The chunks of a column, the batches of a table; an array or a batch is its own one."""
+    if isinstance(value, ChunkedArray):
+        return value.chunks
+    return value.batches if isinstance(value, Table) else (value,)
+
+
+def _whole(value: Any) -> Any:
+    """A column as one array, a table as one batch, and so in a list; other values as they are."""
+    if isinstance(value, ChunkedArray):
+        return combined(value)
+    if isinstance(value, Table):
+        return one_batch(value)
+    return [_whole(each) for each in value] if isinstance(value, list) else value
+
+
+def as_structs(table: RecordBatch | Table) -> Array | ChunkedArray:
+    """The rows as structs; nothing is copied."""
+    if isinstance(table, RecordBatch):
+        return struct_of(table)
+    return ChunkedArray(list(map(struct_of, table.batches)), s.struct(table.schema.fields))
+
+
+def combined(column: ChunkedArray) -> Array:
+    """All values as one array; copied, unless they are in one chunk."""
+    return concat(column.chunks) if column.chunks else nulls(0, column.type)
+
+
+def one_batch(table: Table) -> RecordBatch:
+    """All rows as one batch; columns are copied when they are asked for, unless there is one batch."""
+    if table.batches:
+        return concat(table.batches)
+    return RecordBatch(table.schema, [nulls(0, type_) for type_ in table.schema.types], 0)

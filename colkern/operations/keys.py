@@ -1,0 +1,84 @@
+"""What stands between brackets: `column[key]` and `table[key]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, Column, Tabular
+from colkern.builders import array
+from colkern.integers import integer
+from colkern.memory import HOST, Device
+from colkern.operations.chunks import as_columns
+from colkern.operations.moving import to_device
+from colkern.operations.selection.filtering import filter
+from colkern.operations.selection.repeating import reverse
+from colkern.operations.selection.taking import take
+
+
+def chosen(data: Any, key: Any) -> Any:
+    """The slots of a column, or the rows of a table, that a key chooses.
+
+    Args:
+        data: A column, a batch or a table.
+        key: A slice, of which nothing is copied if its step is 1; a mask, as `filter` takes it; or
+            positions, as `take` does. Lists and NumPy arrays may count positions from the end. Of a
+            batch or a table also a position of a column, or a list of names of columns.
+
+    Raises:
+        TypeError: If the key is none of these.
+        IndexError: If there is no such position.
+    """
+    if isinstance(key, slice):
+        return _sliced(data, key)
+    if isinstance(data, Tabular) and hasattr(key, "__index__") and not hasattr(key, "__len__"):
+        return data.column(integer(key, "key"))
+    if isinstance(data, Tabular) and isinstance(key, list | tuple) and _are_names(key):
+        return data.select(key)
+    if isinstance(key, list | tuple | np.ndarray):
+        key = _positions_or_mask(key, data)
+    key = as_columns(key)
+    if not isinstance(key, Column):
+        kinds = "a position, a slice, a mask or positions"
+        names = ", a name or names" if isinstance(data, Tabular) else ""
+        raise TypeError(f"key: expected {kinds}{names}, got {type(key).__name__}")
+    is_mask = isinstance(key.type.storage, s.Bool)  # type: ignore[attr-defined]
+    return filter(data, key) if is_mask else take(data, key)  # type: ignore[call-overload]
+
+
+def _sliced(data: Any, key: slice) -> Any:
+    start, stop, step = key.indices(data.length)
+    places = range(start, stop, step)
+    if step == 1:
+        return data.slice(start, len(places))
+    if step == -1:
+        return reverse(data.slice(stop + 1 if places else 0, len(places)))
+    return take(data, there(np.arange(start, stop, step), data))
+
+
+def _are_names(key: Sequence[object]) -> bool:
+    return bool(key) and all(isinstance(each, str) for each in key)
+
+
+def _positions_or_mask(key: Any, data: Any) -> Array:
+    items = np.asarray(key)
+    if items.ndim == 1 and items.dtype.kind in "iu" and items.size and items.min() < 0:
+        least = int(items.min())
+        if least < -data.length:
+            raise IndexError(f"index {least} of {data.length} values")
+        items = np.where(items < 0, items + data.length, items)
+    # A list may have None in it, and NumPy has no dtype for that.
+    return there(items if items.dtype.kind in "iub" else key, data)
+
+
+def there(values: Any, data: Any) -> Array:
+    """Values of the host as an array where a column, or the first one of a table, has its bytes."""
+    if isinstance(data, Tabular):
+        device: Device = data.column(0).device if len(data.schema) else HOST
+    else:
+        device = data.device
+    made = array(values)
+    return made if device == HOST else to_device(made, device)

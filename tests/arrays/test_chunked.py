@@ -1,0 +1,136 @@
+"""`ChunkedArray`: operations over chunks give what they give over the values in one array."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import colkern as ck
+
+VALUES = [3, None, 1, 4, 1, 5]
+CHUNKS = ck.chunked_array([[3, None], [], [1], [4, 1, 5]], "int64")
+OTHERS = ck.chunked_array([[1, 2, 3], [4, 5, 6]])
+ARROW = pa.chunked_array([[3, None], [], [1], [4, 1, 5]], pa.int64())
+
+
+def test_values_are_those_of_the_chunks() -> None:
+    assert CHUNKS.to_pylist() == list(CHUNKS) == VALUES
+    assert (CHUNKS.length, CHUNKS.num_chunks, CHUNKS.null_count) == (6, 4, 1)
+    assert CHUNKS.combine_chunks().to_pylist() == VALUES
+    assert [CHUNKS[i] for i in range(-6, 6)] == VALUES * 2
+    assert np.asarray(OTHERS).tolist() == [1, 2, 3, 4, 5, 6]
+    assert pickle.loads(pickle.dumps(CHUNKS)).equals(CHUNKS)
+    CHUNKS.validate(full=True)
+
+
+@pytest.mark.parametrize("start", range(7))
+@pytest.mark.parametrize("count", [0, 1, 3, 9])
+def test_slices_are_those_of_pyarrow(start: int, count: int) -> None:
+    part = CHUNKS.slice(start, count)
+    assert part.to_pylist() == ARROW.slice(start, count).to_pylist()
+    assert all(chunk.length for chunk in part.chunks)
+
+
+def test_columns_are_equal_however_they_are_cut() -> None:
+    one = ck.chunked_array([VALUES])
+    assert one.equals(CHUNKS)
+    assert CHUNKS.equals(ck.array(VALUES))
+    assert not CHUNKS.equals(ck.chunked_array([VALUES[:5]]))
+    assert not CHUNKS.equals(ck.chunked_array([[3, None, 1, 4, 1, 6]]))
+    assert not one.equals(one.cast("int32"))
+
+
+def test_without_chunks_a_type_is_needed() -> None:
+    empty = ck.chunked_array([], "int64")
+    assert (empty.length, empty.to_pylist(), (empty + 1).to_pylist()) == (0, [], [])
+    assert empty.sum() is None
+    with pytest.raises(ValueError, match="without one, the type is needed"):
+        ck.chunked_array([])
+    with pytest.raises(ValueError, match=r"chunks\[1\]: an array of string where int64"):
+        ck.chunked_array([[1], ck.array(["a"])])
+
+
+MASK = pa.array([False, False, True, True, True, True])
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (lambda c: c + OTHERS, lambda c: pc.add(c, pa.chunked_array(OTHERS))),
+        (lambda c: ck.add(c, ck.array([1] * 6)), lambda c: pc.add(c, 1)),
+        (lambda c: c.cast("float32"), lambda c: c.cast(pa.float32())),
+        (lambda c: c.filter(OTHERS > 2), lambda c: c.filter(MASK)),
+        (lambda c: c[[5, 0, -3]], lambda c: c.take([5, 0, 3])),
+        (lambda c: c[::-1], lambda c: c.take([5, 4, 3, 2, 1, 0])),
+        (lambda c: c.sort_indices(), pc.sort_indices),
+        (lambda c: ck.if_else(OTHERS > 2, c, 0), lambda c: pc.if_else(MASK, c, 0)),
+    ],
+    ids=["two", "array", "cast", "filter", "take", "reverse", "whole", "if_else"],
+)
+def test_operations_over_chunks_are_those_of_pyarrow(ours: Any, theirs: Any) -> None:
+    assert ours(CHUNKS).to_pylist() == theirs(ARROW).to_pylist()
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "min", "max", "count", "min_max"])
+def test_aggregates_of_chunks_are_those_of_pyarrow(name: str) -> None:
+    assert getattr(ck, name)(CHUNKS) == getattr(pc, name)(ARROW).as_py()
+
+
+def test_aggregates_of_chunks_keep_the_rules_of_arrays() -> None:
+    words = ck.chunked_array([[2**63 - 1], [1]])
+    assert words.sum() == ck.sum(words.combine_chunks()) == -(2**63)
+    assert ck.sum(CHUNKS, skip_nulls=False) is None
+    flags = ck.chunked_array([[True, None], [False]])
+    assert (flags.any(), flags.all(), flags.sum()) == (True, False, 1)
+    assert ck.chunked_array([[float("nan")], [2.0]]).max() == 2.0
+
+
+def test_an_element_wise_result_is_cut_where_any_argument_is() -> None:
+    result = CHUNKS + OTHERS
+    assert [chunk.length for chunk in result.chunks] == [2, 1, 3]
+    with pytest.raises(ValueError, match="arrays of 6 and 5 values"):
+        ck.add(CHUNKS, OTHERS.slice(0, 5))
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [pa.array(VALUES), ARROW, np.array([3, 0, 1, 4, 1, 5]), ck.array(VALUES)],
+    ids=["pyarrow", "chunked", "numpy", "array"],
+)
+def test_columns_of_other_libraries_stand_for_arrays(foreign: Any) -> None:
+    total = 14
+    assert ck.sum(foreign) == total
+    assert ck.sum(ck.add(1, foreign)) == total + (6 if isinstance(foreign, np.ndarray) else 5)
+    assert ck.concat([ck.array([1]), foreign]).length == 7
+
+
+def test_capsules_go_both_ways_chunk_by_chunk() -> None:
+    there = pa.chunked_array(CHUNKS)
+    assert there.to_pylist() == VALUES
+    assert there.num_chunks == 4
+    assert ck.chunked_array(there).equals(CHUNKS)
+    assert CHUNKS.to_pyarrow().equals(there)
+
+
+def test_row_functions_go_chunk_by_chunk() -> None:
+    @ck.udf
+    def plus(x: int, y: int) -> int:
+        return x + y
+
+    result = plus(CHUNKS, OTHERS)
+    assert result.to_pylist() == [4, None, 4, 8, 6, 11]
+    assert plus(CHUNKS, ck.array([0] * 6)).to_pylist() == VALUES
+
+
+def test_the_text_shows_both_ends_and_the_chunks() -> None:
+    assert repr(CHUNKS) == (
+        "<colkern.ChunkedArray int64: 6 values, 4 chunks>\n[3, null, 1, 4, 1, 5]"
+    )
+    long = ck.chunked_array([list(range(20)), list(range(20))])
+    assert "9, …, 10," in repr(long)
+    assert "<td>null</td>" in CHUNKS._repr_html_()

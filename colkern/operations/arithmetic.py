@@ -18,12 +18,11 @@ from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.encodings import Work, decoded
+from colkern.operations.encodings import decoded, encoded_alike, run_end_encoded
 from colkern.operations.numbers import number_of
 from colkern.operations.operands import unsigned
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
-from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take_positions
 from colkern.operations.validity import combine_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
@@ -98,7 +97,7 @@ def abs(array: Array) -> Array:
     type_ = _numbers(array)
     if isinstance(type_, s.Int) and not type_.signed:
         return array
-    return _encoded_alike(array, _absolute)
+    return encoded_alike(array, _absolute)
 
 
 @dataclass(frozen=True)
@@ -166,34 +165,7 @@ def _with_number(
 
     # A zero that no index leads to is no error.
     may_fail = what is _DIVIDE and isinstance(type_, s.Int) and (first or item == 0)
-    return _encoded_alike(array, work, decode=may_fail)
-
-
-def _encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
-    """`work` on the values of a checked array, with its runs, and its dictionary unless `decode`."""
-    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
-        ends, values = array.children
-        # Runs outside of the array's own slots are left out.
-        first, count = own_runs(array)
-        result = _encoded_alike(values.slice(first, count), work, decode)
-        return _run_ends(array.length, ends.slice(first, count), result, array.offset)
-    if array.layout.kind is LayoutKind.DICTIONARY and not decode:
-        storage = array.type.storage
-        assert isinstance(storage, s.Dictionary)
-        assert array.dictionary is not None
-        result = _encoded_alike(array.dictionary, work)
-        type_ = s.dictionary(storage.index_type, result.type, ordered=False)
-        known = array.known_null_count
-        return Array.of_valid(
-            type_, array.length, array.buffers, known, (), result, offset=array.offset
-        )
-    return work(decoded(array))
-
-
-def _run_ends(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
-    assert isinstance(ends.type, s.Int)
-    type_ = s.run_end_encoded(ends.type, values.type)
-    return Array.of_valid(type_, length, (), children=(ends, values), offset=offset)
+    return encoded_alike(array, work, decode=may_fail)
 
 
 def _absolute(array: Array) -> Array:
@@ -244,7 +216,7 @@ def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
     out = target.output(len(starts), ends.items(Role.DATA).dtype)
     target.map(runs.end_runs, len(starts), starts, left.length, out)
     run_ends = Array.of_valid(ends.type, len(starts), (None, target.buffer(out)), 0)
-    return _run_ends(left.length, run_ends, _combine_arrays(what, sides[0], sides[1]))
+    return run_end_encoded(left.length, run_ends, _combine_arrays(what, sides[0], sides[1]))
 
 
 def _bit_width(ends: Array) -> int:

@@ -58,6 +58,18 @@ from colkern.operations.null_filling import (
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_encoding import run_end_encode
+from colkern.operations.running import (
+    cumulative_max,
+    cumulative_mean,
+    cumulative_min,
+    cumulative_prod,
+    cumulative_sum,
+    pairwise_diff,
+    rolling_max,
+    rolling_mean,
+    rolling_min,
+    rolling_sum,
+)
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection.choosing import if_else, interleave
 from colkern.operations.selection.concatenation import concat
@@ -103,6 +115,11 @@ __all__ = [
     "concat",
     "count",
     "count_set_bits",
+    "cumulative_max",
+    "cumulative_mean",
+    "cumulative_min",
+    "cumulative_prod",
+    "cumulative_sum",
     "dictionary_decode",
     "dictionary_encode",
     "divide",
@@ -152,10 +169,15 @@ __all__ = [
     "or_",
     "or_kleene",
     "pack_bits",
+    "pairwise_diff",
     "partition_indices",
     "repeat",
     "require_valid",
     "reverse",
+    "rolling_max",
+    "rolling_mean",
+    "rolling_min",
+    "rolling_sum",
     "run_end_decode",
     "run_end_encode",
     "select_child",

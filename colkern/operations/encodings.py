@@ -82,3 +82,11 @@ def dictionary_parts(array: Array) -> tuple[Array, Array]:
     assert array.dictionary is not None
     parts = ((), None, array.offset, array.known_null_count)
     return Array(storage.index_type, array.length, array.buffers, *parts), array.dictionary
+
+
+def value_type_of(array: Array) -> s.DataType:
+    """The type of the values of an array, whatever encodes them, as stored."""
+    type_ = array.type.storage
+    while isinstance(type_, (s.RunEndEncoded, s.Dictionary)):
+        type_ = type_.value_type.storage
+    return type_

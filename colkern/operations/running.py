@@ -67,7 +67,7 @@ def cumulative_prod(
 def cumulative_min(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
     """The least of each value and all before it, also of dates and times; see `cumulative_sum`.
 
-    NaN is left out where there is a number.
+    NaN is left out where there is a number. (Of NaN alone, pyarrow makes an infinity.)
     """
     return _cumulative("min", values, start, skip_nulls)
 

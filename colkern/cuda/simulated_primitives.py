@@ -16,7 +16,7 @@ from numpy import uint64
 from colkern.kernels import primitives
 
 _barriers: WeakKeyDictionary[Any, dict[tuple[int, int], threading.Barrier]] = WeakKeyDictionary()
-"""By the block of the simulator that threads are of."""
+"""Barriers, by the block of the simulator whose threads wait for each other."""
 
 _barriers_lock = threading.Lock()
 

@@ -39,7 +39,7 @@ HEAD = 4
 """The words of a table's output before the numbers of slots."""
 
 NULLS = 2
-"""Where in them the pair for nulls is."""
+"""The place of the pair for nulls among those words."""
 
 NO_VALUE = (1 << 64) - (1 << 32) + 1
 """The entry of nulls that are no value: they get the number 0, and none has so high a first slot."""

@@ -29,7 +29,7 @@ BLOCK_BITS = 6
 """Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
 
 FEW = 8
-"""In a block with no more nulls than these, the lists between them are seen to together."""
+"""The most nulls of a block for which the lists between them are handled together."""
 
 LONG = 64
 """A list with more items than this has a loop of its own; see `copy_lists`."""

@@ -62,7 +62,7 @@ def call(
             f"processor; math has the same function"
         )
     if found is None and (found := find(name, arguments, named, of_the_row=True)) is not None:
-        reason = f"{name} of what is not known when the function is compiled"
+        reason = f"{name} of a value that is not known when the function is compiled"
         return emitter.left(found[0].result(found[2]), reason)
     if found is None:
         owner, _, attribute = name.partition(".")
@@ -112,7 +112,7 @@ def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> N
     are_bools = all(value.kind == k.BOOL for value in arguments)
     rounds = name == "round" and len(arguments) > 1
     if (name in ("+", "-", "*", "neg", "~") and are_bools) or rounds or name in NOT_NUMPYS:
-        emitter.refuse(f"{name} of what may be a number of NumPy's has no compiled form")
+        emitter.refuse(f"{name} of a number that may be NumPy's has no compiled form")
 
 
 NOT_NUMPYS = ("repr", "int.bit_length")

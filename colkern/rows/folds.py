@@ -48,7 +48,7 @@ def written(
 
 
 def _are_integers(kind: Kind) -> list[bool]:
-    """Of the parts of a value, which are integers."""
+    """Whether each part of a value is an integer."""
     if isinstance(kind, k.Optional):
         return [False, *_are_integers(kind.of)]
     if isinstance(kind, k.Tuple):

@@ -61,7 +61,7 @@ def definition_of(function: types.FunctionType) -> Definition:
     """The definition of a function, with the lines of its file.
 
     Raises:
-        CompileError: If its source is not to be had.
+        CompileError: If its source cannot be read.
     """
     node = _node_of(function)
     if isinstance(node, ast.Lambda):
@@ -142,7 +142,7 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     """The text of a `def` or `lambda` alone, and the number of its first line.
 
     Raises:
-        OSError: If it is not to be had.
+        OSError: If it cannot be read.
     """
     # The file that a worker has under the name may be another.
     shipped = _SHIPPED.get(_key(function)) if _SHIPPED else None
@@ -229,7 +229,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
         text, first = _text_of(function)
     except OSError as error:
         raise CompileError(
-            f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
+            f"{function.__name__}: its source cannot be read ({error}); define it in a file or a "
             f"notebook's cell"
         ) from None
     is_lambda = function.__code__.co_name == "<lambda>"

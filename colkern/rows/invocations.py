@@ -160,7 +160,7 @@ def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequen
         return value.items
     count = _count_taken(emitter, node)
     if count is None:
-        emitter.refuse("`*` of what has no known length has no compiled form here")
+        emitter.refuse("`*` of a value without a known length has no compiled form here")
     size = call(emitter, "len", [value])
     emitter.fail_if(f"{size.code} != {count}", row_values.LEFT, "`*` of another length")
     return unpacked(emitter, value, count)

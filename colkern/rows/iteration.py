@@ -119,7 +119,7 @@ def each(
     def one_by_one() -> None:
         choices = _choices(emitter, iterable)
         if choices is None or not 0 < len(choices) <= MOST_ROUNDS_APART:
-            emitter.refuse("a loop over what is not known when the function is compiled")
+            emitter.refuse("a loop over items that are not known when the function is compiled")
         bodies = [partial(round_of, choice) for choice in choices]
         rounds(emitter, node, targets, names - targets, bodies, orelse)
 

@@ -448,11 +448,11 @@ REPLACED: dict[str, Any] = {
     "urllib.parse.urlsplit": urlsplit,
     "zlib.crc32": crc32,
 }
-"""By the name of the library's function."""
+"""The functions of this module, by the names of the library's."""
 
 
 def public_name(function: Any, names: Iterable[str]) -> str:
-    """That of some names of functions of modules which a function has; empty if it has none."""
+    """The one of some names, such as `math.floor`, that a function has; empty if it has none."""
     for name in names:
         module, _, attribute = name.rpartition(".")
         # A module that was never imported has no function that anybody could name.

@@ -108,7 +108,7 @@ def translate(
         settled = (made.found, made.returned)
     made.node = definition.body[0]
     raise made.failure(
-        "what its variables are does not settle: give results of different kinds names of their own"
+        "the kinds of its variables do not settle: give results of different kinds names of their own"
     )
 
 

@@ -290,7 +290,7 @@ def _repeat(nodes: Nodes, least: int, most: int | None, name: str) -> Iterator[N
     elif most == 0:
         return
     elif can_be_empty(nodes):
-        raise _unsupported("repetition of what may be empty")
+        raise _unsupported("repetition of a part that may be empty")
     else:
         yield Repeat(nodes, least, most, greedy)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,6 +32,7 @@ from colkern.rows.iteration import (
     builtin_of,
     each,
     is_iterator,
+    known_object,
     never,
     range_size,
     refuse_iterator,
@@ -476,9 +478,11 @@ def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
-    """`dict()`, and `dict(…)` of pairs."""
+    """`dict()`, `dict(…)` of pairs, and the same of `OrderedDict`."""
     from colkern.rows.containers import unpacked
 
+    is_ordered = known_object(emitter, node.func) is collections.OrderedDict
+    default = "ordered" if is_ordered else ""
     pairs = node.args[0] if node.args else None
     if (
         pairs is not None
@@ -486,7 +490,7 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
         and not builtin_of(emitter, pairs)
     ):
         value = needed(emitter, pairs)
-        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
+        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind) and not is_ordered:
             # Compiled code does not change it.
             fields = dict(zip(value.kind.names, value.items, strict=True))
             for word in node.keywords:
@@ -495,10 +499,11 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
             return Value(k.tuple_of(kinds, tuple(fields), dict), items=tuple(fields.values()))
         if isinstance(value.kind, k.Container) and value.kind.name == "dict" and not node.keywords:
             copied = call(emitter, "dict.copy", [value])
-            return of_parts(replace(value.kind, default="", constant=False), copied.parts)
+            kind = replace(value.kind, default=default, constant=False)
+            return of_parts(kind, copied.parts)
         emitter.env["<pairs>"] = value
         pairs = derived(node, "pairs", lambda: ast.Name("<pairs>", ast.Load()))
-    made = new_container(emitter, node, "dict", 0)
+    made = new_container(emitter, node, "dict", 0, default)
     if pairs is not None:
         items(
             emitter,

@@ -25,7 +25,7 @@ from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
 from colkern.rows.front import Definition, definition_of
-from colkern.rows.functions import write_program
+from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
@@ -90,6 +90,12 @@ class Plan(Replanned):
         self.arguments = self.inputs.arguments
         values = values_of(definition.parameters, self.inputs)
         program, self.name, self.kind = write_program(wraps, definition, values)
+        of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
+        if k.is_tuple(of) and isinstance(returns, s.Struct):
+            definition = of_fields(definition, len(returns.fields))
+            program, self.name, self.kind = write_program(wraps, definition, values)
+        if any(map(k.is_deque, k.containers_in(self.kind))):
+            raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         gaps = [site for site in program.sites if site.reason in program.gaps]
         is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
         if (self.kind in (k.NONE, k.NEVER) and program.sites) or (is_empty and gaps):

@@ -59,7 +59,8 @@ def call(
         return left_to_python(emitter, name)
     from colkern.rows import enums, zones
 
-    if any(isinstance(value.kind, k.Member) for value in (*arguments, *named.values())):
+    has_members = [enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments]
+    if not any(has_members):
         arguments = [enums.as_plain(emitter, value) for value in arguments]
         named = {word: enums.as_plain(emitter, value) for word, value in named.items()}
     if name in _ORDERING and any(enums.has_member(value.kind) for value in arguments):

@@ -43,8 +43,8 @@ def _item_or_default(emitter: Emitter, container: Value, place: Value, default: 
     """An item of a `defaultdict` or a `Counter`."""
     zeros: dict[str, Value] = {"str": constant(""), "float": constant(0.0)}
     value = zeros.get(default, constant(0))
-    if default == "list":
-        value = new_container(emitter, emitter.node, "list", 0)
+    if default in ("list", "set"):
+        value = new_container(emitter, emitter.node, default, 0)
     name = "get" if default == "count" else "setdefault"
     return call(
         emitter,
@@ -346,8 +346,30 @@ def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
     call(emitter, f"{container.kind.name}.pop", [container, place])
 
 
+COMBINED: dict[Any, str] = {
+    ast.Sub: "difference",
+    ast.BitAnd: "intersection",
+    ast.BitXor: "symmetric_difference",
+    "difference_update": "difference",
+    "intersection_update": "intersection",
+    "symmetric_difference_update": "symmetric_difference",
+}
+"""Which set takes the place of a set that changes, by the operator and the method that change it."""
+
+
+def combine(emitter: Emitter, left: Value, right: Value, name: str) -> None:
+    """Have a set be what a method gives for it and another: other names see it, too."""
+    require_changeable(emitter, left)
+    made = call(emitter, f"set.{name}", [left, right])
+    for place in range(0, row_dicts.HEADER, 8):
+        emitter.write(f"set_word({left.code} + {place}, get_word({made.code} + {place}))")
+
+
 def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
     """`left += right` of a container, which changes in place."""
+    if left.kind.name == "set" and type(operation) in COMBINED and left.kind == right.kind:
+        combine(emitter, left, right, COMBINED[type(operation)])
+        return
     names = {ast.Add: "list.extend", ast.BitOr: f"{left.kind.name}.update"}
     name = names.get(type(operation), "")
     if name and has(name, [left, right]):

@@ -260,6 +260,8 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         return Value(k.BOOL, "False")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         return _ordered(emitter, operation, left, right)
+    if isinstance(left.kind, k.Record) and left.kind == right.kind:
+        return _ordered_records(emitter, operation, left, right)
     return call(emitter, name, [left, right])
 
 
@@ -400,6 +402,15 @@ def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
         return constant(False)
     a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
     return equal(emitter, a, b)
+
+
+def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """How two instances of a data class with an order compare: as tuples of their fields do."""
+    form = left.kind.form  # type: ignore[attr-defined]
+    if not form.__dataclass_params__.order or not all(each.compare for each in fields(form)):
+        emitter.refuse(f"an order of {form.__name__} has no compiled form")
+    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
+    return _ordered(emitter, operation, a, b)
 
 
 _ALONE = (
@@ -882,9 +893,18 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
 
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
     """The value of an expression in which an item is looked for: of an iterator, a list."""
-    from colkern.rows.comprehensions import as_items
-    from colkern.rows.iteration import is_iterator
+    from colkern.rows.comprehensions import as_items, as_list
+    from colkern.rows.iteration import VIEWS, builtin_of, is_iterator
 
+    if builtin_of(emitter, node) in VIEWS:
+        assert isinstance(node, ast.Call)
+        assert isinstance(node.func, ast.Attribute)
+        owner = looked_into(emitter, node.func.value)
+        if node.func.attr == "keys":
+            return owner
+        if isinstance(owner.constant, dict):
+            return constant(list(getattr(owner.constant, node.func.attr)()))
+        return as_list(emitter, node)
     if not is_iterator(emitter, node):
         return looked_into(emitter, node)
     with emitter.ahead():

@@ -46,6 +46,7 @@ from colkern.rows.expressions import (
     in_branches,
     looked_into,
     needed,
+    operated,
     truth,
 )
 from colkern.rows.front import plain_function
@@ -202,7 +203,7 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a value."""
     kind = owner.kind
     if isinstance(kind, k.Container):
-        from colkern.rows.containers import add, most_common
+        from colkern.rows.containers import COMBINED, add, combine, most_common
 
         if k.is_deque(kind):
             from colkern.rows.deques import method_of_deque
@@ -220,6 +221,11 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if kind.default == "count" and name == "most_common":
             most = needed(emitter, node.args[0]) if node.args else None
             return most_common(emitter, owner, most)
+        if kind.default == "count" and name == "update" and len(node.args) == 1:
+            return _counted_too(emitter, node, owner)
+        if kind.name == "set" and name in COMBINED and len(node.args) == 1:
+            combine(emitter, owner, needed(emitter, node.args[0]), COMBINED[name])
+            return NONE
         if kind.default == "count" and name not in ("get", "copy", "pop"):
             emitter.refuse(f"Counter.{name}() has no compiled form")
 
@@ -343,6 +349,25 @@ def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     return call(emitter, f"{owner.kind.name}.{name}", [owner])
 
 
+def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
+    """`Counter.update(…)` of what has items, one after the other."""
+    from colkern.rows.comprehensions import items
+    from colkern.rows.containers import item, set_item
+
+    def take(key: Value) -> None:
+        key = emitter.numbers(key)
+        count = item(emitter, owner, key)
+        set_item(emitter, owner, key, operated(emitter, ast.Add(), count, constant(1)))
+
+    is_table = not builtin_of(emitter, node.args[0]) and not isinstance(
+        node.args[0], ast.GeneratorExp | ast.ListComp
+    )
+    if is_table and needed(emitter, node.args[0]).kind.name not in ("list", "str", "tuple"):
+        emitter.refuse("Counter.update() of counts has no compiled form")
+    items(emitter, node.args[0], take)
+    return NONE
+
+
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
     from colkern.rows.comprehensions import sorted_list
@@ -374,16 +399,41 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
             return arguments[1] if len(arguments) > 1 else NONE
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
     if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
-        pairs = zip(kind.names, owner.items, strict=True)
-        items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
-        kinds = tuple(item.kind for item in items)
-        return Value(k.tuple_of(kinds, kind.names, kind.form), items=items)
+        return _replaced(emitter, owner, named)
+    if name == "_asdict" and kind.names and not arguments:
+        return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
     function = inspect.getattr_static(kind.form, name, None)
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
     from colkern.rows.functions import users_function
 
     return users_function(emitter, function, [owner, *arguments], named)
+
+
+def _replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Value:
+    """A named tuple or an instance of a data class with other values for some of its fields."""
+    kind = owner.kind
+    assert isinstance(kind, k.Compound)
+    pairs = zip(kind.names, owner.items, strict=True)
+    items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
+    return Value(k.tuple_of(tuple(item.kind for item in items), kind.names, kind.form), items=items)
+
+
+def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
+    """`dataclasses.replace`, `asdict` and `astuple`, whose fields are no data classes."""
+    (owner, *_), named = _arguments_as_they_are(emitter, node)
+    kind = owner.kind
+    is_flat = isinstance(kind, k.Record) and not any(isinstance(i, k.Compound) for i in kind.items)
+    if not isinstance(kind, k.Record) or not set(named) <= set(kind.names):
+        emitter.refuse(f"{function.__name__}() of {kind} has no compiled form")
+    if function is dataclasses.replace:
+        return _replaced(emitter, owner, named)
+    if not is_flat or any(k.containers_in(kind)):
+        emitter.refuse(
+            f"{function.__name__}() copies what is in {kind}, which has no compiled form"
+        )
+    names, form = (kind.names, dict) if function is dataclasses.asdict else ((), tuple)
+    return Value(k.tuple_of(kind.items, names, form), items=owner.items)
 
 
 def translated(emitter: Emitter, text: Value, table: Any) -> Value:
@@ -448,6 +498,8 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         found = function_of_re(emitter, function, arguments, named)
         if found is not None:
             return found
+    if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
+        return _of_record(emitter, node, function)
     if isinstance(function, types.FunctionType) and not _in_table(function):
         from colkern.rows.functions import users_function
 
@@ -650,7 +702,11 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:
-    value = needed(emitter, node.args[0])
+    of = node.args[0]
+    if builtin_of(emitter, of) in VIEWS:
+        # As many values or items as keys.
+        of = of.func.value  # type: ignore[attr-defined]
+    value = needed(emitter, of)
     if value.is_constant:
         return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):

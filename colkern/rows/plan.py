@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
+from colkern.rows.expressions import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
@@ -88,7 +90,14 @@ class Plan(Replanned):
         given = function, tuple(columns), list(nullable), returns, strict, wraps
         super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
-        values = values_of(definition.parameters, self.inputs)
+        # Parameters that no column is for have their defaults.
+        count = len(self.arguments)
+        rest, given_names = definition.parameters[count:], definition.parameters[:count]
+        definition = dataclasses.replace(definition, parameters=given_names)
+        values = values_of(given_names, self.inputs)
+        if rest:
+            parameters = inspect.signature(function).parameters
+            values |= {name: constant(parameters[name].default) for name in rest}
         program, self.name, self.kind = write_program(wraps, definition, values)
         of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
         if k.is_tuple(of) and isinstance(returns, s.Struct):
@@ -142,7 +151,7 @@ class Plan(Replanned):
         inner_nulls: bool,
     ) -> Inputs:
         """What the function gets."""
-        return Columns(definition.parameters, columns, nullable, inner_nulls)
+        return Columns(definition.parameters[: len(columns)], columns, nullable, inner_nulls)
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""

@@ -44,6 +44,10 @@ _PASSES = (
 expressions; these take a third of the time of all of them."""
 
 
+_UNRESOLVED = ".numba.unresolved$"
+"""How Numba's names of addresses begin that are filled in when code is loaded."""
+
+
 class _NoEngine:
     """Stands for the engine that machine code would be added to."""
 
@@ -82,10 +86,17 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        # Functions that call each other in turn find one of them by its address, once it is loaded.
+        asked = {
+            each.name.removeprefix(_UNRESOLVED)
+            for each in self._final_module.global_variables
+            if each.name.startswith(_UNRESOLVED)
+        }
         for function in self._final_module.functions:
             # What is linked from other libraries is for this one alone: of one call, it is not kept.
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
-                function.linkage = Linkage.internal
+                is_asked = function.name in asked
+                function.linkage = Linkage.external if is_asked else Linkage.internal
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 

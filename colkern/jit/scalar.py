@@ -6,7 +6,8 @@ Nothing here imports Numba; the first definition with known types, or the first 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -28,11 +29,15 @@ class Udf(FunctionOfRow):
 
     KIND = "udf"
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._shorter: dict[int, Udf] = {}
+
     def __call__(self, *columns: object, **named: object) -> Any:
         """The function of each row of the columns, as an array.
 
         Args:
-            columns: One array a parameter, all of one length, in host memory, or on one device; then
+            columns: One array a parameter, but for the last ones with defaults, all of one length, in host memory, or on one device; then
                 the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
                 (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
                 one array at most.
@@ -57,7 +62,21 @@ class Udf(FunctionOfRow):
             given = (*columns, *named.values())
             if given and all(isinstance(value, VALUES) for value in given):
                 return self.function(*columns, **named)
-        return self._over(self._columns(columns, named))
+        chosen = self._without_defaults(columns, named)
+        return chosen._over(chosen._columns(columns, named))
+
+    def _without_defaults(self, columns: Sequence[object], named: Mapping[str, object]) -> Udf:
+        """The function of the columns that are given, if all parameters behind them have defaults."""
+        count = len(columns) + len(named)
+        has_rest = count < len(self._names) and self._defaults.issuperset(self._names[count:])
+        if not count or not has_rest or not named.keys() <= set(self._names[:count]):
+            return self
+        if count not in self._shorter:
+            signature = replace(self.signature, parameters=self.signature.parameters[:count])
+            made = Udf(self.function, signature, self.nulls, self.pure, self.options)
+            made.rows.report = self.rows.report
+            self._shorter[count] = made
+        return self._shorter[count]
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""
@@ -158,9 +177,9 @@ def udf(
     unions, on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
 
     Args:
-        function: A Python function with positional parameters, each of which stands for a column, also
-            where it has a default; the plain functions that it calls are compiled too. Or a signature,
-            as text.
+        function: A Python function with positional parameters, each of which stands for a column; where
+            it has a default, a call may leave it out. The plain functions that it calls are compiled
+            too. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
         nulls: The effect of a null in a parameter that is not declared to take None, as `float | None` or a

@@ -38,6 +38,13 @@ EXACT = ("str", "repr", "format", "isinstance")
 """Methods for which an `int` that may be a `bool`, or a `float` that may be an `int`, is neither."""
 
 
+_OF_DEQUES = ("len", "[]", "[]=", "in", "==", "!=", "sorted", "str.join", "list.pop")
+"""What means for a deque what it means for a list."""
+
+_ORDERING = ("<", "<=", ">", ">=", "min", "max", "sorted", "list.sort")
+"""What asks which of two is less."""
+
+
 TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 
 
@@ -50,8 +57,16 @@ def call(
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     if is_left(name):
         return left_to_python(emitter, name)
-    from colkern.rows import zones
+    from colkern.rows import enums, zones
 
+    has_members = [enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments]
+    if not any(has_members):
+        arguments = [enums.as_plain(emitter, value) for value in arguments]
+        named = {word: enums.as_plain(emitter, value) for word, value in named.items()}
+    if name in _ORDERING and any(enums.has_member(value.kind) for value in arguments):
+        emitter.refuse(f"{name} of members of an enum has no compiled form")
+    if name not in _OF_DEQUES and any(k.is_deque(value.kind) for value in arguments):
+        emitter.refuse(f"{name} of a deque has no compiled form")
     in_zone = zones.called(emitter, name, arguments, named)
     if in_zone is not None:
         return in_zone
@@ -226,6 +241,8 @@ def constant_kind(value: Any) -> Kind:
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
     if isinstance(value, enum.IntEnum):
         return k.INT
+    if k.is_enum(type(value)):
+        return k.member_of(type(value))
     if type(value) is datetime.datetime:
         return k.kind_of_datetime(value)
     if type(value) is decimal.Decimal:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum, IntEnum
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,11 @@ def kind_of(value: Any) -> Kind:
         if type(value) is Decimal:
             return k.decimal_of(-decimal_words(value)[1])
         return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
+    if isinstance(value, IntEnum):
+        _require_range(int(value))
+        return k.INT
+    if k.is_enum(type(value)):
+        return k.member_of(type(value))
     if isinstance(value, tuple):
         names = getattr(value, "_fields", ())
         return k.tuple_of(tuple(map(kind_of, value)), tuple(names), type(value))
@@ -303,6 +309,8 @@ class _Writer:
         elif isinstance(kind, k.Container):
             write = self._list if kind.name == "list" else self._dict
             self._point(place, write(value, kind))
+        elif isinstance(kind, k.Member):
+            self._set(place, word_of(value))
         elif isinstance(value, str | bytes):
             self._bytes(place, value)
         elif isinstance(kind, k.Decimal):
@@ -367,6 +375,8 @@ class _Writer:
 
 def word_of(value: Any) -> int:
     """The word of a value that has one."""
+    if isinstance(value, Enum) and not isinstance(value, IntEnum):
+        return list(type(value)).index(value)
     if isinstance(value, float):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
     if isinstance(value, datetime):
@@ -424,7 +434,7 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         for item, of in zip(value, kind.items, strict=True):
             state = _hashed(state, item, of)
         return state
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes) and not isinstance(kind, k.Member):
         data = value if isinstance(value, bytes) else value.encode()
         state ^= len(data)
         for begin in range(0, len(data) - 8, 8):
@@ -432,7 +442,8 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         return _mixed(state, int.from_bytes(data[-8:], "little"))
     if value is None:
         return state
-    return _mixed(state, word_of(value + 0.0 if isinstance(value, float) else value) & _ALL)
+    is_float = isinstance(value, float) and not isinstance(kind, k.Member)
+    return _mixed(state, word_of(value + 0.0 if is_float else value) & _ALL)
 
 
 def _mixed(state: int, word: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import datetime
 import decimal
+import enum
 import linecache
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -240,7 +241,15 @@ class Wider(Exception):
 
 
 class Unsettled(CompileError):
-    """A function calls itself here, and of what kind its result is will be known from other places."""
+    """A function calls itself here, and of what kind its result is will be known from other places.
+
+    Args:
+        recursion: The calls of that function.
+    """
+
+    def __init__(self, recursion: Recursion) -> None:
+        super().__init__("a function calls itself in any case")
+        self.recursion = recursion
 
 
 BREAK, CONTINUE, LEAVE = 1, 2, 3
@@ -847,6 +856,8 @@ def literal(emitter: Emitter, value: Any) -> Value:
             return NONE
         case bool():
             return Value(k.BOOL, str(value), constant=value)
+        case enum.Enum() if not isinstance(value, enum.IntEnum) and k.is_enum(type(value)):
+            return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")

@@ -149,6 +149,9 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     if shipped:
         return shipped
     path = function.__code__.co_filename
+    if path.startswith("<frozen "):
+        # A module of the standard library that the interpreter has in itself.
+        path = function.__globals__.get("__file__", path)
     linecache.checkcache(path)
     text = "".join(linecache.getlines(path, function.__globals__))
     if not text:

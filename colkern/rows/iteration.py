@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 from colkern.errors import CompileError
 from colkern.kernels import row_ranges, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, Unsettled, stored_constant
+from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
 from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
-from colkern.rows.library import group_by, replacement
+from colkern.rows.library import group_by, replacement, transposed
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -401,6 +401,9 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
+    if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+        rows, function = node.args[0].value, ast.Constant(cast(Any, transposed))
+        return _yielded(emitter, derived(node, "rows", lambda: ast.Call(function, [rows], [])))
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
     if words.get("strict", False) not in (False, True):
         emitter.refuse("zip() has a compiled form only where `strict` is True or False")

@@ -10,6 +10,7 @@ import math
 import string
 import sys
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import ParseResult, SplitResult
@@ -185,6 +186,56 @@ def from_keys(iterable: Any, value: Any = None) -> Any:
     for key in iterable:
         made[key] = value
     return made
+
+
+def replace_slice(items: Any, start: int | None, stop: int | None, values: Any) -> None:
+    """`items[start:stop] = values`."""
+    head = items[:0] if start is None else items[:start]
+    tail = items[:0] if stop is None else items[stop:]
+    if len(head) + len(tail) > len(items):
+        tail = items[len(head) :]
+    new = list(values)
+    items.clear()
+    items.extend(head)
+    items.extend(new)
+    items.extend(tail)
+
+
+def rotate(items: Any, n: int = 1) -> None:
+    """`deque.rotate`."""
+    if items:
+        for _ in range(n % len(items)):
+            items.insert(0, items.pop())
+
+
+def move_to_end(items: Any, key: Any, last: bool = True) -> None:
+    """`OrderedDict.move_to_end`, to the right end."""
+    if not last:
+        raise Uncovered
+    items[key] = items.pop(key)
+
+
+def pop_item(items: Any, last: bool = True) -> Any:
+    """`OrderedDict.popitem`."""
+    keys = list(items)
+    key = keys[-1 if last else 0]
+    return key, items.pop(key)
+
+
+def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
+    """`OrderedDict.fromkeys`."""
+    made: Any = OrderedDict()
+    for key in iterable:
+        made[key] = value
+    return made
+
+
+def transposed(rows: Any) -> Iterator[Any]:
+    """`zip(*rows)` of lists, texts or tuples of any length."""
+    every = list(rows)
+    if every:
+        for place in range(min([len(row) for row in every])):
+            yield tuple([row[place] for row in every])
 
 
 def category(chr: str) -> str:
@@ -411,6 +462,7 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
 
 
 REPLACED: dict[str, Any] = {
+    "OrderedDict.fromkeys": ordered_from_keys,
     "base64.b64encode": b64encode,
     "bisect.bisect": bisect_right,
     "bisect.bisect_left": bisect_left,

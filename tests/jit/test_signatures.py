@@ -207,13 +207,18 @@ def test_only_positional_parameters_stand_for_columns() -> None:
         udf(lambda: 1)
 
 
-def test_a_parameter_with_a_default_stands_for_a_column_too() -> None:
-    scaled = udf(lambda x, k=3: x * k)
-    seven = ck.array([7])
-    assert scaled(seven, ck.array([2])).to_pylist() == [14]
-    for call in (lambda: scaled(seven), lambda: scaled(x=seven)):
-        with pytest.raises(TypeError, match=r"no column for k; a default takes .* use a global"):
-            call()
+def test_a_parameter_with_a_default_may_be_left_out_behind_all_columns() -> None:
+    scaled = udf(lambda x, k=3, more=0: (k := k + more) * x)
+    seven, two = ck.array([7]), ck.array([2])
+    for given in (scaled(seven), scaled(x=seven)):
+        assert given.to_pylist() == [21]
+    assert scaled(seven, two).to_pylist() == scaled(seven, k=two).to_pylist() == [14]
+    assert scaled(seven, two, two).to_pylist() == [28]
+    assert scaled.report().rows == 5
+    with pytest.raises(TypeError, match=r"no column for k; a default stands .* use a global"):
+        scaled(seven, more=two)
+    with pytest.raises(TypeError, match="no column for x"):
+        scaled()
     with pytest.raises(TypeError, match="k=3 is no positional parameter"):
         udf(lambda x, *, k=3: x * k)
 

@@ -111,6 +111,7 @@ IN_TURN = (
     "tests/spark/test_python_of_workers.py",
     # A query or a compiled function for each of hundreds of cases.
     "tests/spark/test_accelerate_corpus.py",
+    "tests/spark/test_native_accelerate.py::test_results_are_those_of_pandas",
     "tests/spark/test_native_plans.py::test_native_plans_",
     "tests/spark/test_native_reducers.py::test_groups_and_windows_give_what_python_gives",
     "tests/spark/test_native_rules.py",

@@ -125,6 +125,7 @@ IN_TURN = (
     "tests/spark/test_read_compute.py",
     # A query or a compiled function for each of hundreds of cases.
     "tests/spark/test_accelerate_corpus.py",
+    "tests/spark/test_native_accelerate.py::test_results_are_those_of_pandas",
     "tests/spark/test_native_rules.py",
     "tests/spark/test_pipelines.py",
     # What fails costs a worker process; the two settings differ in the driver alone.

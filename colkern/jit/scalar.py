@@ -37,10 +37,11 @@ class Udf(FunctionOfRow):
         """The function of each row of the columns, as an array.
 
         Args:
-            columns: One array a parameter, but for the last ones with defaults, all of one length, in host memory, or on one device; then
-                the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
-                (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
-                one array at most.
+            columns: One array a parameter, but for the last ones that have defaults; all of one length,
+                in host memory, or on one device; then the results are there, too. Objects with
+                `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
+                taken without a copy; of one in several parts, or of a `ChunkedArray`, the results are
+                chunked alike.
             named: Columns by the names of their parameters.
 
         Raises:

@@ -120,7 +120,7 @@ class PlannedFunction:
             self._typed = self._read(columns)
         except NoTermError as error:
             self._refuse(error)
-        _KNOWN[self._name] = self
+        KNOWN[self._name] = self
 
     def __getattr__(self, name: str) -> Any:
         if name == "_arrow":
@@ -158,7 +158,7 @@ class PlannedFunction:
     def _read(self, columns: list[s.DataType]) -> Typed:
         """The function as a term; NoTermError if it has none, or what no expression has."""
         assert isinstance(self._row_function, Udf)
-        return _typed(self._row_function, columns)
+        return term_of(self._row_function, columns)
 
     def _code(self) -> CodeType:
         """What names the function's lines."""
@@ -198,10 +198,13 @@ class PlannedFunction:
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
         }
-        result = self._expression(typed, columns)
+        return self._named(self._expression(typed, columns), given.values())
+
+    def _named(self, result: Column, given: Iterable[Column | str]) -> Column:
+        """An expression by the name that Spark shows."""
         # For what else the session runs in workers, as a function over Arrow does.
         use_this_python()
-        shown = ", ".join(map(_shown, given.values()))
+        shown = ", ".join(map(_shown, given))
         return result.alias(f"{self._name}({shown})")
 
     def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
@@ -273,27 +276,27 @@ def may_be_repeated(column: Column | str) -> bool:
     if isinstance(column, str):
         return True
     called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
-    native = {name for name, function in _KNOWN.items() if function.is_native}
+    native = {name for name, function in KNOWN.items() if function.is_native}
     words = {"CAST", "TRY_CAST", *native}
     # SQL's names have no case.
     names = (name.lower() for name in called if name not in words)
     return all(hasattr(f, name) and name not in _OTHER_EACH_TIME for name in names)
 
 
-_KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
+KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
 """The functions of this process by their names, the last of each name."""
 
 
 def known_functions() -> list[PlannedFunction]:
     """The functions that this process has, by name."""
-    return [each for _, each in sorted(_KNOWN.items())]
+    return [each for _, each in sorted(KNOWN.items())]
 
 
 def _shown(column: Column | str) -> str:
     return column if isinstance(column, str) else repr(column).removeprefix("Column<'")[:-2]
 
 
-def _typed(function: Udf, columns: list[s.DataType]) -> Typed:
+def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
     """A row function as a term.
 
     Raises:

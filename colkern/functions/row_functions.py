@@ -20,7 +20,7 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.dispatch import TEXT
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import HOST, Device
+from colkern.memory import HOST
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
 from colkern.operations.position_checks import require_valid
@@ -31,6 +31,7 @@ from colkern.rows.columns import Reader, reader_of
 from colkern.rows.inputs import Columns, Inputs
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
+from colkern.rows.results import require_values
 
 Options = ParamSpec("Options")
 
@@ -101,6 +102,9 @@ class One:
 
 _SLOT = re.compile(r"\bi\b")
 
+_PLAIN = (s.Int, s.FloatingPoint)
+"""Values of these types are passed as numbers, in memory of no device."""
+
 
 class _Arguments(Columns):
     """Columns, and values that all rows have.
@@ -145,7 +149,7 @@ class _Arguments(Columns):
 
 def _of_first_slot(reader: Reader, type_: s.DataType) -> Reader:
     """A reader that gives every row the first slot; numbers are passed as such."""
-    if isinstance(type_, s.Int | s.FloatingPoint):
+    if isinstance(type_, _PLAIN):
         convert = int if isinstance(type_, s.Int) else float
         return Reader(
             reader.kind,
@@ -288,11 +292,8 @@ def _compiled(
     """The results for arrays that are not encoded."""
     columns = [value for value in values if isinstance(value, Array)]
     length, device = columns[0].length, columns[0].device
-    arrays = [value if isinstance(value, Array) else build_array([value]) for value in values]
-    types = tuple(
-        array.type if isinstance(value, Array) else One(array.type)
-        for array, value in zip(arrays, values, strict=True)
-    )
+    pairs = [_passed(value, length) for value in values]
+    arrays, types = [array for array, _ in pairs], tuple(type_ for _, type_ in pairs)
     call = _Call(function, types, nullable, returns, machine, otherwise)
     plan: Any = _plan(call)
     if isinstance(plan, PythonPlan):
@@ -301,17 +302,28 @@ def _compiled(
             for array, type_ in zip(arrays, types, strict=True)
         ]
     elif device != HOST:
-        arrays = _moved(arrays, device)
+        arrays = [
+            array
+            if isinstance(type_, One) and isinstance(type_.type, _PLAIN)
+            else to_device(array, device)
+            for array, type_ in zip(arrays, types, strict=True)
+        ]
         plan = _on_device(call)
     # Decimals that compiled code does not cover are Python's, with all their digits.
     with decimal.localcontext(prec=154):
         results: Array = plan.run(arrays, length)[0]
+    require_values(function.__name__, results)
     return results
 
 
-def _moved(arrays: Sequence[Array], device: Device) -> list[Array]:
-    """The arrays on a device: values are brought there."""
-    return [array if array.device == device else to_device(array, device) for array in arrays]
+def _passed(value: object, length: int) -> tuple[Array, s.DataType | One]:
+    """An argument as an array, and its type: values of several parts stand in every slot."""
+    if isinstance(value, Array):
+        return value, value.type
+    array = build_array([value])
+    if array.type.storage.fields:
+        return repeat_slots(array, length), array.type
+    return array, One(array.type)
 
 
 def row_function(

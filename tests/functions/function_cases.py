@@ -1,6 +1,6 @@
 """Functions of columns, each with arguments, and what pyarrow, pandas or plain Python gives for them.
 
-One list serves the host, the stand-in device and the CUDA simulator.
+One list serves the host and the CUDA simulator.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
+from arrow_oracle import from_pyarrow
 
+import colkern as ck
+from colkern.arrays import Array
 from colkern.functions import dates, numeric
+from colkern.operations.moving import to_device
 
 TEXT = pa.array(
     ["hello World", None, "", "  pad\t", "a,b,,c", "Straße éÀ", "x1 y22", "123", "THEY'RE"]
@@ -82,6 +87,11 @@ def known(name: str, expected: Any, *arguments: Any, **options: Any) -> Case:
     return Case(
         name, arguments, options, expected if callable(expected) else lambda: pa.array(expected)
     )
+
+
+OF_FLOATS = (
+    "sqrt exp expm1 ln log10 log2 log1p sin cos tan asin acos atan sinh cosh tanh".split()  # noqa: SIM905
+)
 
 
 def text_cases() -> list[Case]:
@@ -152,12 +162,11 @@ def text_cases() -> list[Case]:
 
 
 def number_cases() -> list[Case]:
-    of_floats = "sqrt exp expm1 ln log10 log2 log1p sin cos tan asin acos atan sinh cosh tanh"
     of_all = "is_nan is_finite is_inf sign floor ceil trunc round"
     bits = ("bit_wise_and", "bit_wise_or", "bit_wise_xor")
     whole = INTEGERS.drop_null().to_pylist()
     return [
-        *(case(name, FLOATS) for name in of_floats.split()),
+        *(case(name, FLOATS) for name in OF_FLOATS),
         case("sqrt", SHORT),
         case("sqrt", FLOATS.cast(pa.float32())),
         *(case(name, values) for name in of_all.split() for values in (FLOATS, SHORT)),
@@ -298,3 +307,33 @@ def all_cases() -> dict[str, Case]:
             name += "'"
         found[name] = each
     return found
+
+
+CASES = all_cases()
+
+
+def called(case: Case, moved: bool = False) -> Array:
+    """What a function gives, where `moved` for arguments in device memory."""
+    arguments = [
+        from_pyarrow(each) if isinstance(each, pa.Array) else each for each in case.arguments
+    ]
+    if moved:
+        arguments = [to_device(each) if isinstance(each, Array) else each for each in arguments]
+    found: Array = getattr(ck, case.name)(*arguments, **case.options)
+    return found
+
+
+def require_alike(found: Array, expected: Any) -> None:
+    """The same type and values; numbers may differ in their last digits."""
+    if isinstance(expected, pa.ChunkedArray):
+        expected = expected.combine_chunks()
+    wanted = from_pyarrow(expected)
+    found.validate(full=True)
+    assert pa.array(found).type == expected.type
+    pairs = zip(found.to_pylist(), wanted.to_pylist(), strict=True)
+    for ours, theirs in pairs:
+        if isinstance(theirs, float) and ours is not None and not math.isnan(theirs):
+            assert math.copysign(1, ours) == math.copysign(1, theirs)
+            assert ours == pytest.approx(theirs, rel=1e-14)
+        else:
+            assert repr(ours) == repr(theirs)

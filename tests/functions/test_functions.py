@@ -1,61 +1,33 @@
-"""Functions of columns, against pyarrow: on the host and on the stand-in device."""
+"""Functions of columns, against pyarrow: on the host and in the CUDA simulator."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import pyarrow as pa
 import pytest
-from arrow_oracle import from_pyarrow
-from functions.function_cases import all_cases
-from operations.device_checks import no_kernels_on_the_host
+from functions import device_cases
+from functions.function_cases import CASES, called, require_alike
+from jit.simulated_kernels import report_of
+from tiers import selected_cases
 
 import colkern as ck
-from colkern.arrays import Array
-from colkern.cuda.stand_in import StandIn
-from colkern.operations.moving import to_device, to_host
-
-CASES = all_cases()
-
-
-def require_alike(found: Array, expected: Any) -> None:
-    """The same type and values; numbers may differ in their last digits."""
-    if isinstance(expected, pa.ChunkedArray):
-        expected = expected.combine_chunks()
-    wanted = from_pyarrow(expected)
-    found.validate(full=True)
-    assert pa.array(found).type == expected.type
-    pairs = zip(found.to_pylist(), wanted.to_pylist(), strict=True)
-    for ours, theirs in pairs:
-        if isinstance(theirs, float) and ours is not None and not math.isnan(theirs):
-            assert math.copysign(1, ours) == math.copysign(1, theirs)
-            assert ours == pytest.approx(theirs, rel=1e-14)
-        else:
-            assert repr(ours) == repr(theirs)
-
-
-def called(name: str, moved: bool = False) -> Array:
-    case = CASES[name]
-    arguments = [
-        from_pyarrow(each) if isinstance(each, pa.Array) else each for each in case.arguments
-    ]
-    if moved:
-        arguments = [to_device(each) if isinstance(each, Array) else each for each in arguments]
-    found: Array = getattr(ck, case.name)(*arguments, **case.options)
-    return found
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_on_the_host(name: str) -> None:
-    require_alike(called(name), CASES[name].result())
+    require_alike(called(CASES[name]), CASES[name].result())
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_in_the_memory_of_a_device(name: str, device: StandIn) -> None:
-    with no_kernels_on_the_host():
-        found = called(name, moved=True)
-    require_alike(to_host(found), CASES[name].result())
+@pytest.fixture(scope="module")
+def reports(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What failed in the simulator, by case."""
+    output = tmp_path_factory.mktemp("functions") / "report.json"
+    return report_of("functions.device_cases", selected_cases(request, "case"), output)
+
+
+@pytest.mark.parametrize("case", [case.__name__ for case in device_cases.CASES])
+def test_in_the_simulator(case: str, reports: dict[str, str]) -> None:
+    assert reports[case] == ""
 
 
 TEXTS = ["b", None, "B", "b", "ab"]

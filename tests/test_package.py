@@ -54,6 +54,7 @@ LAYERS = [
     {"operations"},
     {"rows"},
     {"jit", "ipc"},
+    {"functions"},
     {"dissociated", "integration"},
     {"methods"},
     {"__init__"},

@@ -94,6 +94,8 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
+    "tests/functions/test_functions.py::test_on_the_host",
+    "tests/functions/test_text_casts.py",
     "tests/operations/test_exploding.py::test_explode_lists",
     "tests/rows/test_decimals.py::test_each_row_has_what_python_gives",
     "tests/rows/test_functions.py::test_compiled_is_python",
@@ -148,6 +150,8 @@ IN_TURN = (
 SELDOM = (
     # A function for each, which takes a second to compile; tests/rows has a test of each construct.
     "tests/corpus/test_compiled.py::test_a_function_gives_what_python_gives",
+    # They restate tests for the CPU.
+    "tests/functions/test_functions.py::test_in_the_simulator",
 )
 
 EACH_KERNEL = (

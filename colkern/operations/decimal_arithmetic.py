@@ -19,7 +19,7 @@ from colkern.targets import NOWHERE, Argument, target_of
 
 
 def combine_decimals(
-    name: str, left: Array | Decimal | int, right: Array | Decimal | int, *, fits: bool = False
+    name: str, left: Array | Decimal | float, right: Array | Decimal | float, *, fits: bool = False
 ) -> Array:
     """An operation of decimals, or of an array of them and a number.
 
@@ -92,7 +92,7 @@ def _digits(name: str, left: s.Decimal, right: s.Decimal) -> tuple[int, int, tup
     return whole + 1 + scale, scale, (scale, scale)
 
 
-def _single(number: Decimal | int, array: Array) -> Array:
+def _single(number: Decimal | float, array: Array) -> Array:
     """A number as an array of one decimal, beside another array."""
     from colkern.builders import array as build_array
     from colkern.operations.moving import to_device

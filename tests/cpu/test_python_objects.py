@@ -23,7 +23,13 @@ MANY = 100
 """Enough values for a loop."""
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
-VALUES = [st.integers(-(2**63), 2**63 - 1), st.floats(), st.booleans(), TEXT, st.binary(max_size=20)]
+VALUES = [
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.booleans(),
+    TEXT,
+    st.binary(max_size=20),
+]
 
 
 def lists(elements: st.SearchStrategy[object]) -> st.SearchStrategy[list[object]]:
@@ -77,7 +83,9 @@ def test_errors_name_the_place(values: list[object], type_: str | None, message:
         ck.array([first] * (2 * MANY - 1) + [last], type_ and getattr(ck, type_)())
 
 
-@pytest.mark.parametrize("type_", [ck.int8(), ck.uint16(), ck.float16(), ck.float32(), ck.large_utf8()])
+@pytest.mark.parametrize(
+    "type_", [ck.int8(), ck.uint16(), ck.float16(), ck.float32(), ck.large_utf8()]
+)
 def test_types_of_another_width(type_: ck.DataType) -> None:
     values = ["é", None] * MANY if type_ == ck.large_utf8() else [2, None] * MANY
     given = [v and float(v) for v in values] if "float" in str(type_) else values

@@ -29,13 +29,21 @@ def operands(seed: str) -> Iterator[tuple[str, int, int, list[int], list[int], t
     for width in (2, 4):
         for count in COUNTS:
             for single in ("", "left", "right"):
-                sides, passed = [], []
+                sides: list[list[int]] = []
+                passed: list[object] = []
                 for side in ("left", "right"):
                     own = 1 if side == single else count
                     values = [some(rng, 64 * width) for _ in range(own)]
                     sides.append(values * count if side == single else values)
                     passed += [words(values, width), 0 if side == single else width]
-                yield f"{width} words, {count}, {single}", width, count, *sides, tuple(passed)
+                yield (
+                    f"{width} words, {count}, {single}",
+                    width,
+                    count,
+                    sides[0],
+                    sides[1],
+                    tuple(passed),
+                )
 
 
 def cut(

@@ -362,8 +362,10 @@ def test_a_number_beside_decimals() -> None:
     assert ck.add(array, 3).to_pylist() == [Decimal("4.25"), None]
     assert ck.multiply(Decimal("0.5"), array).to_pylist() == [Decimal("0.625"), None]  # type: ignore[arg-type]
     encoded = ck.dictionary_encode(array)
-    assert ck.add(encoded, 3).dictionary.to_pylist() == [Decimal("4.25")]
-    for call, error, text in (
+    found = ck.add(encoded, 3)
+    assert isinstance(found.type, s.Dictionary)
+    assert found.to_pylist() == [Decimal("4.25"), None]
+    refused: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: ck.divide(array, 0), ZeroDivisionError, "divide: by 0 in slot 0"),
         (lambda: ck.add(array, 1.5), TypeError, "expected a decimal or an integer"),
         (lambda: ck.add(array, ck.array([1, 2])), TypeError, "add: .* and int64; cast one"),
@@ -372,7 +374,8 @@ def test_a_number_beside_decimals() -> None:
             ValueError,
             "need 39 digits",
         ),
-    ):
+    ]
+    for call, error, text in refused:
         with pytest.raises(error, match=text):
             call()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ def backward(values: list[Any]) -> list[Any]:
     return forward(values[::-1])[::-1]
 
 
-WHOLE = {
+WHOLE: dict[str, Callable[[list[Any]], list[Any]]] = {
     "is_null": lambda values: [value is None for value in values],
     "is_valid": lambda values: [value is not None for value in values],
     "fill_null_forward": forward,

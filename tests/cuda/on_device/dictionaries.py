@@ -47,5 +47,7 @@ DICTIONARIES: dict[str, Operation] = {"encode": encoded, "decode": decoded, "uni
 OPERATIONS: dict[str, tuple[str, Operation]] = {
     **{f"{what} {name}": (name, run) for what, run in DICTIONARIES.items() for name in FLAT},
     **{f"sort_indices of {name}": (name, sorted_both_ways) for name in FLAT[:4]},
+    "sort_indices of dictionary": ("dictionary", sorted_both_ways),
+    "sort_indices of utf8": ("utf8", sorted_both_ways),
     "partition_indices": ("utf8", partitioned),
 }

@@ -9,7 +9,6 @@ from benchmarks.gpu.data import Data
 from colkern.kernels import keys
 from colkern.kernels import sorting as kernels
 
-
 MEAN = 12
 
 

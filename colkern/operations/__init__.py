@@ -28,8 +28,11 @@ from colkern.operations.dictionaries import (
     dictionary_encode,
     unify_dictionaries,
 )
+from colkern.operations.distinct import count_distinct, mode, unique, value_counts
 from colkern.operations.exploding import explode
+from colkern.operations.group_by import GroupBy, group_by
 from colkern.operations.hashing import hash_columns, partition_indices
+from colkern.operations.joining import join, join_asof
 from colkern.operations.list_conversion import (
     fixed_size_list_to_list,
     list_to_fixed_size_list,
@@ -45,6 +48,7 @@ from colkern.operations.lists import (
 )
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
+from colkern.operations.ranking import range_partition_indices, rank, select_k, top_k
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection.choosing import if_else, interleave
@@ -54,6 +58,7 @@ from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
+from colkern.operations.statistics import first, last, median, product, quantile, stddev, variance
 from colkern.operations.strings import (
     binary_length,
     ends_with,
@@ -71,6 +76,7 @@ from colkern.operations.value_checks import TypeRule
 from colkern.operations.view_compaction import compact_views
 
 __all__ = [
+    "GroupBy",
     "TypeRule",
     "abs",
     "add",
@@ -87,6 +93,7 @@ __all__ = [
     "compact_views",
     "concat",
     "count",
+    "count_distinct",
     "count_set_bits",
     "dictionary_decode",
     "dictionary_encode",
@@ -96,15 +103,20 @@ __all__ = [
     "explode",
     "filter",
     "find_runs",
+    "first",
     "fixed_size_list_to_list",
     "gather_union",
     "greater",
     "greater_equal",
+    "group_by",
     "hash_columns",
     "if_else",
     "interleave",
     "invert",
     "is_ascii",
+    "join",
+    "join_asof",
+    "last",
     "less",
     "less_equal",
     "list_element",
@@ -118,8 +130,10 @@ __all__ = [
     "make_struct",
     "max",
     "mean",
+    "median",
     "min",
     "min_max",
+    "mode",
     "multiply",
     "negate",
     "not_equal",
@@ -130,14 +144,20 @@ __all__ = [
     "or_kleene",
     "pack_bits",
     "partition_indices",
+    "product",
+    "quantile",
+    "range_partition_indices",
+    "rank",
     "repeat",
     "require_valid",
     "reverse",
     "run_end_decode",
     "run_end_encode",
     "select_child",
+    "select_k",
     "sort_indices",
     "starts_with",
+    "stddev",
     "string_is_ascii",
     "struct_field",
     "struct_flatten",
@@ -146,11 +166,15 @@ __all__ = [
     "take",
     "to_dense_union",
     "to_sparse_union",
+    "top_k",
     "trim",
     "unify_dictionaries",
+    "unique",
     "unpack_bits",
     "utf8_length",
     "validate",
+    "value_counts",
+    "variance",
     "views_to_offsets",
     "xor",
 ]

@@ -76,7 +76,7 @@ def key_parts(
 
 
 def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[Items]:
-    """Words (uint64[length], read-only) with all keys in them, those that count most first; at least one."""
+    """Words (uint64[length], read-only) of all keys, those that count most first; at least one."""
     packed: list[Items] = []
     room = 0
     for part in parts:

@@ -23,8 +23,9 @@ from colkern.operations.operands import validity_of
 from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
+from colkern.operations.selection import take_positions
 from colkern.operations.text_order import text_positions, text_ranks
-from colkern.targets import Items, Target, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
@@ -61,20 +62,21 @@ def sort_indices(
         LimitExceededError: If there are more than 2^32 strings to sort.
         InvalidArrowError: If an array points outside its own memory.
     """
-    if null_placement not in ("at_end", "at_start"):
-        raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {null_placement!r}")
-    columns = _sort_columns(data, sort_keys, order)
-    for column, _ in columns:
-        require_valid(column)
+    columns = sort_columns(data, sort_keys, order, null_placement)
     device = next((c.device for c, _ in columns if c.device != HOST), HOST)
     positions = ordered_positions(target_of(device), columns, null_placement == "at_start")
     return Array.of_valid(s.uint64(), data.length, (None, target_of(device).buffer(positions)), 0)
 
 
-def _sort_columns(
-    data: Array | RecordBatch, sort_keys: SortKeys | str | None, order: Order
+def sort_columns(
+    data: Array | RecordBatch,
+    sort_keys: SortKeys | str | None,
+    order: Order,
+    null_placement: Placement,
 ) -> list[tuple[Array, bool]]:
-    """The columns to sort by, and whether in descending order."""
+    """The checked columns to sort by, and whether in descending order; the arguments are checked, too."""
+    if null_placement not in ("at_end", "at_start"):
+        raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {null_placement!r}")
     if isinstance(data, Array):
         if sort_keys is not None:
             raise ValueError("sort_keys: an array has no columns; pass order=")
@@ -89,6 +91,8 @@ def _sort_columns(
     for _, direction in pairs:
         if direction not in ("ascending", "descending"):
             raise ValueError(f"order: expected 'ascending' or 'descending', got {direction!r}")
+    for column, _ in pairs:
+        require_valid(column)
     return [(column, direction == "descending") for column, direction in pairs]
 
 
@@ -111,9 +115,9 @@ def ordered_positions(
         if is_text(array.type) and not descending:
             split = split_nulls(array) if array.null_count else None
             valid = array.length - array.null_count
-            positions = text_positions(array, None if split is None else split[:valid])[0]
-            return positions if split is None else _joined(target, positions, split, nulls_first)
-    positions = None
+            found = text_positions(array, None if split is None else split[:valid])[0]
+            return found if split is None else _joined(target, found, split, nulls_first)
+    positions: Items | None = None
     for keys in reversed(sort_words(target, columns, nulls_first)):
         positions = target.sort_positions(keys, positions)
     assert positions is not None
@@ -127,6 +131,25 @@ def sort_words(
     length = columns[0][0].length
     parts = (part for column in columns for part in _order_parts(*column, nulls_first))
     return packed_keys(target, length, parts)
+
+
+@on_its_device
+def dense_ranks(target: Target, words: Sequence[Items]) -> tuple[Items, Items]:
+    """Positions in the order of rows by `sort_words`, and the rank of each row (uint64[n]), from 0 on.
+
+    Equal rows have the same rank.
+    """
+    positions = None
+    for word in reversed(words):
+        positions = target.sort_positions(word, positions)
+    assert positions is not None
+    changes = target.allocate(len(words[0]), bool)
+    for word in words:
+        ordered = word[positions]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    ranks = target.output(len(changes), np.uint64)
+    ranks[positions] = changes.cumsum()
+    return positions, target.frozen(ranks)
 
 
 def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyPart]:
@@ -190,6 +213,15 @@ def _joined(target: Target, positions: Items, split: Items, nulls_first: bool) -
     out[place : place + valid] = positions
     out[0 if nulls_first else valid :][:nulls] = split[valid:]
     return out
+
+
+def drop_nulls(array: Array) -> Array:
+    """The values of a checked array that are not null; copied if there are nulls."""
+    if not array.null_count:
+        return array
+    target = target_of(array.device)
+    valid = target.frozen(split_nulls(array)[: array.length - array.null_count])
+    return take_positions(array, valid)
 
 
 def split_nulls(array: Array) -> Items:

@@ -1,6 +1,6 @@
 """The order of strings and of binary values: that of their bytes.
 
-Strings are sorted by their first seven bytes, then those that are equal so far by the next seven, and so on.
+Strings are sorted by their first seven bytes, then those that are alike by the next seven, and so on.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def _changes(items: Items) -> Items:
     return changes
 
 
+@on_its_device
 def text_ranks(array: Array, split: Items | None) -> Array:
     """The number (uint32) of each string among the distinct ones, in their order; null where it is.
 
@@ -80,11 +81,6 @@ def text_ranks(array: Array, split: Items | None) -> Array:
     target = target_of(array.device)
     positions, numbers = text_positions(array, split)
     ranks = target.allocate(array.length, np.uint32)
-    _scatter(target, ranks, positions, numbers)
+    ranks[positions] = numbers
     buffers = (compact_validity(array), target.buffer(ranks))
     return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)
-
-
-@on_its_device
-def _scatter(target: Target, out: Items, places: Items, items: Items) -> None:
-    out[places] = items

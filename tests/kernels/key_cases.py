@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from kernels.case import LENGTHS, At, Case, bitmap, cases_of, limits, numbers, random_bits
@@ -26,7 +27,7 @@ def append_keys(types: dict[str, str]) -> Iterator[Case]:
             own = [(word ^ high) + addend & ALL for word in words]
             shown = [k if v or not len(nulls) else 9 for k, v in zip(own, valid, strict=True)]
             expected = [(b << bits | k) & ALL for b, k in zip(before, shown, strict=True)]
-            args = (words, high, addend, nulls, 3, 9, bits)
+            args: tuple[Any, ...] = (words, high, addend, nulls, 3, 9, bits)
             yield Case(f"{count} by {addend}, {bits} bits, {label}", count, args, expected, before)
 
 

@@ -45,11 +45,7 @@ def expected_positions(values: list[Any], order: str, place: str) -> list[int]:
         return int(isinstance(value, float) and math.isnan(value))
 
     numbers = [i for i, v in enumerate(values) if rank(v) == 0]
-    if order == "descending":
-        # Reversed twice, equal ones keep their order.
-        numbers = sorted(numbers[::-1], key=lambda i: _number(values[i]))[::-1]
-    else:
-        numbers.sort(key=lambda i: _number(values[i]))
+    numbers.sort(key=lambda i: _number(values[i]), reverse=order == "descending")
     nans, nulls = ([i for i, v in enumerate(values) if rank(v) == k] for k in (1, 2))
     return [*numbers, *nans, *nulls] if place == "at_end" else [*nulls, *nans, *numbers]
 
@@ -215,7 +211,7 @@ def test_rows_are_sorted_by_several_keys_as_pyarrow_has_it(
     data: st.DataObject, rows: int, place: Any
 ) -> None:
     names = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=4))
-    keys = [(f"{k}", data.draw(st.sampled_from(ORDERS))) for k in range(len(names))]
+    keys: list[Any] = [(f"{k}", data.draw(st.sampled_from(ORDERS))) for k in range(len(names))]
     columns = []
     for name in names:
         type_, values = COLUMNS[name]

@@ -28,8 +28,11 @@ from colkern.operations.dictionaries import (
     dictionary_encode,
     unify_dictionaries,
 )
+from colkern.operations.distinct import count_distinct, mode, unique, value_counts
 from colkern.operations.exploding import explode
+from colkern.operations.group_by import GroupBy, group_by
 from colkern.operations.hashing import hash_columns, partition_indices
+from colkern.operations.joining import join, join_asof
 from colkern.operations.list_conversion import (
     fixed_size_list_to_list,
     list_to_fixed_size_list,
@@ -57,6 +60,7 @@ from colkern.operations.null_filling import (
 )
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
+from colkern.operations.ranking import range_partition_indices, rank, select_k, top_k
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.running import (
     cumulative_max,
@@ -78,6 +82,7 @@ from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
+from colkern.operations.statistics import first, last, median, product, quantile, stddev, variance
 from colkern.operations.strings import (
     binary_length,
     ends_with,
@@ -95,6 +100,7 @@ from colkern.operations.value_checks import TypeRule
 from colkern.operations.view_compaction import compact_views
 
 __all__ = [
+    "GroupBy",
     "TypeRule",
     "abs",
     "add",
@@ -114,6 +120,7 @@ __all__ = [
     "compact_views",
     "concat",
     "count",
+    "count_distinct",
     "count_set_bits",
     "cumulative_max",
     "cumulative_mean",
@@ -132,10 +139,12 @@ __all__ = [
     "fill_null_forward",
     "filter",
     "find_runs",
+    "first",
     "fixed_size_list_to_list",
     "gather_union",
     "greater",
     "greater_equal",
+    "group_by",
     "hash_columns",
     "if_else",
     "index_in",
@@ -145,6 +154,9 @@ __all__ = [
     "is_in",
     "is_null",
     "is_valid",
+    "join",
+    "join_asof",
+    "last",
     "less",
     "less_equal",
     "list_element",
@@ -158,8 +170,10 @@ __all__ = [
     "make_struct",
     "max",
     "mean",
+    "median",
     "min",
     "min_max",
+    "mode",
     "multiply",
     "negate",
     "not_equal",
@@ -171,6 +185,10 @@ __all__ = [
     "pack_bits",
     "pairwise_diff",
     "partition_indices",
+    "product",
+    "quantile",
+    "range_partition_indices",
+    "rank",
     "repeat",
     "require_valid",
     "reverse",
@@ -181,9 +199,11 @@ __all__ = [
     "run_end_decode",
     "run_end_encode",
     "select_child",
+    "select_k",
     "shift",
     "sort_indices",
     "starts_with",
+    "stddev",
     "string_is_ascii",
     "struct_field",
     "struct_flatten",
@@ -192,11 +212,15 @@ __all__ = [
     "take",
     "to_dense_union",
     "to_sparse_union",
+    "top_k",
     "trim",
     "unify_dictionaries",
+    "unique",
     "unpack_bits",
     "utf8_length",
     "validate",
+    "value_counts",
+    "variance",
     "views_to_offsets",
     "xor",
 ]

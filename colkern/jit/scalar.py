@@ -37,10 +37,10 @@ class Udf(FunctionOfRow):
         """The function of each row of the columns, as an array.
 
         Args:
-            columns: One array a parameter, but for the last ones with defaults, all of one length, in host memory, or on one device; then
-                the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
-                (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
-                one array at most.
+            columns: One array a parameter, but for the last ones that have defaults, all of one length,
+                in host memory, or on one device; then the results are there, too. Objects with
+                `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
+                taken without a copy; a stream must hold one array at most.
             named: Columns by the names of their parameters.
 
         Raises:
@@ -166,7 +166,8 @@ def udf(
 
     - Results are bool, int64, float64, utf8, binary, date32, decimal128, and microseconds of the others,
       unless another type is declared. The fields of a plain tuple are f0, f1 and so on.
-    - Globals and variables of outer functions are taken as they are when it is compiled.
+    - Where globals and variables of outer functions are others than when it was compiled, it is
+      compiled again.
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
 

@@ -566,7 +566,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         from colkern.rows import enums
 
         plain = enums.as_plain(emitter, value)
-        if plain is value and hasattr(value.kind.form, "__bool__"):
+        if plain is value and any("__bool__" in vars(base) for base in value.kind.form.__mro__):
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
         return constant(True) if plain is value else truth(emitter, plain)
     if isinstance(value.kind, k.Compound):

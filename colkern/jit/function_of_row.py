@@ -163,6 +163,9 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def _called(self, arrays: list[Array]) -> Array:
         """The function of each row of columns, where these are."""
+        if not self.rows.is_current():
+            self._plans.clear()
+            self._rows_on_device.clear()
         require_one_length(self._names, arrays)
         device = common_device(self._names, arrays)
         plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None

@@ -167,7 +167,8 @@ def udf(
 
     - Results are bool, int64, float64, utf8, binary, date32, decimal128, and microseconds of the others,
       unless another type is declared. The fields of a plain tuple are f0, f1 and so on.
-    - Globals and variables of outer functions are taken as they are when it is compiled.
+    - Where globals and variables of outer functions are others than when it was compiled, it is
+      compiled again.
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from enum import Enum, IntEnum
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -132,9 +132,6 @@ def kind_of(value: Any) -> Kind:
         if type(value) is Decimal:
             return k.decimal_of(-decimal_words(value)[1])
         return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
-    if isinstance(value, IntEnum):
-        _require_range(int(value))
-        return k.INT
     if k.is_enum(type(value)):
         return k.member_of(type(value))
     if isinstance(value, tuple):
@@ -375,7 +372,7 @@ class _Writer:
 
 def word_of(value: Any) -> int:
     """The word of a value that has one."""
-    if isinstance(value, Enum) and not isinstance(value, IntEnum):
+    if isinstance(value, Enum):
         return list(type(value)).index(value)
     if isinstance(value, float):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])

@@ -161,6 +161,12 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
         return value.items
     if value.kind == k.TEXT:
         value = call(emitter, "list", [value])
+    if value.kind == k.BYTES:
+        size = call(emitter, "len", [value])
+        emitter.fail_if(
+            f"{size.code} != {count}", row_values.VALUE_ERROR, f"not {count} values to unpack"
+        )
+        return [call(emitter, "[]", [value, constant(number)]) for number in range(count)]
     if isinstance(value.kind, Container) and value.kind.name == "list":
         size = call(emitter, "len", [value])
         emitter.fail_if(

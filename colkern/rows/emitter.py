@@ -863,7 +863,8 @@ def literal(emitter: Emitter, value: Any) -> Value:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
             # The least integer has no literal of its own.
             code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
-            return Value(k.INT, code, constant=value)
+            kind = k.LOOSE_INT if isinstance(value, enum.IntEnum) else k.INT
+            return Value(kind, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

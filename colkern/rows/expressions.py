@@ -119,9 +119,35 @@ def _named(emitter: Emitter, node: ast.NamedExpr) -> Value:
 
 
 def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
+    if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Call):
+        made = _remainder(emitter, node.left, node.right)
+        if made is not None:
+            return made
     left = needed(emitter, node.left)
     right = needed(emitter, node.right)
     return operated(emitter, node.op, left, right)
+
+
+_MOST_DIVISOR = 10**10
+
+
+def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) -> Value | None:
+    """`int(text) % constant`, whose text may have many digits, as of an IBAN; None of others."""
+    from colkern.rows.functions import users_function
+    from colkern.rows.iteration import known_object
+    from colkern.rows.library import remainder
+
+    divisor = getattr(divisor_node, "value", None)
+    is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
+    is_int = len(call_node.args) == 1 and not call_node.keywords
+    if not is_known or not is_int or known_object(emitter, call_node.func) is not int:
+        return None
+    before = emitter.state()
+    text = needed(emitter, call_node.args[0])
+    if text.kind != k.TEXT or text.is_constant:
+        emitter.restore(before)
+        return None
+    return users_function(emitter, remainder, [text, constant(divisor)], {})
 
 
 def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:
@@ -540,7 +566,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         from colkern.rows import enums
 
         plain = enums.as_plain(emitter, value)
-        if plain is value and hasattr(value.kind.form, "__bool__"):
+        if plain is value and any("__bool__" in vars(base) for base in value.kind.form.__mro__):
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
         return constant(True) if plain is value else truth(emitter, plain)
     if isinstance(value.kind, k.Compound):

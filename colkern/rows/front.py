@@ -107,7 +107,7 @@ def sources_of(function: types.FunctionType) -> Sources:
         named = _meanings(each)
         waiting += [
             value
-            for name in _names_in(each.__code__)
+            for name in names_in(each.__code__)
             if isinstance(value := plain_function(named.get(name)), types.FunctionType)
         ]
     return found
@@ -187,7 +187,7 @@ def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
 
 def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether a function of a file has the names and the constants of code: it was not edited since."""
-    names = _names_in(code)
+    names = names_in(code)
     if any(name.startswith("@py") for name in names):
         return True  # pytest has rewritten its assertions.
     flags = code.co_flags & _FUTURE
@@ -200,7 +200,7 @@ def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
         for part in outer.co_consts
         if isinstance(part, types.CodeType) and part.co_name == code.co_name
     ]
-    return any(_names_in(each) == names and _constants(each) == _constants(code) for each in own)
+    return any(names_in(each) == names and _constants(each) == _constants(code) for each in own)
 
 
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
@@ -218,11 +218,12 @@ def _shown(constant: object) -> str:
     return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
-def _names_in(code: types.CodeType) -> set[str]:
+def names_in(code: types.CodeType) -> set[str]:
+    """The names of globals, attributes and outer variables in code, and in functions within it."""
     names = {*code.co_names, *code.co_freevars}
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
-            names |= _names_in(part)
+            names |= names_in(part)
     return names
 
 

@@ -91,7 +91,7 @@ class Member(Kind):
 
 def is_enum(value: object) -> bool:
     """Whether an object is an enum whose members are all that there are: flags have more."""
-    return isinstance(value, EnumMeta) and not issubclass(value, Flag) and bool(list(value))
+    return isinstance(value, EnumMeta) and not issubclass(value, Flag) and len(value) > 0
 
 
 def member_of(form: type[Enum]) -> Member:

@@ -201,6 +201,24 @@ def replace_slice(items: Any, start: int | None, stop: int | None, values: Any) 
     items.extend(tail)
 
 
+def fspath(path: Any) -> Any:
+    """`os.fspath` of text and bytes."""
+    if not isinstance(path, str | bytes):
+        raise Uncovered
+    return path
+
+
+def remainder(text: str, divisor: int) -> int:
+    """`int(text) % divisor` of any number of digits, by a divisor of ten digits at most."""
+    if len(text) <= 18 or not text.isascii() or not text.isdigit():
+        return int(text) % divisor
+    rest = 0
+    for place in range(0, len(text), 8):
+        part = text[place : place + 8]
+        rest = (rest * 10 ** len(part) + int(part)) % divisor
+    return rest
+
+
 def rotate(items: Any, n: int = 1) -> None:
     """`deque.rotate`."""
     if items:
@@ -487,6 +505,7 @@ REPLACED: dict[str, Any] = {
     "math.prod": prod,
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
+    "os.fspath": fspath,
     "statistics.fmean": fmean,
     "statistics.mean": mean,
     "statistics.median": median,

@@ -251,6 +251,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "startup": startup,
     "demo": demo,
     "spark": spark,
+    "spark-natives": spark,
     "primitives": primitives,
 }
 

@@ -85,6 +85,8 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
     "tests/jit/test_strings.py",
     "tests/operations/test_exploding.py::test_explode_lists",
+    "tests/operations/test_group_by.py::test_values_of_any_ordered_type",
+    "tests/operations/test_statistics.py",
     "tests/rows/test_decimals.py::test_each_row_has_what_python_gives",
     "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_machine.py::test_functions_of_numpy",

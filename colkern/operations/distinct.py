@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import overload
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -16,11 +16,13 @@ from colkern.operations.sorting import drop_nulls, ordered_positions
 from colkern.operations.structs import make_struct
 from colkern.targets import target_of
 
-Data = TypeVar("Data", Array, RecordBatch)
 
-
+@overload
+def unique(data: Array) -> Array: ...
+@overload
+def unique(data: RecordBatch) -> RecordBatch: ...
 @operation
-def unique(data: Data) -> Data:
+def unique(data: Array | RecordBatch) -> Array | RecordBatch:
     """The different values of an array, or rows of a batch, in the order in which they first come; copied.
 
     Null is a value like any other, NaN is one, and 0.0 and -0.0 are the same; see `group_by`.

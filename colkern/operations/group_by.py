@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from colkern.arrays import Array, RecordBatch
 from colkern.forks import cached_property
-from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import key_groups
 from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.devices import device_of
 from colkern.targets import target_of
 
 
@@ -39,7 +41,8 @@ def group_by(data: RecordBatch, keys: Columns) -> GroupBy:
         ck.group_by(batch, "city").aggregate([("price", "sum"), ("price", "max")])
 
     Keys are of any type but unions. Null is a key like any other, NaN is one, and 0.0 and -0.0 are the
-    same; encoded keys are compared by their values. Groups come in the order of their first rows.
+    same (but not within lists or structs); encoded keys are compared by their values. Groups come in the
+    order of their first rows.
 
     Args:
         data: The rows.
@@ -69,19 +72,17 @@ class GroupBy:
 
     @cached_property
     def _groups(self) -> Groups:
-        columns = [self._data.column(key) for key in self._keys]
-        if columns:
-            return key_groups(columns)
-        device = next((c.device for c in self._data.columns if c.device != HOST), HOST)
-        target = target_of(device)
-        numbers = target.frozen(target.allocate(self._data.length, "u4"))
-        return Groups(numbers, target.frozen(target.allocate(1, "i8")))
+        if self._keys:
+            return key_groups([self._data.column(key) for key in self._keys])
+        target = target_of(device_of(self._data.columns))
+        numbers = target.frozen(target.allocate(self._data.length, np.uint32))
+        return Groups(numbers, target.frozen(target.allocate(1, np.int64)))
 
     @cached_property
     def _rows(self) -> GroupedRows:
-        columns = [self._data.column(key) for key in self._keys] or self._data.columns
-        device = next((c.device for c in columns if c.device != HOST), HOST)
-        return GroupedRows(target_of(device), self._groups.numbers, len(self._groups.firsts))
+        keys = [self._data.column(key) for key in self._keys]
+        target = target_of(device_of(keys or self._data.columns))
+        return GroupedRows(target, self._groups.numbers, len(self._groups.firsts))
 
     def aggregate(self, aggregations: Sequence[Aggregation]) -> RecordBatch:
         """One row for each group: its keys, and then the aggregates, named `column_function`.

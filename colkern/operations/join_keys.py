@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colkern.arrays import Array, RecordBatch
-from colkern.memory import HOST, Buffer
+from colkern.memory import Buffer
 from colkern.operations.booleans import expand
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.devices import device_of
 from colkern.operations.validity import combine_validity
 from colkern.schema import same_type
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -35,8 +36,7 @@ class JoinKeys:
 
     def __init__(self, left: Sequence[Array], right: Sequence[Array]) -> None:
         self.columns = both = [_both(*pair) for pair in zip(left, right, strict=True)]
-        device = next((array.device for array in both if array.device != HOST), HOST)
-        self.target: Target = target_of(device)
+        self.target: Target = target_of(device_of(both))
         self.right_rows = right[0].length
         groups = key_groups(both)
         self.numbers: Items = groups.numbers

@@ -9,6 +9,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import ENCODED, NESTED
+from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
 from colkern.memory import HOST
 from colkern.operations.creation import nulls
@@ -17,6 +18,7 @@ from colkern.operations.encodings import on_values
 from colkern.operations.grouping import Groups, group_rows
 from colkern.operations.number_words import NumberWords, number_words
 from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
+from colkern.operations.selection.devices import device_of
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, target_of
 
@@ -33,8 +35,7 @@ def key_groups(arrays: Sequence[Array]) -> Groups:
         UnsupportedError: If there is a union in a column, or a nested column in device memory.
         LimitExceededError: If there are more than 2^32 rows or elements.
     """
-    device = next((array.device for array in arrays if array.device != HOST), HOST)
-    target = target_of(device)
+    target = target_of(device_of(arrays))
     if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
         return _numbered(flat)
     parts = [part for array in arrays for part in _parts(array)]
@@ -81,11 +82,19 @@ def _parts(array: Array) -> list[KeyPart]:
     if isinstance(array.type.storage, s.Null):
         return []
     if isinstance(array.type.storage, NESTED):
-        return _parts(_array(target_of(HOST), group_rows([array]).numbers))
+        return _parts(_array(target_of(HOST), _nested_numbers(array)))
     values = on_values(array, _codes)
     numbers = number_words(values)
     assert isinstance(numbers, NumberWords)
     return key_parts(values, numbers)
+
+
+def _nested_numbers(array: Array) -> Items:
+    if array.device != HOST:
+        raise UnsupportedError(
+            f"groups of {array.type} on {array.device}; colkern.to_host copies it"
+        )
+    return group_rows([array]).numbers
 
 
 def integer_codes(array: Array) -> Array:
@@ -104,7 +113,7 @@ def _codes(array: Array) -> Array:
         return flat
     target = target_of(array.device)
     if flat is None:
-        numbers = group_rows([array]).numbers
+        numbers = _nested_numbers(array)
     else:
         numbers = number_values(flat, False, np.uint32)[0]
     buffers = (compact_validity(array), target.buffer(target.frozen(numbers)))

@@ -24,6 +24,7 @@ from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection import take_positions
+from colkern.operations.selection.devices import device_of
 from colkern.operations.text_order import text_positions, text_ranks
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -63,9 +64,9 @@ def sort_indices(
         InvalidArrowError: If an array points outside its own memory.
     """
     columns = sort_columns(data, sort_keys, order, null_placement)
-    device = next((c.device for c, _ in columns if c.device != HOST), HOST)
-    positions = ordered_positions(target_of(device), columns, null_placement == "at_start")
-    return Array.of_valid(s.uint64(), data.length, (None, target_of(device).buffer(positions)), 0)
+    target = target_of(device_of(column for column, _ in columns))
+    positions = ordered_positions(target, columns, null_placement == "at_start")
+    return Array.of_valid(s.uint64(), data.length, (None, target.buffer(positions)), 0)
 
 
 def sort_columns(

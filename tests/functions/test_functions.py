@@ -61,7 +61,7 @@ def test_a_new_option_compiles_nothing() -> None:
     strings = ck.array(["ab"])
     ck.utf8_lpad(strings, 3, "x")
     before = compilations()
-    assert ck.utf8_lpad(strings, 5, "yé"[1]).to_pylist() == ["éééab"]
+    assert ck.utf8_lpad(strings, 5, "y").to_pylist() == ["yyyab"]
     assert compilations() == before
 
 
@@ -81,9 +81,7 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
 
 
 def test_clocks_that_skip_or_repeat_a_time() -> None:
-    skipped = ck.cast(ck.array(["2021-03-28 02:30"]), "utf8")
     for text, word in (("2021-03-28 02:30", "never"), ("2021-10-31 02:30", "twice")):
         local = ck.strptime(ck.array([text]), "%Y-%m-%d %H:%M")
         with pytest.raises(ValueError, match=word):
             ck.assume_timezone(local, "Europe/Oslo")
-    assert skipped.length == 1

@@ -23,7 +23,13 @@ from colkern.spark.acceleration.original import Original, Settings
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.acceleration.verification import accepted, difference, extremes
-from colkern.spark.native.functions import KNOWN, UTC, PlanName, PlannedFunction
+from colkern.spark.native.functions import (
+    KNOWN,
+    UTC,
+    PlanName,
+    PlannedFunction,
+    without_call_sites,
+)
 from colkern.spark.native.translation import require_short
 
 _EXAMPLES = {
@@ -105,7 +111,9 @@ class PlannedOriginal(PlannedFunction):
         if is_complete and self.planned() and self._may_be_native(given.values()):
             ordered = [given[name] for name in names]
             try:
-                return self._named(self._expression(ordered), ordered)
+                with without_call_sites():
+                    result = self._expression(ordered)
+                return self._named(result, ordered)
             except NoTermError as error:
                 # Expressions of users stand in it several times.
                 self._refuse(error)

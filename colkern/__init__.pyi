@@ -46,6 +46,11 @@ from colkern.extensions import (
     variable_shape_tensor as variable_shape_tensor,
     variant as variant,
 )
+from colkern.files import (
+    read_csv as read_csv,
+    read_json as read_json,
+    read_parquet as read_parquet,
+)
 from colkern.interchange import (
     from_dlpack as from_dlpack,
 )

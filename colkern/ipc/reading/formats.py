@@ -15,7 +15,10 @@ _DECOMPRESS = "decompress it first, or pass a file object that does, such as tha
 _BY_PYARROW = "read it with pyarrow.{}, and write the table with colkern.ipc.write_file"
 
 _OTHER_FORMATS: dict[bytes, tuple[str, str]] = {
-    b"PAR1": ("Parquet data", "`colkern convert` makes an Arrow file of it"),
+    b"PAR1": (
+        "Parquet data",
+        "colkern.read_parquet reads it, and `colkern convert` makes an Arrow file of it",
+    ),
     b"FEA1": ("Feather version 1 data", _BY_PYARROW.format("feather.read_table")),
     b"ORC": ("ORC data", _BY_PYARROW.format("orc.read_table")),
     b"Obj\x01": ("Avro data", "convert it to an Arrow file first"),

@@ -17,11 +17,11 @@ from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.formats import FIRST_BYTES, foreign_format, not_a_file, not_a_stream
 from colkern.ipc.reading.messages import MessageStream
 from colkern.ipc.reading.readers import FileReader, StreamReader
+from colkern.ipc.reading.remote import Remote
 from colkern.ipc.reading.sources import (
     ByteStream,
     Memory,
     MemoryStream,
-    OpenFile,
     RandomAccess,
     Source,
     opened_source,
@@ -48,7 +48,9 @@ def open(
     Args:
         source: A path (`str` or path-like; mapped into memory, not read), a bytes-like object or
             `Buffer` (not copied), a binary file object, pipe or socket (read from where it stands;
-            not closed). A file format on a source that cannot seek is read into memory whole.
+            not closed). A file format on a source that cannot seek is read into memory whole. Or a URL
+            that fsspec knows (`s3://`, `https://`, `memory://`): of a file's bytes, the footer, the
+            metadata of batches, and the columns that are asked for are fetched, when they are.
         columns: Names or positions of the columns to hand out, in that order; None for all. Others
             are not looked at.
         device: Where the bodies of messages go: "cuda", "cuda:1" or a `Device`; None, or "cpu", for
@@ -78,7 +80,8 @@ def open(
 
     Raises:
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.
-        UnsupportedError: If it is valid, but of a kind that colkern does not read, or a URL.
+        UnsupportedError: If it is valid, but of a kind that colkern does not read, or a URL that fsspec
+            does not open here: the message says what to install.
         LimitExceededError: If it is over the limits.
         DeviceUnavailableError: If there is no such device, and why.
         OSError: If the source cannot be opened or read.
@@ -164,7 +167,7 @@ class _Opened:
         self._random: RandomAccess | None = None
         self._own: io.FileIO | None = None
         self._file = source
-        if isinstance(opened, Memory | OpenFile):
+        if opened is not None and not isinstance(opened, io.FileIO):
             self._random = opened
             self._start = opened.read(0, min(FIRST_BYTES, opened.size)).tobytes()
             return
@@ -201,7 +204,9 @@ class _Opened:
             raise foreign
         source = self._bytes if self._random is None else MemoryStream(self._random)
         limits, columns, destination = self._options
-        messages = MessageStream(source, limits, late=destination is not None)
+        # What is far away is fetched when it is asked for.
+        late = destination is not None or isinstance(self._random, Remote)
+        messages = MessageStream(source, limits, late=late)
         reader = StreamReader(messages, limits, columns, destination)
         if self._own is not None:
             reader._closing.append(self._own.close)

@@ -12,18 +12,21 @@ import os
 import stat
 import weakref
 from collections.abc import Callable
-from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.forks import Lock
-from colkern.ipc.paths import require_local
+from colkern.ipc.paths import is_url
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate, allocate_for_overwrite
 
+if TYPE_CHECKING:
+    from colkern.ipc.reading.remote import Remote
+
 Source: TypeAlias = object
-"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
+"""A path or URL, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
 
 # The bytes that are skipped at a time.
 _SCRATCH = 1 << 20
@@ -116,7 +119,7 @@ class OpenFile:
             at = self.start + offset + filled
             count = os.preadv(self._descriptor, [view[filled:].data], at)
             if count == 0:
-                raise _shrunk(view.size - filled, offset)
+                raise shrunk(view.size - filled, offset)
             filled += count
 
 
@@ -145,7 +148,7 @@ class SeekableFile:
             self._file.seek(self._start + offset)
             data = _fill(self._receive, length)
         if data.size < length:
-            raise _shrunk(length - data.size, offset)
+            raise shrunk(length - data.size, offset)
         return Buffer(data)
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
@@ -155,7 +158,7 @@ class SeekableFile:
             self._file.seek(self._start + offset)
             filled = _fill_view(self._receive, view)
         if filled < view.size:
-            raise _shrunk(view.size - filled, offset)
+            raise shrunk(view.size - filled, offset)
 
 
 class _Position:
@@ -206,7 +209,8 @@ def _is_regular(file: io.FileIO) -> bool:
     return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
-def _shrunk(missing: int, offset: int) -> InvalidArrowError:
+def shrunk(missing: int, offset: int) -> InvalidArrowError:
+    """The error for a file that has become shorter: bytes from `offset` on are missing."""
     return InvalidArrowError(
         f"the file ended {missing} bytes early: it shrank while it was read",
         place=f"byte {offset}",
@@ -484,8 +488,10 @@ def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
     return filled
 
 
-def opened_source(source: Source, *, mapped: bool = True) -> Memory | OpenFile | io.FileIO | None:
-    """The bytes of a path, a `Buffer` or a bytes-like object, where they need not be read first.
+def opened_source(
+    source: Source, *, mapped: bool = True
+) -> Memory | OpenFile | Remote | io.FileIO | None:
+    """The bytes of a path, URL, `Buffer` or bytes-like object, where they need not be read first.
 
     Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
 
@@ -495,11 +501,14 @@ def opened_source(source: Source, *, mapped: bool = True) -> Memory | OpenFile |
 
     Raises:
         OSError: If the file cannot be opened.
-        UnsupportedError: If it is a URL.
+        UnsupportedError: If it is a URL that fsspec does not open here.
         ValueError: If it is a buffer in device memory.
     """
     if isinstance(source, str | os.PathLike):
-        require_local(source, "source")
+        if is_url(source):
+            from colkern.ipc.reading.remote import opened_url
+
+            return opened_url(source)
         return _opened_path(source, mapped)
     if isinstance(source, Buffer):
         if source.device != HOST:
@@ -545,8 +554,8 @@ def open_sequential(
         TypeError: If it is no source.
     """
     opened = opened_source(source, mapped=mapped)
-    if isinstance(opened, Memory | OpenFile):
-        return MemoryStream(opened), lambda: None
-    if opened is not None:
+    if isinstance(opened, io.FileIO):
         return ByteStream(opened), opened.close
+    if opened is not None:
+        return MemoryStream(opened), lambda: None
     return ByteStream(source), lambda: None

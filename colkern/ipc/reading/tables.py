@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
-from colkern.arrays import Table
+from colkern.arrays import RecordBatch, Table
+from colkern.errors import InvalidArrowError
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.paths import is_url
+from colkern.ipc.reading.folders import Folder, folder_of
 from colkern.ipc.reading.opening import open
 from colkern.ipc.reading.sources import Source
+from colkern.jit.over_tables import with_column
 from colkern.memory import Device
 from colkern.operations import (
     and_kleene,
@@ -20,8 +27,16 @@ from colkern.operations import (
     less,
     less_equal,
     not_equal,
+    repeat,
 )
+from colkern.operations.keys import there
 from colkern.steps import steps
+
+Filters: TypeAlias = Sequence[tuple[str, str, object]]
+"""Triples of a column's name, a comparison, and a value."""
+
+_REQUESTS = 16
+"""How many columns of a remote file are fetched at once."""
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "==": equal,
@@ -37,44 +52,126 @@ def read_table(
     source: Source,
     *,
     columns: Sequence[int | str] | None = None,
-    filters: Sequence[tuple[str, str, object]] = (),
+    filters: Filters = (),
     device: str | Device | None = None,
     memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Table:
-    """All batches of an Arrow IPC file or stream as a table.
+    """All batches of an Arrow IPC file or stream, or of a folder of them, as a table.
+
+    Of a folder, at a path or a URL, all files below it are read, in the order of their names, without those
+    whose path begins with `.` or `_`. Folders of a name such as `year=2024` make a column `year`, which
+    stands behind those of the files, or in the place of one of that name; files that filters exclude by
+    such a column are not opened.
 
     Columns of a mapped file are decoded when they are asked for, as of the reader's batches; with
-    `filters`, all those that the table has are decoded now.
+    `filters`, all those that the table has are decoded now. Those of a file at a URL are fetched now,
+    several at once.
 
     Args:
-        source: As for `open`, as are all arguments but `filters`.
+        source: As for `open`, as are all arguments but `filters`; or a folder.
         columns: Names or positions of the columns of the table, in that order; None for all.
         filters: Triples of a column's name, `==`, `!=`, `<`, `<=`, `>` or `>=`, and a value, as
             `colkern.equal` takes it: rows for which all are true are kept.
 
     Raises:
-        ValueError: If a filter has another word for its comparison.
+        ValueError: If a filter has another word for its comparison, or the files of a folder have not all
+            the same keys in their paths.
+        InvalidArrowError: If the files of a folder have columns of different names or types.
 
     and what `open` and the readers raise, and comparisons.
+    """
+    require_comparisons(filters)
+    folder = folder_of(source)
+    options = {"memory_map": memory_map, "trusted": trusted, "limits": limits}
+    if folder is None:
+        return _of_file(source, columns, filters, device, **options)
+    return _of_folder(folder, columns, filters, device, **options)
+
+
+def _of_file(
+    source: Source,
+    columns: Sequence[int | str] | None,
+    filters: Filters,
+    device: str | Device | None,
+    **options: Any,
+) -> Table:
+    with open(source, columns=also(columns, filters), device=device, **options) as reader:
+        table = Table(steps(reader, "reading batches"), reader.schema)
+    if isinstance(source, str | os.PathLike) and is_url(source) and device is None:
+        # Each column is a request or some, which are answered while others wait.
+        places = [(batch, i) for batch in table.batches for i in range(len(batch.schema))]
+        with ThreadPoolExecutor(_REQUESTS) as pool:
+            deque(pool.map(lambda place: place[0].column(place[1]), places), 0)
+    table = filtered(table, filters)
+    return table if columns is None else table.select(range(len(columns)))
+
+
+def _of_folder(
+    folder: Folder,
+    columns: Sequence[int | str] | None,
+    filters: Filters,
+    device: str | Device | None,
+    **options: Any,
+) -> Table:
+    """The rows of all files whose keys are not filtered out; keys are the last columns."""
+    keys, own = folder.keys, [each for each in filters if each[0] not in folder.keys]
+    wanted = None if columns is None else [name for name in columns if name not in keys]
+    masks = [_COMPARED[word](keys[name], value) for name, word, value in filters if name in keys]
+    kept: Sequence[int] = range(len(folder.files))
+    if masks:
+        kept = [number for number, true in enumerate(_all_true(masks)) if true]
+    batches: list[RecordBatch] = []
+    schema = None
+    # One file says what the columns are, if the keys of none are wanted.
+    for number in steps(kept or [0], "reading files"):
+        file = folder.files[number]
+        try:
+            table = _of_file(file, wanted, own, device, **options)
+            for name, values in keys.items():
+                value = there(values.slice(number, 1), table)
+                table = with_column(table, name, repeat(value, table.length))
+            schema = schema or table.schema
+            batches += Table(table.batches, schema).batches
+        except InvalidArrowError as error:
+            raise error.at(file) from None
+    table = Table(batches, schema)
+    if not kept:
+        table = table.slice(0, 0)
+    if columns is None or wanted is None:
+        return table
+    places = [table.schema.index(key) if key in keys else wanted.index(key) for key in columns]
+    return table.select(places)
+
+
+def require_comparisons(filters: Filters) -> None:
+    """Refuse filters with another word than those of comparisons.
+
+    Raises:
+        ValueError: If there is one.
     """
     for name, word, _ in filters:
         if word not in _COMPARED:
             raise ValueError(f"filters: {name} {word!r}: expected one of {', '.join(_COMPARED)}")
-    wanted = None if columns is None else list(columns)
-    if wanted is not None:
-        wanted += [name for name, _, _ in filters if name not in wanted]
-    with open(
-        source,
-        columns=wanted,
-        device=device,
-        memory_map=memory_map,
-        trusted=trusted,
-        limits=limits,
-    ) as reader:
-        table = Table(steps(reader, "reading batches"), reader.schema)
-    if filters:
-        masks = [_COMPARED[word](table[name], value) for name, word, value in filters]
-        table = filter(table, reduce(and_kleene, masks))
-    return table if columns is None else table.select(range(len(columns)))
+
+
+def also(columns: Sequence[Any] | None, filters: Filters) -> list[Any] | None:
+    """The columns that are wanted, and behind them those that filters need."""
+    if columns is None:
+        return None
+    needed = dict.fromkeys(name for name, _, _ in filters)
+    return [*columns, *(name for name in needed if name not in columns)]
+
+
+def filtered(table: Table, filters: Filters) -> Table:
+    """The rows for which all filters are true."""
+    if not filters:
+        return table
+    masks = [_COMPARED[word](table[name], value) for name, word, value in filters]
+    rows: Table = filter(table, _all_true(masks))
+    return rows
+
+
+def _all_true(masks: Sequence[Any]) -> Any:
+    return reduce(and_kleene, masks)

@@ -1,0 +1,179 @@
+"""Parquet, CSV and JSON files as tables, read by pyarrow."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from colkern.arrays import RecordBatch, Table
+from colkern.builders import record_batch, table
+from colkern.ipc.paths import is_url
+from colkern.ipc.reading.remote import filesystem_of
+from colkern.ipc.reading.sources import Source
+from colkern.ipc.reading.tables import Filters, also, filtered, require_comparisons
+from colkern.memory import Buffer, Device
+from colkern.names import why_missing
+from colkern.operations.moving import to_device
+from colkern.schema import Schema, TypeLike
+from colkern.steps import steps
+
+_MOST_ROWS = (1 << 31) - 1
+"""Of a batch: no row group is cut."""
+
+_BLOCK_BYTES = 1 << 23
+"""What becomes a batch of a file of text."""
+
+
+def read_parquet(
+    source: Source,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Filters = (),
+    device: str | Device | None = None,
+) -> Table:
+    """A Parquet file, or a folder of them, as a table with a batch for each row group.
+
+    Folders of a name such as `year=2024` make a column, as in `colkern.ipc.read_table`. Files and row
+    groups that filters exclude by their path or statistics are not read.
+
+    Args:
+        source: A path, a URL that fsspec knows, a bytes-like object, or a binary file object.
+        columns: The names of the columns of the table, in that order; None for all.
+        filters: Triples of a column's name, `==`, `!=`, `<`, `<=`, `>` or `>=`, and a value: rows for which
+            all are true are kept.
+        device: Where the columns go, a row group after the other: "cuda", or a `Device`; None for host
+            memory.
+
+    Raises:
+        ModuleNotFoundError: If pyarrow is not installed.
+        OSError, ValueError: What pyarrow raises for what is missing or malformed.
+        DeviceUnavailableError: If there is no such device.
+    """
+    require_comparisons(filters)
+    datasets = _pyarrow("read_parquet", "dataset")
+    found: Any
+    if isinstance(source, str | os.PathLike):
+        filesystem, path = None, os.fsdecode(source)
+        if is_url(source):
+            filesystem, path = filesystem_of(source)
+        is_folder = os.path.isdir(path) if filesystem is None else filesystem.isdir(path)
+        found = datasets.dataset(
+            path,
+            format="parquet",
+            filesystem=filesystem,
+            # What the folders above a file are called does not matter to it.
+            partitioning="hive" if is_folder else None,
+        )
+    else:
+        found = datasets.ParquetFileFormat().make_fragment(_input(source))
+    kept = None
+    if filters:
+        kept = _pyarrow("read_parquet", "parquet").filters_to_expression(list(filters))
+    scanner = found.scanner(
+        columns=None if columns is None else list(columns), filter=kept, batch_size=_MOST_ROWS
+    )
+    groups = (record_batch(group) for group in scanner.to_batches() if group.num_rows)
+    batches = [_placed(batch, device) for batch in steps(groups, "reading row groups")]
+    return Table(batches, Schema.from_arrow(scanner.projected_schema))
+
+
+def read_csv(
+    source: Source,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Filters = (),
+    device: str | Device | None = None,
+    delimiter: str = ",",
+    names: Sequence[str] | None = None,
+    types: Mapping[str, TypeLike] | None = None,
+) -> Table:
+    """A file of comma-separated values as a table with a batch for some megabytes of it.
+
+    Types are those that all values of a column suggest to pyarrow. A compressed file is told by the end of
+    its name: `.gz`, `.bz2`, `.zst`, `.lz4`.
+
+    Args:
+        source: As for `read_parquet`, as are `columns`, `filters`, `device` and the errors.
+        delimiter: What stands between values.
+        names: The names of the columns, if the first line is not their names.
+        types: The types of columns.
+    """
+    require_comparisons(filters)
+    csv = _pyarrow("read_csv", "csv")
+    with ExitStack() as closing:
+        read = csv.read_csv(
+            _opened(source, closing),
+            csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES),
+            csv.ParseOptions(delimiter=delimiter),
+            csv.ConvertOptions(
+                column_types=None if types is None else _arrow_schema(types),
+                include_columns=also(columns, filters),
+            ),
+        )
+    return _finished(read, columns, filters, device)
+
+
+def read_json(
+    source: Source,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Filters = (),
+    device: str | Device | None = None,
+    types: Mapping[str, TypeLike] | None = None,
+) -> Table:
+    """A file of JSON objects, one a line, as a table; otherwise as `read_csv`."""
+    require_comparisons(filters)
+    json = _pyarrow("read_json", "json")
+    with ExitStack() as closing:
+        read = json.read_json(
+            _opened(source, closing),
+            json.ReadOptions(block_size=_BLOCK_BYTES),
+            json.ParseOptions(explicit_schema=None if types is None else _arrow_schema(types)),
+        )
+    return _finished(read, columns, filters, device)
+
+
+def _finished(
+    read: Any, columns: Sequence[str] | None, filters: Filters, device: str | Device | None
+) -> Table:
+    rows = filtered(table(read), filters)
+    if columns is not None:
+        rows = rows.select(columns)
+    return rows.map_batches(lambda batch: _placed(batch, device))
+
+
+def _placed(batch: RecordBatch, device: str | Device | None) -> RecordBatch:
+    return batch if device is None else to_device(batch, device)
+
+
+def _opened(source: Source, closing: ExitStack) -> Any:
+    """What pyarrow reads text from; a URL is opened until `closing` ends."""
+    if not isinstance(source, str | os.PathLike):
+        return _input(source)
+    if not is_url(source):
+        return source
+    filesystem, path = filesystem_of(source)
+    return closing.enter_context(filesystem.open(path, "rb", compression="infer"))
+
+
+def _input(source: Source) -> Any:
+    """What pyarrow reads a file object, or bytes, from."""
+    if hasattr(source, "read"):
+        return source
+    given = source.array if isinstance(source, Buffer) else source
+    return _pyarrow("source", "lib").BufferReader(given)
+
+
+def _arrow_schema(types: Mapping[str, TypeLike]) -> Any:
+    return _pyarrow("types", "lib").schema(Schema(types))
+
+
+def _pyarrow(function: str, module: str) -> Any:
+    try:
+        return importlib.import_module(f"pyarrow.{module}")
+    except ModuleNotFoundError as error:
+        missing = why_missing(error, "pyarrow")
+        raise ModuleNotFoundError(f"colkern.{function}: {missing}", name=error.name) from error

@@ -1,0 +1,89 @@
+"""Files and folders at URLs, by fsspec: of a file, only the ranges that are asked for are fetched."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import UnsupportedError
+from colkern.ipc.paths import require_local
+from colkern.ipc.reading.sources import Memory, shrunk
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.names import why_missing
+
+_LAST_BYTES = 1 << 16
+"""Fetched together: a footer is there, and the metadata of the last batches."""
+
+
+class Remote:
+    """Random access to a file at a URL; each range is a request.
+
+    Args:
+        filesystem: The file system, of fsspec.
+        path: The path in it.
+        size: The size of the file in bytes.
+    """
+
+    device = HOST
+
+    def __init__(self, filesystem: Any, path: str, size: int) -> None:
+        self._filesystem = filesystem
+        self._path = path
+        self.size = size
+        self._end_at = max(size - _LAST_BYTES, 0)
+        self._end = self._fetched(self._end_at, size - self._end_at)
+
+    def read(self, offset: int, length: int) -> Buffer:
+        """The bytes of a range."""
+        if offset >= self._end_at:
+            return self._end.read(offset - self._end_at, length)
+        return self._fetched(offset, length).read(0, length) if length else EMPTY
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Put a range into given memory."""
+        view[:] = self.read(offset, view.size).array
+
+    def _fetched(self, offset: int, length: int) -> Memory:
+        data = self._filesystem.cat_file(self._path, start=offset, end=offset + length)
+        if len(data) < length:
+            raise shrunk(length - len(data), offset)
+        return Memory(Buffer.from_object(data))
+
+
+def opened_url(url: str | os.PathLike[str]) -> Remote | Memory:
+    """The bytes of a file at a URL; in memory at once if its server does not say how many there are.
+
+    Raises:
+        FileNotFoundError, OSError: What the file system raises.
+        UnsupportedError: As `filesystem_of`.
+    """
+    filesystem, path = filesystem_of(url)
+    size = filesystem.size(path)
+    if size is None:
+        return Memory(Buffer.from_object(filesystem.cat_file(path)))
+    return Remote(filesystem, path, size)
+
+
+def filesystem_of(url: str | os.PathLike[str]) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it.
+
+    Raises:
+        UnsupportedError: If fsspec, or what it needs for the scheme, is not installed, or knows no such
+            scheme.
+    """
+    url = os.fsdecode(url)
+    if "want_data=" in url:
+        require_local(url, "source")
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        missing = why_missing(error, "fsspec")
+        raise UnsupportedError(f"source: {url!r} is a URL: {missing}") from error
+    try:
+        filesystem, path = url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise UnsupportedError(f"source: {url!r}: {error}") from error
+    return filesystem, path

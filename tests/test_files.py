@@ -1,0 +1,132 @@
+"""Parquet, CSV and JSON as tables: what pyarrow reads, from any source, to host or device."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import colkern as ck
+from colkern.cuda.stand_in import StandIn
+
+DATA = pa.table({"x": [1, 2, None, 4, 5], "y": ["a", None, "c", "d", "e"], "z": [0.5] * 5})
+
+SOURCES: dict[str, Callable[[Path, bytes], Any]] = {
+    "path": lambda path, data: path,
+    "text of a path": lambda path, data: str(path),
+    "bytes": lambda path, data: data,
+    "Buffer": lambda path, data: ck.Buffer.from_object(data),
+    "file object": lambda path, data: io.BytesIO(data),
+    "URL": lambda path, data: f"file://{path}",
+}
+
+
+def text(kind: str) -> bytes:
+    rows = DATA.to_pylist()
+    if kind == "csv":
+        return b"x,y,z\n1,a,.5\n2,,.5\n,c,.5\n4,d,.5\n5,e,.5\n"
+    import json
+
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def read_text(kind: str) -> Any:
+    return ck.read_csv if kind == "csv" else ck.read_json
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_row_groups_of_parquet_are_batches(source: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(DATA, path, row_group_size=2)
+    table = ck.read_parquet(SOURCES[source](path, path.read_bytes()))
+    assert [batch.length for batch in table.batches] == [2, 2, 1]
+    assert table.to_pydict() == DATA.to_pydict()
+    assert table.to_pyarrow().schema == DATA.schema
+
+
+def test_filters_of_parquet_keep_what_pyarrow_keeps(tmp_path: Path) -> None:
+    pq.write_table(DATA, tmp_path / "t.parquet", row_group_size=2)
+    filters = [("x", ">", 1), ("z", "==", 0.5)]
+    table = ck.read_parquet(tmp_path / "t.parquet", columns=["y"], filters=filters)
+    assert table.to_pyarrow().equals(
+        pq.read_table(tmp_path / "t.parquet", columns=["y"], filters=filters)
+    )
+    assert ck.read_parquet(tmp_path / "t.parquet", filters=[("x", ">", 9)]).shape == (0, 3)
+
+
+def test_folders_of_parquet_have_columns_in_their_paths(tmp_path: Path) -> None:
+    pq.write_to_dataset(DATA, tmp_path, partition_cols=["y"])
+    rows = ck.read_parquet(tmp_path, columns=["y", "x"], filters=[("y", ">=", "c")])
+    assert rows.to_pydict() == {"y": ["c", "d", "e"], "x": [None, 4, 5]}
+    # The same file alone has the columns that are in it.
+    (file,) = (tmp_path / "y=d").iterdir()
+    assert ck.read_parquet(file).column_names == ["x", "z"]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_text_is_what_pyarrow_reads(kind: str, source: str, tmp_path: Path) -> None:
+    (tmp_path / f"t.{kind}").write_bytes(text(kind))
+    table = read_text(kind)(SOURCES[source](tmp_path / f"t.{kind}", text(kind)))
+    # An empty value of text is no null in CSV.
+    y = ["a", "" if kind == "csv" else None, "c", "d", "e"]
+    assert table.to_pydict() == DATA.to_pydict() | {"y": y}
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_columns_filters_and_types_of_text(kind: str) -> None:
+    table = read_text(kind)(text(kind), columns=["y"], filters=[("x", ">", 2)], types={"x": "int8"})
+    assert table.to_pydict() == {"y": ["d", "e"]}
+    whole = read_text(kind)(text(kind), types={"x": "int8"})
+    assert str(whole.schema.field("x").type) == "int8"
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_csv_of_other_forms(scheme: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"1;a\n2;b\n"))
+    table = ck.read_csv(f"{scheme}{path}", delimiter=";", names=["n", "t"])
+    assert table.to_pydict() == {"n": [1, 2], "t": ["a", "b"]}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
+def test_columns_go_to_a_device(kind: str, device: StandIn) -> None:
+    sink = io.BytesIO()
+    pq.write_table(DATA, sink)
+    read, data = (
+        (ck.read_parquet, sink.getvalue()) if kind == "parquet" else (read_text(kind), text(kind))
+    )
+    table = read(data, columns=["x", "z"], filters=[("x", "<", 5)], device="cuda")
+    assert {column.device.kind for batch in table.batches for column in batch.columns} == {"cuda"}
+    assert ck.to_host(table).to_pydict() == {"x": [1, 2, 4], "z": [0.5] * 3}
+
+
+def test_parquet_at_a_url_of_a_folder(tmp_path: Path) -> None:
+    pq.write_to_dataset(DATA, tmp_path, partition_cols=["y"])
+    fsspec.filesystem("memory").put(f"{tmp_path}/", "/parquet/", recursive=True)
+    try:
+        assert ck.read_parquet("memory://parquet").equals(ck.read_parquet(tmp_path))
+    finally:
+        fsspec.filesystem("memory").rm("/parquet", recursive=True)
+
+
+@pytest.mark.parametrize("read", [ck.read_parquet, ck.read_csv, ck.read_json])
+def test_refusals(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"filters: x '=': expected one of ==, !=, <"):
+        read(b"", filters=[("x", "=", 1)])
+    with pytest.raises(TypeError, match="bytes-like"):
+        read(7)
+    for module in ("dataset", "csv", "json"):
+        monkeypatch.setitem(sys.modules, f"pyarrow.{module}", None)
+    with pytest.raises(
+        ModuleNotFoundError, match=rf"colkern\.{read.__name__}: .*pip install pyarrow"
+    ):
+        read(b"")

@@ -47,6 +47,11 @@ from colkern.extensions import (
     variable_shape_tensor as variable_shape_tensor,
     variant as variant,
 )
+from colkern.files import (
+    read_csv as read_csv,
+    read_json as read_json,
+    read_parquet as read_parquet,
+)
 from colkern.functions import (
     acos as acos,
     asin as asin,
@@ -172,10 +177,6 @@ from colkern.functions import (
     year as year,
     year_month_day as year_month_day,
     years_between as years_between,
-from colkern.files import (
-    read_csv as read_csv,
-    read_json as read_json,
-    read_parquet as read_parquet,
 )
 from colkern.interchange import (
     from_dlpack as from_dlpack,

@@ -43,6 +43,8 @@ PAGES = [
     "docs/operations.md",
     "docs/performance.md",
     "docs/row_functions.md",
+    "docs/settings.md",
+    "docs/tables.md",
 ]
 """Pages that need no Spark."""
 

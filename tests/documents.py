@@ -42,6 +42,7 @@ PAGES = [
     "docs/ipc.md",
     "docs/operations.md",
     "docs/performance.md",
+    "docs/recipes.md",
     "docs/row_functions.md",
 ]
 """Pages that need no Spark."""

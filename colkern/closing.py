@@ -1,4 +1,4 @@
-"""What happens when a `with` block ends: its object is closed, or what was begun is undone."""
+"""The end of a `with` block: its object is closed, or what was begun is undone."""
 
 from __future__ import annotations
 

@@ -391,6 +391,8 @@ _BINARY = {
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{f"__{sign}__": _operator(name) for sign, name in _BINARY.items()},
     **{f"__r{sign}__": _operator(name, reflected=True) for sign, name in _BINARY.items()},
+    "__eq__": _operator("equal"),
+    "__ne__": _operator("not_equal"),
     "__lt__": _operator("less"),
     "__le__": _operator("less_equal"),
     "__gt__": _operator("greater"),
@@ -398,6 +400,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "__neg__": _operator("negate"),
     "__abs__": _operator("abs"),
     "__invert__": _operator("bit_wise_not"),
+    "__bool__": _no_truth,
 }
 """Method of an operator → what is bound to arrays and chunked arrays."""
 

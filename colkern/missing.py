@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from colkern.cpu.python_objects import classes_of
+
 _NULL_CLASSES = {"NAType", "NaTType"}
 """Classes of pandas without any value but a null."""
 
@@ -21,7 +23,7 @@ def is_null(value: object) -> bool:
 
 def with_nulls(values: list[Any]) -> tuple[list[Any], set[type]]:
     """The values with None for each null, and the classes of the others."""
-    classes = set(map(type, values))
+    classes = classes_of(values)
     nulls = {of_class for of_class in classes if _holds_nulls_only(of_class)}
     if nulls:
         values = [None if type(value) in nulls else value for value in values]

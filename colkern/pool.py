@@ -74,7 +74,7 @@ class Pool:
 
     def lease(self, size: int) -> NDArray[np.uint8]:
         """At least `size` bytes of any content; the block returns when the last view of it is gone."""
-        rounded = _rounded(size)
+        rounded = rounded_size(size)
         try:
             block = self._free[rounded].pop()
         except (KeyError, IndexError):
@@ -111,8 +111,8 @@ class Pool:
             return  # Another thread was faster.
 
 
-def _rounded(size: int) -> int:
-    """The size with all but its three highest bits rounded up: blocks of few sizes fit again."""
+def rounded_size(size: int) -> int:
+    """The size with all but its three highest bits rounded up: memory of few sizes fits again."""
     step = (1 << size.bit_length()) >> 3 or 1
     return -(-size // step) * step
 

@@ -640,7 +640,7 @@ def _named_types() -> dict[str, DataType]:
     types += [time32(unit) for unit in ("s", "ms")] + [time64(unit) for unit in ("us", "ns")]
     types += [make(unit) for make in (timestamp, duration) for unit in TIME_UNITS]
     names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(type_): type_ for type_ in types}
-    return names | {alias: names[name] for alias, name in _ALIASES.items()}
+    return names | {alias: names[name] for alias, name in ALIASES.items()}
 
 
 _PLAIN_NAMES = (
@@ -651,13 +651,14 @@ _PLAIN_NAMES = (
 )
 """The functions of this module that make a type from nothing."""
 
-_ALIASES = {
+ALIASES = {
     "boolean": "bool",
     "str": "utf8",
     "string": "utf8",
     "large_string": "large_utf8",
     "string_view": "utf8_view",
 }
+"""Other names of types, mostly pyarrow's."""
 
 
 def as_fields(fields: Fields) -> tuple[Field, ...]:

@@ -219,7 +219,7 @@ def alike(a: DataType, b: DataType, *, by_name: bool = True) -> bool:
 
 
 class _At(NamedTuple):
-    """In a flattened type: one that stands before, or several."""
+    """A reference in a flattened type: to one part that stands before, or to several."""
 
     positions: int | tuple[int, ...]
 

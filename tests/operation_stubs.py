@@ -1,14 +1,17 @@
-"""Writes `colkern/arrays/column.pyi` from the operations: `python tests/operation_stubs.py`.
+"""Writes the stubs of the operations from their table: `python tests/operation_stubs.py`.
 
-The methods of columns are the operations whose first argument is a column; each has the operation's
-other parameters. A test holds that the file is what is written here.
+`colkern/arrays/column.pyi` has the methods of columns: the operations whose first argument is a
+column, with the other parameters. `colkern/operations/__init__.pyi` has the functions, which take more
+than the arrays that they are written for. A test holds that the files are what is written here.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import textwrap
+import typing
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ import colkern as ck
 from colkern import methods, schema
 from colkern.operations.arguments import OPERATIONS, Kind, Operation
 
-STUB = Path(ck.__file__).parent / "arrays" / "column.pyi"
+PACKAGE = Path(ck.__file__).parent
 
 HEAD = """\
 # Written by tests/operation_stubs.py from the operations.
@@ -40,51 +43,60 @@ IMPORTS = {
 }
 """Name → its module, of what all stubs need."""
 
+CHUNK_BY_CHUNK = (Kind.ELEMENT_WISE, Kind.SELECTION)
+
 UNARY = ("__neg__", "__abs__", "__invert__", "__bool__")
 
 
-def annotation(text: str, function: Callable[..., Any], imports: dict[str, str]) -> str:
-    """The annotation of a parameter after the first: what is an array may be any column."""
-    if "Array" in text or text == "object":
-        return "Operand"
-    text = text.replace("s.", "")
-    for name in set(re.findall(r"\b[A-Z]\w*", text)) - {"None", "True", "False"}:
-        found = getattr(
-            function.__globals__.get(name, getattr(schema, name, None)), "__module__", ""
-        )
+def noted(text: str, function: Callable[..., Any], imports: dict[str, str]) -> str:
+    """An annotation, of which the names are put into `imports`."""
+    text = re.sub(r"\bs\.", "", text)
+    for name in set(re.findall(r"\b[A-Z]\w*", text)) - {
+        "None",
+        "True",
+        "False",
+        "AnyColumn",
+        *imports,
+    }:
+        found = function.__globals__.get(name, getattr(schema, name, None))
+        home = str(getattr(found, "__module__", ""))
         own = function.__module__ if name in function.__globals__ else "colkern.schema"
-        imports[name] = found if found.startswith(("colkern", "collections")) else own
+        imports[name] = home if home.startswith(("colkern", "collections")) else own
     return text
+
+
+def parameters(function: Callable[..., Any], spelled: Callable[[str], str]) -> list[str]:
+    """The parameters of a function in a stub."""
+    parts: list[str] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        star = "*" if each.kind is each.VAR_POSITIONAL else ""
+        default = "" if each.default is each.empty else " = ..."
+        parts.append(f"{star}{each.name}: {spelled(str(each.annotation))}{default}")
+    return parts
 
 
 def method(operation: Operation, imports: dict[str, str]) -> str:
     """The stub of a method; what it needs is put into `imports`."""
     function = operation.function
-    signature = inspect.signature(function)
-    _, *rest = signature.parameters.values()
-    parts, keyword = ["self"], False
-    for each in rest:
-        if each.kind is each.KEYWORD_ONLY and not keyword:
-            parts.append("*")
-            keyword = True
-        star = "*" if each.kind is each.VAR_POSITIONAL else ""
-        default = "" if each.default is each.empty else " = ..."
-        parts.append(
-            f"{star}{each.name}: {annotation(str(each.annotation), function, imports)}{default}"
-        )
-    result = str(signature.return_annotation)
-    in_kind = operation.kind in (Kind.ELEMENT_WISE, Kind.SELECTION) and result == "Array"
+
+    def spelled(text: str) -> str:
+        is_column = "Array" in text or text == "object"
+        return "Operand" if is_column else noted(text, function, imports)
+
+    _, *rest = parameters(function, spelled)
+    result = str(inspect.signature(function).return_annotation)
+    in_kind = operation.kind in CHUNK_BY_CHUNK and result == "Array"
     if in_kind or "RecordBatch" in result:
         result = "Self"
-    elif result == "Items":
-        result = "NDArray[Any]"
-    elif "Array" in result:
-        imports["Array"] = "colkern.arrays.array"
-    return f"def {operation.name}({', '.join(parts)}) -> {result}: ..."
+    else:
+        result = noted(result.replace("Items", "NDArray[Any]"), function, imports)
+    return f"def {operation.name}({', '.join(['self', *rest])}) -> {result}: ..."
 
 
-def text() -> str:
-    """The whole stub."""
+def columns_stub() -> str:
+    """The stub of the methods of columns."""
     names = [
         name
         for name, each in sorted(OPERATIONS.items())
@@ -97,13 +109,96 @@ def text() -> str:
         result = "NoReturn" if name == "__bool__" else "Self"
         ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
         lines.append(f"def {name}(self{inspected}) -> {result}: ...{ignored}")
+    return (
+        HEAD.format(imports=statements(imports)) + textwrap.indent("\n".join(lines), "    ") + "\n"
+    )
+
+
+def statements(imports: dict[str, str]) -> str:
+    """The import statements for names and their modules."""
     modules: dict[str, list[str]] = {}
     for name, module in sorted(imports.items()):
         modules.setdefault(module, []).append(name)
-    texts = [f"from {module} import {', '.join(found)}" for module, found in modules.items()]
-    head = HEAD.format(imports="\n".join(sorted(texts)))
-    return head + textwrap.indent("\n".join(lines), "    ") + "\n"
+    return "\n".join(sorted(f"from {m} import {', '.join(names)}" for m, names in modules.items()))
+
+
+FUNCTIONS_HEAD = """\
+# Written by tests/operation_stubs.py from the operations.
+
+{imports}
+
+AnyColumn: TypeAlias = Column | Tabular | GivesArray | GivesStream | NDArray[Any]
+"""
+
+FUNCTION_IMPORTS = {
+    "Any": "typing",
+    "TypeAlias": "typing",
+    "overload": "typing",
+    "NDArray": "numpy.typing",
+    "GivesArray": "colkern.builders.entry",
+    "GivesStream": "colkern.builders.entry",
+    **dict.fromkeys(("Array", "ChunkedArray", "Column", "Tabular"), "colkern.arrays"),
+}
+
+
+def overloads(operation: Operation, imports: dict[str, str]) -> list[str]:
+    """The stub of a function: for arrays, with chunked arrays, and with columns of any library."""
+    function = operation.function
+    result = str(inspect.signature(function).return_annotation)
+
+    def chunked(text: str) -> str:
+        text = text.replace("ArrayOrNumber", "Array | int | float")
+        return re.sub(r"\bArray\b", "Array | ChunkedArray", text)
+
+    by_chunk = operation.kind in CHUNK_BY_CHUNK and "Array" in result
+    in_chunks = re.sub(r"\bArray\b", "ChunkedArray", result) if by_chunk else result
+    forms = [
+        (str, result, "  # type: ignore[overload-overlap]" if by_chunk else ""),
+        (chunked, in_chunks, ""),
+        (lambda text: chunked(text).replace("Array | ChunkedArray", "AnyColumn"), "Any", ""),
+    ]
+    lines = []
+    for spell, returned, ignored in forms:
+        given = parameters(
+            function, lambda text, spell=spell: noted(spell(text), function, imports)
+        )
+        returned = noted(returned, function, imports)
+        lines += [
+            "@overload",
+            f"def {operation.name}({', '.join(given)}) -> {returned}: ...{ignored}",
+        ]
+    return lines
+
+
+def functions_stub() -> str:
+    """The stub of the package of operations."""
+    imports = dict(FUNCTION_IMPORTS)
+    lines: list[str] = []
+    kept: list[str] = []
+    homes = {
+        alias.name: statement.module
+        for statement in ast.parse(Path(ck.operations.__file__).read_text()).body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    for name in ck.operations.__all__:
+        operation = OPERATIONS.get(name)
+        found = getattr(ck.operations, name)
+        overloaded = typing.get_overloads(operation.function) if operation else []
+        if operation is None or overloaded or "Array" not in str(inspect.signature(found)):
+            kept.append(f"from {homes[name]} import {name} as {name}")
+        else:
+            lines += overloads(operation, imports)
+    head = FUNCTIONS_HEAD.format(imports=statements(imports) + "\n" + "\n".join(sorted(kept)))
+    return head + "\n" + "\n".join(lines) + "\n"
+
+
+STUBS = {
+    PACKAGE / "arrays" / "column.pyi": columns_stub,
+    PACKAGE / "operations" / "__init__.pyi": functions_stub,
+}
 
 
 if __name__ == "__main__":
-    STUB.write_text(text())
+    for path, text in STUBS.items():
+        path.write_text(text())

@@ -145,6 +145,12 @@ def is_of(call: list[str], path: str, name: str) -> bool:
     )
 
 
+def test_the_page_of_functions_is_what_their_table_has() -> None:
+    writer = runpy.run_path(str(ROOT / "docs/extensions/operation_tables.py"))
+    page = (ROOT / "docs/functions.md").read_text()
+    assert page == writer["page"](), "run python docs/extensions/operation_tables.py"
+
+
 def test_what_compiles_is_what_the_table_of_methods_has() -> None:
     writer = runpy.run_path(str(ROOT / "docs/extensions/row_methods.py"))
     page = (ROOT / "docs/row_methods.md").read_text()

@@ -72,24 +72,37 @@ IN_TURN = (
     "tests/test_notebooks.py::test_bytes_go_to_the_device_once_when_they_are_read",
     "tests/test_notebooks.py::test_the_same_cells_run_on_a_device",
     "tests/test_package.py::test_wheel_works_in_an_empty_environment",
-    # One test for all types, each of which takes seconds of compiling.
-    "tests/jit/test_builders.py::test_values_of_every_type_come_out_as_they_went_in",
-    "tests/jit/test_column_operations.py::test_a_union_has_no_validity_of_its_own",
+    # Functions of users, each compiled for its test alone, which takes a second or more.
+    "tests/jit/test_builders.py",
+    "tests/jit/test_column_operations.py",
     "tests/jit/test_columns.py",
-    "tests/jit/test_generator.py::test_items_of_each_kind",
+    "tests/jit/test_decimal_numbers.py",
+    "tests/jit/test_generator.py",
+    "tests/jit/test_moments.py",
+    "tests/jit/test_nested_arguments.py",
+    "tests/jit/test_reducer.py",
+    "tests/jit/test_results.py",
+    "tests/jit/test_strings.py",
+    "tests/rows/test_calls.py",
+    "tests/rows/test_constructs.py",
+    "tests/rows/test_nested.py",
+    "tests/rows/test_nested_results.py",
+    # One test for all types, each of which takes seconds of compiling.
     "tests/jit/test_rows.py::test_threads_write_the_rows_of_one",
     "tests/jit/test_rows.py::test_rows_of_nested_values_come_out_as_they_went_in",
     "tests/jit/test_udf.py::test_floats_of_any_width_are_floats",
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
-    "tests/jit/test_strings.py",
+    "tests/functions/test_functions.py::test_on_the_host",
+    "tests/functions/test_text_casts.py",
     "tests/operations/test_exploding.py::test_explode_lists",
+    "tests/operations/test_group_by.py::test_values_of_any_ordered_type",
+    "tests/operations/test_statistics.py",
     "tests/rows/test_decimals.py::test_each_row_has_what_python_gives",
     "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_machine.py::test_functions_of_numpy",
     "tests/rows/test_near_sums.py",
-    "tests/rows/test_nested.py::test_items_are_python_s",
     "tests/rows/test_text.py::test_compiled",
     "tests/rows/test_zones.py::test_each_row_has_what_python_gives",
     "tests/rows/test_zones.py::test_the_table_of_a_zone_has_all_its_changes",
@@ -109,10 +122,14 @@ IN_TURN = (
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
     "tests/spark/test_python_of_workers.py",
+    # A query of seconds for each; test_functions.py and test_acceleration.py run each day.
+    "tests/spark/test_function_kinds.py",
+    "tests/spark/test_native_plans.py",
+    "tests/spark/test_native_reducers.py",
+    "tests/spark/test_read_compute.py",
     # A query or a compiled function for each of hundreds of cases.
     "tests/spark/test_accelerate_corpus.py",
-    "tests/spark/test_native_plans.py::test_native_plans_",
-    "tests/spark/test_native_reducers.py::test_groups_and_windows_give_what_python_gives",
+    "tests/spark/test_native_accelerate.py::test_results_are_those_of_pandas",
     "tests/spark/test_native_rules.py",
     "tests/spark/test_pipelines.py",
     # What fails costs a worker process; the two settings differ in the driver alone.
@@ -135,6 +152,8 @@ IN_TURN = (
 SELDOM = (
     # A function for each, which takes a second to compile; tests/rows has a test of each construct.
     "tests/corpus/test_compiled.py::test_a_function_gives_what_python_gives",
+    # They restate tests for the CPU.
+    "tests/functions/test_functions.py::test_in_the_simulator",
 )
 
 EACH_KERNEL = (

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.gpu.case import other, streaming
+from benchmarks.gpu.case import gather, other, streaming
 from benchmarks.gpu.data import Data
+from colkern.kernels import keys
 from colkern.kernels import sorting as kernels
+
+MEAN = 12
 
 
 def order_integers(d: Data, dtype: str) -> tuple[Any, ...]:
@@ -31,6 +34,12 @@ def split_nulls(d: Data) -> tuple[Any, ...]:
     return *slots, starts, d.last(starts), d.out("u8")
 
 
+def order_strings(d: Data) -> tuple[Any, ...]:
+    text = d.text(MEAN * d.n)
+    strings = (d.offsets("i4", MEAN), d.address(text), text.nbytes - 8)
+    return d.n, *strings, d.none.view("u8"), 0, d.out("u8")
+
+
 streaming(kernels.order_integers, order_integers, each=("u1", "u4", "u8"))
 streaming(kernels.order_floats, order_floats, each=("u4", "u8"))
 streaming(kernels.count_valid, count_valid)
@@ -40,3 +49,10 @@ other(
     lambda d: (d.n, d.range("u8"), d.range("u8"), d.out("i8")),
     label="as many groups as keys",
 )
+streaming(
+    keys.append_keys,
+    lambda d, dtype: (d.n, d.words(dtype), 0, 0, d.none, 0, 0, 20, d.words("u8")),
+    each=("u4", "u8"),
+    rewrites=True,
+)
+gather(keys.order_strings, order_strings, label=f"{MEAN} bytes")

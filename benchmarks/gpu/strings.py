@@ -92,6 +92,5 @@ streaming(kernels.has_inline_high_bit, lambda d: (d.n, d.views(12).words, d.none
 streaming(kernels.has_high_bit, lambda d: (d.n, d.text(8 * d.n)))
 gather(kernels.ascii_texts, lambda d: (d.n // 8, *others(d), d.n, marks(d)), label="16 bytes")
 gather(kernels.ascii_views, ascii_views, each=MEANS)
-streaming(kernels.text_lengths, lambda d: (d.n, d.offsets("i4", 8), d.out("i4")))
 gather(kernels.count_characters, lambda d: (d.n, *others(d), d.out("i4")), label="16 bytes")
 gather(kernels.count_characters_of_views, count_characters_of_views, each=MEANS)

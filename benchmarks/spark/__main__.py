@@ -3,13 +3,9 @@
 Functions over rows of the shapes that Spark's asv suite has, and over groups, in one session: the rows lie
 in Spark's cache, the results go to its `noop` sink. Each way to compute the same runs once, which is
 reported by itself, and then all take turns; figures are medians of seconds. Then the data source beside
-<<<<<<< HEAD
-Parquet, lines of text that are computed where they are read, and at last the first batch in fresh Python
-processes, on an executor of its own.
-=======
-Parquet, the pipelines of the examples, and at last the first batch in fresh Python processes, on an
-executor of its own.
->>>>>>> h-pipes
+Parquet, lines of text that are computed where they are read, the pipelines of the examples, and native
+plans beside hand-written expressions; at last the first batch in fresh Python processes, on an executor of
+its own.
 """
 
 from __future__ import annotations
@@ -27,11 +23,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.spark import CASES, cold, lines, pipelines, source, turns
+from benchmarks.spark import CASES, cold, lines, natives, pipelines, source, turns
 from colkern.spark import start_session
 
 ROWS = 10_000_000
-SOURCE, LINES, PIPELINES, COLD = "source", "lines", "pipelines", "cold"
+SOURCE, LINES, PIPELINES = "source", "lines", "pipelines"
+NATIVES, COLD = "natives", "cold"
 SETTINGS = {"spark.driver.memory": "6g", "spark.sql.execution.arrow.maxRecordsPerBatch": "10000"}
 
 
@@ -52,6 +49,14 @@ def main() -> None:
                     put(report["cases"], case)
                     console.print(table(case))
                     write(options.json, report)
+                if NATIVES in options.case:
+                    found = report.setdefault("natives", [])
+                    for figures in natives.measured(
+                        session, options.rows, options.rounds, options.functions
+                    ):
+                        put(found, figures)
+                        write(options.json, report)
+                    console.print(natives_table(found))
             finally:
                 session.stop()
         if COLD in options.case:
@@ -65,9 +70,13 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    names = [*CASES, SOURCE, LINES, PIPELINES, COLD]
+    names = [*CASES, SOURCE, LINES, PIPELINES, NATIVES, COLD]
     parser.add_argument("--case", nargs="+", choices=names, default=names, help="which (all)")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"of the light cases ({ROWS:,})")
+    known = [function.name for function in natives.FUNCTIONS]
+    parser.add_argument(
+        "--functions", nargs="+", choices=known, default=known, help=f"which of {NATIVES} (all)"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
@@ -129,6 +138,26 @@ def table(case: dict[str, Any]) -> Table:
             f"{case['ratios'][way]:.2f}×",
             str(case["runs"][way]),
         )
+    return result
+
+
+def natives_table(figures: list[dict[str, Any]]) -> Table:
+    """Native plans for a terminal."""
+    result = Table(title="native plans", min_width=80)
+    result.add_column("function")
+    for heading in ("rows", "native", "of hand-written", "faster than the floor"):
+        result.add_column(heading, justify="right")
+    for each in figures:
+        result.add_row(
+            f"{each['name']} ({each['kind']})",
+            f"{each['rows']:,}",
+            f"{each['seconds'][turns.OURS]:.3f} s",
+            f"{each['of_hand_written']:.2f}×",
+            f"{each['faster_than_floor']:.1f}×",
+        )
+    result.caption = ", ".join(
+        f"{name}: {value:.3g}" for name, value in natives.summary(figures).items()
+    )
     return result
 
 

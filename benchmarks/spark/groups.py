@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as f
 from pyspark.sql import types as spark
 from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
+from pyspark.sql.window import Window
 
 import colkern as ck
 from benchmarks.spark.case import Case, Way
@@ -16,6 +20,9 @@ from colkern.spark import apply_in_groups, map_groups, udf
 
 HUGE, LARGE, SMALL = 100_000, 1000, 10
 """Rows of a group."""
+
+WEEK = 7
+"""Rows of a rolling window."""
 
 SHOPS = 5000
 """How many groups there are, where each has rows all over."""
@@ -105,6 +112,41 @@ def slope() -> dict[str, Way]:
     }
 
 
+def windows() -> dict[str, Way]:
+    """The mean price of each stock's last week, and the rank of the day's price among all of them."""
+
+    def windows(day: list[int], price: list[float]) -> Iterator[tuple[int, float, int]]:
+        rows = sorted(zip(day, price, strict=True))
+        ordered = sorted(price)
+        for n, (at, value) in enumerate(rows):
+            week = [each for _, each in rows[max(0, n - WEEK + 1) : n + 1]]
+            yield at, sum(week) / len(week), bisect.bisect_left(ordered, value) + 1
+
+    def windows_pandas(key: tuple[int], group: pd.DataFrame) -> pd.DataFrame:
+        group = group.sort_values("day")
+        return pd.DataFrame(
+            {
+                "stock": key[0],
+                "day": group["day"],
+                "mean": group["price"].rolling(WEEK, min_periods=1).mean(),
+                "rank": group["price"].rank(method="min").astype("int64"),
+            }
+        )
+
+    over = Window.partitionBy("stock")
+    result = "stock long, day long, mean double, rank long"
+    return {
+        "applyInPandas": lambda frame: frame.groupBy("stock").applyInPandas(windows_pandas, result),
+        "Spark SQL": lambda frame: frame.select(
+            "stock",
+            "day",
+            f.avg("price").over(over.orderBy("day").rowsBetween(1 - WEEK, 0)),
+            f.rank().over(over.orderBy("price")).cast("long"),
+        ),
+        "colkern": lambda frame: map_groups(frame, "stock", windows),
+    }
+
+
 GROUPED = (
     Case(
         "aggregate of groups",
@@ -142,5 +184,12 @@ GROUPED = (
         divisor=10,
         group_rows=SMALL,
         once=("applyInPandas", "applyInArrow", "colkern, apply_in_groups"),
+    ),
+    Case(
+        f"rolling means and ranks in groups of {SMALL}",
+        (f"id DIV {SMALL} stock", f"id % {SMALL} day", "id * 7 % 101 * 0.5D price"),
+        windows,
+        divisor=50,
+        once=("applyInPandas",),
     ),
 )

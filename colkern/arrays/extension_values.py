@@ -34,7 +34,7 @@ class OffsetTimestamp(NamedTuple):
     """A value of `arrow.timestamp_with_offset` that Python's `datetime` cannot hold."""
 
     timestamp: Any
-    """In UTC."""
+    """The moment, in UTC."""
     offset_minutes: int
 
     def __str__(self) -> str:

@@ -32,6 +32,7 @@ class Tabular(PublicNames):
         to_pandas = methods.to_pandas
         to_polars = methods.to_polars
         _chosen = methods.chosen
+        _repr_html_ = methods.html
 
     # A table makes its columns' chunks when asked; a batch, its arrays.
     def column(self, key: int | str) -> Any:

@@ -40,6 +40,7 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
+from colkern.cpu.python_objects import objects_of
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.layouts import LayoutKind, Role, layout
@@ -193,8 +194,11 @@ def _values(array: Array, slots: Slots, most: int | None) -> Values:
     valid = valid_at(array, slots)
     if valid is None or valid.all():
         return decode(array, slots, most)
-    values = iter(decode(array, slots[valid], most))
-    return [next(values) if is_valid else None for is_valid in valid.tolist()]
+    values = decode(array, slots[valid], most)
+    whole = np.full(valid.size, None, object)
+    whole[valid] = np.fromiter(values, object, len(values))
+    spread: Values = whole.tolist()
+    return spread
 
 
 def _decoder_of(type_: s.DataType) -> _Decoder:
@@ -446,6 +450,8 @@ def _pieces(
 def _bytes_of(
     data: NDArray[np.uint8], starts: Slots, sizes: Slots, slots: Slots, most: int | None
 ) -> Values:
+    if most is None and (values := objects_of(data, starts, sizes, bytes)) is not None:
+        return values
     cut_from, first, last = _pieces(data, starts, sizes, most)
     return [bytes(cut_from[a:b]) for a, b in zip(first, last, strict=True)]
 
@@ -453,6 +459,8 @@ def _bytes_of(
 def _text_of(
     data: NDArray[np.uint8], starts: Slots, sizes: Slots, slots: Slots, most: int | None
 ) -> Values:
+    if most is None and (texts := objects_of(data, starts, sizes, str)) is not None:
+        return texts
     cut_from, first, last = _pieces(data, starts, sizes, most)
     if isinstance(cut_from, bytes) and cut_from.isascii():
         text = cut_from.decode("ascii")

@@ -25,8 +25,9 @@ from colkern.builders.parts import (
     validity,
     wrong,
 )
+from colkern.cpu.python_objects import booleans_of, floats_of, integers_of, pieces_of
 from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
-from colkern.memory import Buffer
+from colkern.memory import Buffer, Items
 
 Values = list[Any]
 
@@ -58,7 +59,9 @@ def build_null(type_: s.DataType, values: Values) -> Array:
 
 def build_bool(type_: s.DataType, values: Values) -> Array:
     """True and False, NumPy's too."""
-    bits = np.array(each(values, _bool, False, bool), np.bool_)
+    bits = booleans_of(values)
+    if bits is None:
+        bits = np.array(each(values, _bool, False, bool), np.bool_)
     valid, nulls = validity(values)
     return Array(type_, len(values), [valid, Buffer(packed(bits))], null_count=nulls)
 
@@ -75,7 +78,7 @@ def _integer(value: object) -> int:
     return operator.index(value)
 
 
-def _fixed(type_: s.DataType, values: Values, items: list[Any]) -> Array:
+def _fixed(type_: s.DataType, values: Values, items: list[Any] | Items) -> Array:
     """An array of the items that stand for the values."""
     valid, nulls = validity(values)
     data = filled(layout(type_).spec(Role.DATA).dtype, items)
@@ -86,9 +89,12 @@ def _integers(
     type_: s.DataType, values: Values, convert: Callable[[object], int], as_is: type | None = None
 ) -> Array:
     """An array of integers that stand for the values, all within the range of the type."""
-    numbers = each(values, convert, 0, as_is)
     bounds = np.iinfo(layout(type_).spec(Role.DATA).dtype)
     low, high = int(bounds.min), int(bounds.max)
+    items = integers_of(values) if as_is is int else None
+    if items is not None and low <= items.min() and items.max() <= high:
+        return _fixed(type_, values, items)
+    numbers = each(values, convert, 0, as_is)
     if numbers and not (low <= min(numbers) and max(numbers) <= high):
         index = first_where(numbers, lambda number: not low <= number <= high)
         message = f"{numbers[index]} is outside the range of {type_}, {low} to {high}"
@@ -115,8 +121,9 @@ def build_float(type_: s.FloatingPoint, values: Values) -> Array:
             raise ValueError(f"{type_} does not hold the integer {number} exactly")
         return rounded
 
+    items = floats_of(values)
     with np.errstate(over="ignore"):
-        return _fixed(type_, values, each(values, convert, 0.0, float))
+        return _fixed(type_, values, each(values, convert, 0.0, float) if items is None else items)
 
 
 def build_decimal(type_: s.Decimal, values: Values) -> Array:
@@ -324,11 +331,15 @@ def build_fixed_size_binary(type_: s.FixedSizeBinary, values: Values) -> Array:
 
 def build_variable(type_: s.DataType, values: Values) -> Array:
     """Byte strings or text behind offsets."""
-    pieces = _encode(type_, values)
-    starts = starts_of(list(map(len, pieces)))
+    is_text = isinstance(type_, s.Utf8 | s.LargeUtf8)
+    read = pieces_of(values, str if is_text else bytes)
+    if read is None:
+        pieces = _encode(type_, values)
+        read = joined(pieces).array, np.fromiter(map(len, pieces), np.int64, len(pieces))
+    data, sizes = read
     dtype = layout(type_).spec(Role.OFFSETS).dtype
     valid, nulls = validity(values)
-    buffers = [valid, offsets(dtype, starts), joined(pieces)]
+    buffers = [valid, offsets(dtype, starts_of(sizes)), Buffer(data)]
     return Array(type_, len(values), buffers, null_count=nulls)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from colkern.builders.parts import (
     within_field,
     wrong,
 )
+from colkern.cpu.python_objects import classes_of, integers_of
 from colkern.missing import with_nulls
 
 Values = list[Any]
@@ -73,6 +75,8 @@ def _always(type_: s.DataType) -> _Rule:
 
 
 def _integers(values: Values) -> s.DataType:
+    if integers_of(values) is not None:
+        return s.int64()
     present = [value for value in values if value is not None]
     if all(isinstance(value, np.integer) for value in present):
         dtype = np.result_type(*{value.dtype for value in present})
@@ -85,6 +89,8 @@ def _integers(values: Values) -> s.DataType:
 
 
 def _floats(values: Values) -> s.DataType:
+    if float in classes_of(values):
+        return s.float64()
     present = [value for value in values if value is not None]
     if all(isinstance(value, np.floating) for value in present):
         return from_dtype(np.result_type(*{value.dtype for value in present}))
@@ -133,7 +139,7 @@ def _scalars(values: Values) -> s.DataType:
 def _lists(values: Values) -> s.DataType:
     lists: list[Values] = each(values, elements_of, [], list)
     starts = starts_of(list(map(len, lists)))
-    flat = [element for each_list in lists for element in each_list]
+    flat = list(chain.from_iterable(lists))
     return s.list_(within_elements(starts, lambda: infer(flat)))
 
 

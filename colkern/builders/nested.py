@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -64,10 +65,10 @@ def elements_of(value: object) -> Values:
 
 
 def _flattened(lists: list[Values]) -> Values:
-    return [element for each_list in lists for element in each_list]
+    return list(chain.from_iterable(lists))
 
 
-def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, list[int]]:
+def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, NDArray[np.int64]]:
     """The child array of the elements, and where each list starts in it."""
     starts = starts_of(list(map(len, lists)))
     element = type_.fields[0].type
@@ -88,7 +89,7 @@ def build_list_view(type_: s.DataType, values: Values) -> Array:
     child, starts = _elements(type_, each(values, elements_of, [], list))
     dtype = layout(type_).spec(Role.OFFSETS).dtype
     ends = offsets(dtype, starts)
-    sizes = filled(dtype, [stop - start for start, stop in pairwise(starts)])
+    sizes = filled(dtype, np.diff(starts))
     valid, nulls = validity(values)
     buffers = [valid, ends[: len(values) * dtype.itemsize], sizes]
     return Array(type_, len(values), buffers, [child], null_count=nulls)

@@ -6,13 +6,14 @@ nested types add the place, and `colkern.builders.entry` turns it into a `TypeEr
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern.bitmaps import packed
+from colkern.cpu.python_objects import classes_of, flags_of
 from colkern.errors import LimitExceededError, shown
 from colkern.memory import Buffer, allocate
 
@@ -41,12 +42,12 @@ class BadValue(Exception):
         return self.kind(f"{name}[{self.index}]{self.inside}: {self.message}")
 
 
-def within_elements(starts: Sequence[int], make: Callable[[], T]) -> T:
+def within_elements(starts: NDArray[np.int64], make: Callable[[], T]) -> T:
     """`make()` over the elements of lists that start at `starts`; errors name the list."""
     try:
         return make()
     except BadValue as error:
-        slot = bisect_right(starts, error.index) - 1
+        slot = int(np.searchsorted(starts, error.index, "right")) - 1
         inside = f"[{error.index - starts[slot]}]{error.inside}"
         raise BadValue(error.kind, error.message, slot, inside) from None
 
@@ -75,7 +76,7 @@ def each(
 
     Where all values are of the class `as_is`, `convert` would give them back and is not called.
     """
-    if as_is is not None and set(map(type, values)) <= {as_is, type(None)}:
+    if as_is is not None and classes_of(values) <= {as_is, type(None)}:
         return [missing if value is None else value for value in values]
     converted: list[T] = []
     for value in values:
@@ -103,7 +104,7 @@ def filler(values: list[Any], size: int, limit: int, what: str) -> int:
     Raises:
         LimitExceededError: If it would be larger.
     """
-    nulls = sum(value is None for value in values)
+    _, nulls = flags_of(values, None)
     if nulls * size > limit:
         raise LimitExceededError(
             f"{nulls} nulls take up {nulls * size} {what}, over the limit of {limit}, which cannot be "
@@ -124,9 +125,8 @@ def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:
 
 def validity(values: list[Any]) -> tuple[Buffer | None, int]:
     """The validity bitmap, None if nothing is null, and the null count."""
-    valid = np.fromiter((value is not None for value in values), np.bool_, len(values))
-    nulls = int(valid.size - np.count_nonzero(valid))
-    return (Buffer(packed(valid)) if nulls else None), nulls
+    is_null, nulls = flags_of(values, None)
+    return (Buffer(packed(is_null == 0)) if nulls else None), nulls
 
 
 def filled(dtype: Any, items: Any) -> Buffer:
@@ -141,19 +141,18 @@ def joined(pieces: Sequence[bytes]) -> Buffer:
     return filled(np.uint8, np.frombuffer(b"".join(pieces), np.uint8))
 
 
-def starts_of(sizes: Sequence[int]) -> list[int]:
+def starts_of(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each of the ranges of those sizes starts, and where the last one ends."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(np.asarray(sizes, np.int64), out=starts[1:])
-    ends: list[int] = starts.tolist()
-    return ends
+    return starts
 
 
-def offsets(dtype: np.dtype[Any], starts: Sequence[int]) -> Buffer:
+def offsets(dtype: np.dtype[Any], starts: NDArray[np.int64]) -> Buffer:
     """The offsets buffer for those starts; `BadValue` where they do not fit its type."""
     limit = np.iinfo(dtype).max
     if starts[-1] > limit:
-        slot = first_where(starts, lambda start: start > limit) - 1
+        slot = int(np.searchsorted(starts, limit, "right")) - 1
         raise BadValue(
             ValueError,
             f"the values up to here need offsets over {limit}: too much for {dtype}",

@@ -40,8 +40,12 @@ _PASSES = (
     NativeLowering,
     NoPythonBackend,
 )
-"""What Numba's own passes do for bodies and generated source, which have no closures, `with` or arrays'
+"""Numba's own passes for bodies and generated source, which have no closures, `with` or arrays'
 expressions; these take a third of the time of all of them."""
+
+
+_UNRESOLVED = ".numba.unresolved$"
+"""How Numba's names of addresses begin that are filled in when code is loaded."""
 
 
 class _NoEngine:
@@ -71,7 +75,7 @@ class _EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """What Numba tells of a function's environment."""
+        """The engine that Numba asks for a function's environment."""
         return _NoEngine()
 
 
@@ -82,10 +86,17 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        # Functions that call each other in turn find one of them by its address, once it is loaded.
+        asked = {
+            each.name.removeprefix(_UNRESOLVED)
+            for each in self._final_module.global_variables
+            if each.name.startswith(_UNRESOLVED)
+        }
         for function in self._final_module.functions:
             # What is linked from other libraries is for this one alone: of one call, it is not kept.
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
-                function.linkage = Linkage.internal
+                is_asked = function.name in asked
+                function.linkage = Linkage.external if is_asked else Linkage.internal
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 

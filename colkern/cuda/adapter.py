@@ -303,15 +303,20 @@ def ptx(
 
 @contextmanager
 def _answering_for_device(capability: tuple[int, int]) -> Iterator[None]:
-    """Within it, separate functions are compiled for a capability where there is no driver to ask."""
+    """Within it, separate functions are compiled for a capability where there is no driver to ask.
+
+    The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
+    """
     if is_mlir() or compiler().is_available():
         yield
         return
     from numba.cuda import dispatcher
+    from numba.cuda.core.compiler_lock import global_compiler_lock
 
-    asked = dispatcher.get_current_device
-    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device = asked
+    with global_compiler_lock:
+        asked = dispatcher.get_current_device
+        dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+        try:
+            yield
+        finally:
+            dispatcher.get_current_device = asked

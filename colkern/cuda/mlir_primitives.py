@@ -79,7 +79,7 @@ def _word_at(address: Any) -> Any:
 
 
 def _high_product(left: Any, right: Any) -> Any:
-    """By halves: the compiler has no operation for it on GPUs before Blackwell."""
+    """The product by halves: the compiler has no operation for it on GPUs before Blackwell."""
 
     def low(word: Any) -> Any:
         return arith.andi(word, _number(0xFFFF_FFFF))

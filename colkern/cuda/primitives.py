@@ -226,7 +226,7 @@ def get_unaligned(typingctx: Typing, address: Type) -> Intrinsic:
 
 
 def character_starts(address: uint64) -> uint64:
-    """Of four words, the one bit of each byte multiplied to its place among eight."""
+    """The bits of four words: the one bit of each byte is multiplied to its place among eight."""
     bits = uint64(0)
     for k in range(uint64(0), uint64(32), uint64(8)):
         word = this_word_at(address + uint64(k))

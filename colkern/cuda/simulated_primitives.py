@@ -16,7 +16,7 @@ from numpy import uint64
 from colkern.kernels import primitives
 
 _barriers: WeakKeyDictionary[Any, dict[tuple[int, int], threading.Barrier]] = WeakKeyDictionary()
-"""By the block of the simulator that threads are of."""
+"""Barriers, by the block of the simulator whose threads wait for each other."""
 
 _barriers_lock = threading.Lock()
 
@@ -25,7 +25,7 @@ _LONGEST_WAIT = 60
 
 
 class Thread:
-    """What functions that kernels call know of their thread, by the names of the compiler's module.
+    """The thread as functions that kernels call know it, by the names of the compiler's module.
 
     The simulator tells it to kernels alone, which are called in a Python thread each.
 

@@ -93,14 +93,14 @@ class StandIn:
         return self._arrays
 
     def require_device(self) -> None:
-        """It is there."""
+        """Do nothing: the device is there."""
 
     def current(self, ordinal: int) -> AbstractContextManager[Any]:
         """There is one device, and it is current."""
         return nullcontext()
 
     def current_ordinal(self) -> int:
-        """It is the first."""
+        """The first device's number."""
         return 0
 
     def ordinal_of(self, value: object) -> int | None:

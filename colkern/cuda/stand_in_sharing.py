@@ -55,7 +55,7 @@ class StandInSharing:
         return block
 
     def uuid(self, ordinal: int) -> bytes:
-        """That of every stand-in."""
+        """The identity of every stand-in."""
         return b"colkern-stand-in"
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:

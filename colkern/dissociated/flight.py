@@ -51,7 +51,7 @@ _ABSENT = (
     UnsupportedError,
     socket.gaierror,
 )
-"""Of a location that this process cannot reach, or lacks the package for; another may do."""
+"""Errors of a location that this process cannot reach, or lacks the package for; another may do."""
 
 
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]

@@ -22,7 +22,7 @@ class Half(Generic[Result]):
         self._event.set()
 
     def give_up(self) -> None:
-        """It need not wait any more."""
+        """End the wait: there will be no result."""
         self._event.set()
 
     def result(self, timeout: float) -> Result:

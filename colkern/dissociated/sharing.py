@@ -15,7 +15,7 @@ from colkern.dissociated.bounds import Bounds
 from colkern.ipc.writing.messages import Message
 
 Role = int
-"""Which of both streams: 0 or 1."""
+"""The number of one of both streams: 0 or 1."""
 
 _LEAD_MESSAGES = 64
 _LEAD_BYTES = 1 << 18

@@ -66,7 +66,7 @@ Parameters = TensorParameters | OpaqueParameters | NoParameters
 
 
 def no_metadata(type_: s.Extension) -> NoParameters:
-    """Of a type that has no metadata."""
+    """The parameters of a type that has no metadata."""
     if type_.extension_metadata:
         raise InvalidArrowError(f"metadata {type_.extension_metadata[:40]!r}; it has none")
     return NoParameters()
@@ -94,7 +94,7 @@ def serialized(**parameters: Any) -> bytes:
 
 
 def json_parameters(type_: s.Extension) -> NoParameters:
-    """Of `arrow.json`: an object without anything in it."""
+    """The parameters of `arrow.json`: an object without anything in it."""
     # Arrow C++ looks at none of it; the format has the empty string or an object, so far empty.
     if type_.extension_metadata:
         _object(type_.extension_metadata)
@@ -102,7 +102,7 @@ def json_parameters(type_: s.Extension) -> NoParameters:
 
 
 def opaque_parameters(type_: s.Extension) -> OpaqueParameters:
-    """Of `arrow.opaque`."""
+    """The parameters of `arrow.opaque`."""
     members = _object(type_.extension_metadata)
     names = members.get("type_name"), members.get("vendor_name")
     if not all(isinstance(name, str) for name in names):
@@ -143,7 +143,7 @@ def _names_and_order(
 
 
 def fixed_shape_parameters(type_: s.Extension) -> TensorParameters:
-    """Of `arrow.fixed_shape_tensor`."""
+    """The parameters of `arrow.fixed_shape_tensor`."""
     storage = type_.storage_type
     assert isinstance(storage, s.FixedSizeList)
     members = _object(type_.extension_metadata)
@@ -157,7 +157,7 @@ def fixed_shape_parameters(type_: s.Extension) -> TensorParameters:
 
 
 def variable_shape_parameters(type_: s.Extension) -> TensorParameters:
-    """Of `arrow.variable_shape_tensor`."""
+    """The parameters of `arrow.variable_shape_tensor`."""
     data, shapes = tensor_fields(type_.storage_type)
     storage = shapes.type
     assert isinstance(storage, s.FixedSizeList)

@@ -29,7 +29,7 @@ _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     datetime.time: (lambda t: isinstance(t, s.Time), "a time type"),
     decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
 }
-"""What a hint accepts, and that in words."""
+"""A test of the types that a hint accepts, and that in words."""
 
 _LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
 

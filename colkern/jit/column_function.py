@@ -116,8 +116,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         reason = ""
         if self._defaults.intersection(names):
             reason = (
-                "; a default takes the place of no column: for a constant, use a global or a variable "
-                "of an outer function"
+                "; a default stands only for a parameter of a udf that is left out behind all columns: "
+                "else use a global or a variable of an outer function for a constant"
             )
         return TypeError(f"{self.name}: no column for {', '.join(names)}{reason}")
 

@@ -109,7 +109,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
             raise refusal
 
     def _returns(self) -> s.DataType | type | None:
-        """What a row's result is declared as."""
+        """The declared type of a row's result."""
         return self.signature.result
 
     def row_plan(self, columns: Sequence[s.DataType]) -> AnyPlan:
@@ -163,6 +163,9 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def _called(self, arrays: list[Array]) -> Array:
         """The function of each row of columns, where these are."""
+        if not self.rows.is_current():
+            self._plans.clear()
+            self._rows_on_device.clear()
         require_one_length(self._names, arrays)
         device = common_device(self._names, arrays)
         plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None

@@ -23,6 +23,7 @@ from colkern.jit.column_function import (
 )
 from colkern.jit.compiling.names import has_all_names
 from colkern.jit.signatures import Signature, signature_of
+from colkern.operations.grouping import Groups, group_rows
 from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representatives
 from colkern.rows.encoded import decoded_type
 from colkern.rows.front import Sources, sources_of
@@ -141,8 +142,6 @@ class Reducer(ColumnFunction["AnyReduction"]):
         if by is None:
             return self.reduce(*columns, **named).to_pylist()[0]
         plan, arrays, length = self._planned(self._whole(columns, named))
-        from colkern.operations.grouping import group_rows
-
         keys = dict(_named_keys(by))
         if not keys:
             raise ValueError("by: expected one column at least")
@@ -152,15 +151,22 @@ class Reducer(ColumnFunction["AnyReduction"]):
             )
         common_length([self._names[0], *keys], [arrays[0], *keys.values()], self.KIND)
         groups = group_rows(list(keys.values()))
-        results, left = plan.run(arrays, length, groups)
-        self.report().add(length, left)
+        results = self._reduced(plan, arrays, length, groups)
         parts = [groups.keys(key) for key in keys.values()]
         return RecordBatch.from_arrays([*parts, results], [*keys, self.name])
 
     def reduce(self, *columns: object, **named: object) -> Array:
         """As a call without `by`, but the value is an array of one slot, of the type of the results."""
-        plan, arrays, length = self._planned(self._whole(columns, named))
-        results, left = plan.run(arrays, length)
+        return self._reduced(*self._planned(self._whole(columns, named)))
+
+    def reduce_groups(self, columns: Sequence[Array], groups: Groups) -> Array:
+        """A result for each of some groups of the rows, as of a call with `by`."""
+        return self._reduced(*self._planned(self._whole(columns, {})), groups)
+
+    def _reduced(
+        self, plan: AnyReduction, arrays: Sequence[Array], length: int, groups: Groups | None = None
+    ) -> Array:
+        results, left = plan.run(arrays, length, groups)
         self.report().add(length, left)
         return results
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -23,7 +24,7 @@ from colkern.jit.signatures import signature_of
 from colkern.rows.compiled_rows import RowOptions
 
 VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
-"""What is a value of a row, and no column."""
+"""Types of arguments that are a value for each row, not a column."""
 
 
 class Udf(FunctionOfRow):
@@ -31,14 +32,19 @@ class Udf(FunctionOfRow):
 
     KIND = "udf"
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._shorter: dict[int, Udf] = {}
+
     def __call__(self, *columns: object, **named: object) -> Any:
         """The function of each row of the columns, as an array.
 
         Args:
-            columns: One array a parameter, all of one length, in host memory, or on one device; then
-                the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
-                (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
-                one array at most.
+            columns: One array a parameter, but for the last ones that have defaults; all of one length,
+                in host memory, or on one device; then the results are there, too. Objects with
+                `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
+                taken without a copy; of one in several parts, or of a `ChunkedArray`, the results are
+                chunked alike.
             named: Columns by the names of their parameters.
 
         Raises:
@@ -60,7 +66,21 @@ class Udf(FunctionOfRow):
             given = (*columns, *named.values())
             if given and all(isinstance(value, VALUES) for value in given):
                 return self.function(*columns, **named)
-        return self._over(self._columns(columns, named))
+        chosen = self._without_defaults(columns, named)
+        return chosen._over(chosen._columns(columns, named))
+
+    def _without_defaults(self, columns: Sequence[object], named: Mapping[str, object]) -> Udf:
+        """The function of the columns that are given, if all parameters behind them have defaults."""
+        count = len(columns) + len(named)
+        has_rest = count < len(self._names) and self._defaults.issuperset(self._names[count:])
+        if not count or not has_rest or not named.keys() <= set(self._names[:count]):
+            return self
+        if count not in self._shorter:
+            signature = replace(self.signature, parameters=self.signature.parameters[:count])
+            made = Udf(self.function, signature, self.nulls, self.pure, self.options)
+            made.rows.report = self.rows.report
+            self._shorter[count] = made
+        return self._shorter[count]
 
     @cached_property
     def in_kind(self) -> Callable[..., Any]:
@@ -165,7 +185,8 @@ def udf(
 
     - Results are bool, int64, float64, utf8, binary, date32, decimal128, and microseconds of the others,
       unless another type is declared. The fields of a plain tuple are f0, f1 and so on.
-    - Globals and variables of outer functions are taken as they are when it is compiled.
+    - Where globals and variables of outer functions are others than when it was compiled, it is
+      compiled again.
 
     Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its results.
 
@@ -176,9 +197,9 @@ def udf(
     unions, on a device also results with dictionaries in lists. `fallback=True` runs it in Python.
 
     Args:
-        function: A Python function with positional parameters, each of which stands for a column, also
-            where it has a default; the plain functions that it calls are compiled too. Or a signature,
-            as text.
+        function: A Python function with positional parameters, each of which stands for a column; where
+            it has a default, a call may leave it out. The plain functions that it calls are compiled
+            too. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
         nulls: The effect of a null in a parameter that is not declared to take None, as `float | None` or a

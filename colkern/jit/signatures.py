@@ -65,7 +65,7 @@ class Signature:
 
     @property
     def result(self) -> s.DataType | type | None:
-        """What results are declared as; the hint `datetime.datetime` itself, as it says no zone."""
+        """The declared type of results; the hint `datetime.datetime` itself, as it says no zone."""
         return self.hint if self.hint is datetime.datetime else self.returns
 
 

@@ -22,7 +22,7 @@ def has_moments(data_type: s.DataType) -> bool:
 
 @dataclass(frozen=True)
 class Moment:
-    """What a slot of dates or times stands for, in terms of its integer `item` (int64).
+    """The value of a slot of dates or times, in terms of its integer `item` (int64).
 
     Args:
         kind: The kind of the element.
@@ -58,7 +58,7 @@ _UNITS = {"day": (1, 1), "s": (1, 1_000_000), "ms": (1, 1000), "us": (1, 1), "ns
 
 
 def item_scale(kind: Kind, data_type: s.DataType) -> tuple[int, int] | None:
-    """What the number of a date or time is multiplied with, and divided by, for an item of a type.
+    """The factor and the divisor that make an item of a type from the number of a date or time.
 
     None if the type holds no such values.
     """

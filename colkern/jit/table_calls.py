@@ -142,7 +142,7 @@ _EXCEPTIONS: dict[int, type[Exception]] = {
 
 
 def failures(name: str) -> dict[int, tuple[type[Exception], str]]:
-    """What each code of a body stands for: an exception, and its text.
+    """The exception and its text for each code that a body returns.
 
     Args:
         name: What failed.

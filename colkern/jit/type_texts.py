@@ -43,18 +43,14 @@ _PLAIN: dict[str, Callable[..., s.DataType]] = {
 }
 """Types by the parameters in brackets."""
 
-_NAMES_ELSEWHERE: dict[str, str] = {
+_NAMES_ELSEWHERE: dict[str, str] = s.ALIASES | {
     # pyarrow's.
     "bool_": "bool",
     "halffloat": "float16",
     "float": "float32",
     "double": "float64",
-    "string": "utf8",
-    "large_string": "large_utf8",
-    "string_view": "utf8_view",
     "list_": "list",
     # Spark's
-    "boolean": "bool",
     "tinyint": "int8",
     "byte": "int8",
     "smallint": "int16",

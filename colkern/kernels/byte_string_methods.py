@@ -1,4 +1,4 @@
-"""What byte strings have otherwise than texts: items that are numbers, ASCII's white space, lines.
+"""Byte strings where they differ from texts: items that are numbers, ASCII's white space, lines.
 
 The rest of their methods are those of a text that says that it is ASCII: a byte is a character.
 """

@@ -20,7 +20,7 @@ LAST_DAY = 2932896
 """9999-12-31."""
 
 BEFORE_FIRST = 719163
-"""What 1970-01-01 is as an ordinal, which counts 0001-01-01 as 1."""
+"""The ordinal of 1970-01-01; that of 0001-01-01 is 1."""
 
 FIRST_MARCH = 719468
 """How many days 1970-01-01 is behind 0000-03-01: a leap day is the last of a year from March on."""
@@ -29,7 +29,7 @@ DAY = 86_400_000_000
 """The microseconds of a day."""
 
 KEPT = -(1 << 62)
-"""What `replace` gets for a field that is not named."""
+"""Stands for a field that `replace` does not name."""
 
 MOST_C_INTEGER = (1 << 31) - 1
 

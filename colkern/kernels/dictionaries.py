@@ -29,7 +29,7 @@ from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
 from colkern.kernels.hashing import MASKS, P1, word_of_few
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes_loosely, multiply, word_at
+from colkern.kernels.primitives import copy_bytes_loosely, multiply, prefetch, word_at
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK = 256
@@ -39,12 +39,15 @@ HEAD = 4
 """The words of a table's output before the numbers of slots."""
 
 NULLS = 2
-"""Where in them the pair for nulls is."""
+"""The place of the pair for nulls among those words."""
 
 NO_VALUE = (1 << 64) - (1 << 32) + 1
 """The entry of nulls that are no value: they get the number 0, and none has so high a first slot."""
 
 LOW = uint64(0xFFFF_FFFF)
+
+AHEAD = 16
+"""How many places further the table is asked for."""
 
 
 class Indices(NamedTuple, Generic[I]):
@@ -219,12 +222,21 @@ class Numbering(NamedTuple):
     """Where a table is in a kernel's output, and which part of the array is numbered.
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
-    which are at least those of the range; the table has 2^(64 - `shift`) slots.
+    which are at least those of the range; the table has 2^(64 - `shift`) slots, from address `address` on.
     """
 
     first: uint64
     codes: uint64
     shift: uint64
+    address: uint64
+
+
+@helper
+def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numbering) -> None:
+    """Ask memory for the slot of a key some places further: tables are larger than caches."""
+    ahead = uint64(i) + uint64(AHEAD) * step
+    if ahead < stop:
+        prefetch(numbering.address + (home(uint64(keys[ahead]), numbering.shift) << uint64(4)))
 
 
 @kernel(sequential=True)
@@ -258,6 +270,7 @@ def number_words(
     table = uint64(HEAD) + numbering.codes
     mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
+        expect(words, i, stop, step, numbering)
         shown = valid_mask(validity, i)
         key = uint64(words[i]) & shown
         place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
@@ -392,6 +405,7 @@ def number_strings(
     table = uint64(HEAD) + numbering.codes
     mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
+        expect(hashes, i, stop, step, numbering)
         row = numbering.first + uint64(i)
         shown = valid_mask(validity, i)
         key = hashes[i] & shown
@@ -430,6 +444,7 @@ def number_views(
     table = uint64(HEAD) + numbering.codes
     mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
+        expect(hashes, i, stop, step, numbering)
         row = numbering.first + uint64(i)
         shown = valid_mask(validity, i)
         key = hashes[i] & shown

@@ -25,7 +25,7 @@ STRETCH = 64
 """So many words of a bitmap are looked at before it is decided how to copy what they keep."""
 
 SPARSE = 1
-"""Where no more slots of a word are kept on average, each is looked for."""
+"""The most slots of a word, on average, for which each is looked for by itself."""
 
 
 class Mask(NamedTuple):

@@ -31,7 +31,7 @@ MOST_PLACES = 27
 
 @helper
 def power_of_five(exponent: int64) -> int64:
-    """Of an exponent from 0 to 27."""
+    """5 to the power of an exponent from 0 to 27."""
     power = int64(5) if exponent & 1 else int64(1)
     if exponent & 2:
         power = power * 25
@@ -46,13 +46,13 @@ def power_of_five(exponent: int64) -> int64:
 
 @helper
 def power_of_ten(exponent: int64) -> int64:
-    """Of an exponent from 0 to 18."""
+    """10 to the power of an exponent from 0 to 18."""
     return power_of_five(exponent) << exponent
 
 
 @helper
 def float_power_of_ten(exponent: int64) -> float64:
-    """Of an exponent from 0 to 22: the floats that are exact."""
+    """10.0 to the power of an exponent from 0 to 22: those are exact."""
     power = float64(10.0) if exponent & 1 else float64(1.0)
     if exponent & 2:
         power = power * 100.0

@@ -29,7 +29,7 @@ BLOCK_BITS = 6
 """Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
 
 FEW = 8
-"""In a block with no more nulls than these, the lists between them are seen to together."""
+"""The most nulls of a block for which the lists between them are handled together."""
 
 LONG = 64
 """A list with more items than this has a loop of its own; see `copy_lists`."""
@@ -121,7 +121,7 @@ def first_list_view_out_of_bounds(start, stop, step, lists: Lists[O], length: in
 
 @kernel()
 def list_sizes(start, stop, step, offsets: In[O], out: Out[O]):
-    """out[i] = the length of list i."""
+    """out[i] = the length of list i; of text, the bytes of value i."""
     for i in range(start, stop, step):
         out[i] = offsets[uint64(i) + uint64(1)] - offsets[uint64(i)]
 

@@ -18,7 +18,7 @@ BLOCK_WORDS = 4
 """The words of a block in the table that `decode_lz4_blocks` takes."""
 
 PLAIN = 1 << 63
-"""In a block's size: its bytes are not compressed."""
+"""The bit in a block's size that says that its bytes are not compressed."""
 
 _LONG = 15
 """A length in a token that goes on in the bytes behind it."""

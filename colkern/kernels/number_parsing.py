@@ -29,7 +29,7 @@ _MOST_DIVISOR = 26
 
 @helper
 def refused(text: Text) -> Code:
-    """What it means that ASCII's rules do not make a number of a text."""
+    """The code for a text that is no number by ASCII's rules; other characters may be digits too."""
     k = text.address
     while not text.ascii and k < text.address + text.size:
         if get_byte(k) > 127:

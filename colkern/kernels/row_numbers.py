@@ -284,7 +284,7 @@ def divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
 
 @helper
 def modulus_of_bits(left: int64, right: int64) -> int64:
-    """What is left of a positive float after taking away another as often as it goes, all as bits."""
+    """The remainder of a positive float divided by another, all as bits."""
     if left < right:
         return left
     divisor, lower = fraction_and_exponent(float_of_bits(right))
@@ -408,7 +408,7 @@ def square(value: float) -> tuple[float, float]:
 
 @helper
 def last_place(value: float) -> float64:
-    """What the last bit of a positive float counts, far from where floats end."""
+    """The value of the last bit of a positive float, far from where floats end."""
     return float_of_bits((bits_of_float(float64(value)) & (0x7FF << 52)) - (52 << 52))
 
 

@@ -42,7 +42,7 @@ OTHER_ERROR = 16
 Arena: TypeAlias = int64
 
 LAST_IS_TEXT = 1 << 62
-"""What is added to where the next allocation begins if a text may be continued there: no address has it."""
+"""Added to where the next allocation begins if a text may be continued there: no address has this bit."""
 
 
 class Text(NamedTuple):

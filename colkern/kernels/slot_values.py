@@ -162,7 +162,7 @@ def words_at(
 def range_at(
     like: In[T], offsets: uint64, size: uint64, first: uint64, slot: uint64, valid: Truth
 ) -> tuple[uint64, int64]:
-    """Of the variable-size layout, whose offsets have `size` bytes."""
+    """The range of a slot of the variable-size layout, whose offsets have `size` bytes."""
     start = uint64(0)
     length = int64(0)
     if valid:
@@ -175,7 +175,7 @@ def range_at(
 
 @helper
 def even_range_at(count: uint64, first: uint64, slot: uint64, valid: Truth) -> tuple[uint64, int64]:
-    """Of slots that have `count` bytes or elements each."""
+    """The range of a slot where each has `count` bytes or elements."""
     start = uint64(0)
     length = int64(0)
     if valid:
@@ -193,7 +193,7 @@ def viewed_at(
     slot: uint64,
     valid: Truth,
 ) -> tuple[uint64, int64]:
-    """Of the view layout; `table` is where the addresses of the data buffers stand."""
+    """The range of a slot of the view layout; `table` is where the addresses of the data buffers stand."""
     address = uint64(0)
     length = int64(0)
     if valid:
@@ -217,7 +217,7 @@ def list_view_at(
     slot: uint64,
     valid: Truth,
 ) -> tuple[uint64, int64]:
-    """Of the list-view layout, whose offsets and sizes have `size` bytes."""
+    """The range of a slot of the list-view layout, whose offsets and sizes have `size` bytes."""
     start = uint64(0)
     length = int64(0)
     if valid:

@@ -432,13 +432,6 @@ def ascii_views(start, stop, step, left: Viewed, length, out: Out[uint8]):
         out[b] = uint8(bits)
 
 
-@kernel()
-def text_lengths(start, stop, step, offsets: In[O], out: Out[O]):
-    """out[i] = the bytes of value i."""
-    for i in range(start, stop, step):
-        out[i] = offsets[uint64(i) + uint64(1)] - offsets[uint64(i)]
-
-
 @helper
 def count_continuations(word: uint64) -> uint64:
     """How many of 8 bytes are a character's second to fourth."""

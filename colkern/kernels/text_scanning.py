@@ -30,10 +30,10 @@ ONES = 0x0101010101010101
 HIGHS = -0x7F7F7F7F7F7F7F80
 
 UNKNOWN = -1
-"""In place of a place: a character that is left to Python."""
+"""Stands for a place: there is a character that is left to Python."""
 
 TOO_FEW = -2
-"""In place of a place: fewer characters than there must be, or not the byte that must follow."""
+"""Stands for a place: there are too few characters, or another byte than the one that must follow."""
 
 
 class Run(NamedTuple):

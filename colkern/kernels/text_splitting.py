@@ -297,7 +297,7 @@ def splitlines(arena: Arena, text: Text, keepends: bool) -> tuple[int64, Code]:
 def _parted(
     text: Text, place: int64, separator: Text, missing: int64
 ) -> tuple[tuple[Text, Text, Text], Code]:
-    """What stands before, at and behind a separator; if there is none, one part is all of the text."""
+    """The parts of a text before, at and behind a separator; if there is none, one part is all of it."""
     if separator.size == 0:
         return (text, text, text), VALUE_ERROR
     first = missing if place < 0 else place

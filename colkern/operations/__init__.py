@@ -1,4 +1,4 @@
-"""What callers use: functions on arrays that allocate outputs and launch kernels.
+"""The functions that callers use: they check arrays, allocate outputs and launch kernels.
 
 An operation runs where the bytes of its inputs live; nothing moves between host and device.
 Importing this package does not import Numba; the first kernel does.
@@ -28,8 +28,11 @@ from colkern.operations.dictionaries import (
     dictionary_encode,
     unify_dictionaries,
 )
+from colkern.operations.distinct import count_distinct, mode, unique, value_counts
 from colkern.operations.exploding import explode
+from colkern.operations.group_by import GroupBy, group_by
 from colkern.operations.hashing import hash_columns, partition_indices
+from colkern.operations.joining import join, join_asof
 from colkern.operations.list_conversion import (
     fixed_size_list_to_list,
     list_to_fixed_size_list,
@@ -43,9 +46,34 @@ from colkern.operations.lists import (
     list_parent_indices,
     list_value_length,
 )
+from colkern.operations.membership import between, index_in, is_in
+from colkern.operations.null_filling import (
+    case_when,
+    coalesce,
+    drop_null,
+    fill_null,
+    fill_null_backward,
+    fill_null_forward,
+    is_null,
+    is_valid,
+    shift,
+)
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
+from colkern.operations.ranking import range_partition_indices, rank, select_k, top_k
 from colkern.operations.run_encoding import run_end_encode
+from colkern.operations.running import (
+    cumulative_max,
+    cumulative_mean,
+    cumulative_min,
+    cumulative_prod,
+    cumulative_sum,
+    pairwise_diff,
+    rolling_max,
+    rolling_mean,
+    rolling_min,
+    rolling_sum,
+)
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection.choosing import if_else, interleave
 from colkern.operations.selection.concatenation import concat
@@ -54,6 +82,7 @@ from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
+from colkern.operations.statistics import first, last, median, product, quantile, stddev, variance
 from colkern.operations.strings import (
     binary_length,
     ends_with,
@@ -71,6 +100,7 @@ from colkern.operations.value_checks import TypeRule
 from colkern.operations.view_compaction import compact_views
 
 __all__ = [
+    "GroupBy",
     "TypeRule",
     "abs",
     "add",
@@ -80,31 +110,53 @@ __all__ = [
     "and_not",
     "and_not_kleene",
     "any",
+    "between",
     "binary_length",
+    "case_when",
     "cast",
+    "coalesce",
     "combine_validity",
     "compact_validity",
     "compact_views",
     "concat",
     "count",
+    "count_distinct",
     "count_set_bits",
+    "cumulative_max",
+    "cumulative_mean",
+    "cumulative_min",
+    "cumulative_prod",
+    "cumulative_sum",
     "dictionary_decode",
     "dictionary_encode",
     "divide",
+    "drop_null",
     "ends_with",
     "equal",
     "explode",
+    "fill_null",
+    "fill_null_backward",
+    "fill_null_forward",
     "filter",
     "find_runs",
+    "first",
     "fixed_size_list_to_list",
     "gather_union",
     "greater",
     "greater_equal",
+    "group_by",
     "hash_columns",
     "if_else",
+    "index_in",
     "interleave",
     "invert",
     "is_ascii",
+    "is_in",
+    "is_null",
+    "is_valid",
+    "join",
+    "join_asof",
+    "last",
     "less",
     "less_equal",
     "list_element",
@@ -118,8 +170,10 @@ __all__ = [
     "make_struct",
     "max",
     "mean",
+    "median",
     "min",
     "min_max",
+    "mode",
     "multiply",
     "negate",
     "not_equal",
@@ -129,15 +183,27 @@ __all__ = [
     "or_",
     "or_kleene",
     "pack_bits",
+    "pairwise_diff",
     "partition_indices",
+    "product",
+    "quantile",
+    "range_partition_indices",
+    "rank",
     "repeat",
     "require_valid",
     "reverse",
+    "rolling_max",
+    "rolling_mean",
+    "rolling_min",
+    "rolling_sum",
     "run_end_decode",
     "run_end_encode",
     "select_child",
+    "select_k",
+    "shift",
     "sort_indices",
     "starts_with",
+    "stddev",
     "string_is_ascii",
     "struct_field",
     "struct_flatten",
@@ -146,11 +212,15 @@ __all__ = [
     "take",
     "to_dense_union",
     "to_sparse_union",
+    "top_k",
     "trim",
     "unify_dictionaries",
+    "unique",
     "unpack_bits",
     "utf8_length",
     "validate",
+    "value_counts",
+    "variance",
     "views_to_offsets",
     "xor",
 ]

@@ -10,7 +10,7 @@ import enum
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any, NamedTuple, SupportsIndex, TypeVar, overload
 
@@ -161,13 +161,13 @@ def stands_for_columns(value: object) -> bool:
     if isinstance(value, list | tuple):
         # One look at the classes, of which there are few.
         kinds = set(map(type, value)) - _PLAIN
-        return any(map(_is_class_of_columns, kinds))
-    return _is_class_of_columns(type(value)) and getattr(value, "ndim", 1) == 1
+        return any(_is_class_of_columns(kind) for kind in kinds)
+    kind: type = type(value)
+    return _is_class_of_columns(kind) and getattr(value, "ndim", 1) == 1
 
 
 @functools.cache
-def _is_class_of_columns(kind: Hashable) -> bool:
-    assert isinstance(kind, type)
+def _is_class_of_columns(kind: type) -> bool:
     if issubclass(kind, Array | RecordBatch | s.DataType):
         return False
     foreign = ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__")

@@ -1,4 +1,4 @@
-"""Arithmetic on integers and floating-point numbers, slot by slot, for the encodings too.
+"""Arithmetic on integers, floating-point numbers and decimals, slot by slot, for the encodings too.
 
 Columnar format 1.5: "Fixed-Size Primitive Layout", "Dictionary-Encoded Layout", "Run-End Encoded
 Layout".
@@ -6,6 +6,7 @@ Layout".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,18 +14,25 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.encodings import Work, decoded
+from colkern.operations.casting import cast
+from colkern.operations.decimal_arithmetic import combine_decimals
+from colkern.operations.encodings import (
+    decoded,
+    encoded_alike,
+    run_end_encoded,
+    value_type_of,
+)
 from colkern.operations.numbers import number_of
 from colkern.operations.operands import unsigned
+from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
-from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take_positions
+from colkern.operations.selection.choosing import if_else
 from colkern.operations.validity import combine_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
 
@@ -41,13 +49,16 @@ def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     The operands are two arrays of one type and length, or an array and a number, which is taken as
     the array's type. A slot is null where one of the operands is. Copied.
 
+    Decimals may have different digits. As in pyarrow, the result has as many as all values need, and is
+    decimal128, or decimal256 if an operand is that; a number beside them is a `Decimal` or an integer.
+
     A run-end encoded array with a number, or with another one, stays encoded, and so does a
     dictionary with a number: their values alone are looked at. Other mixtures are decoded.
 
     Raises:
-        TypeError: If the types differ, or are not integers or floating-point numbers.
-        ValueError: If the lengths or the devices differ, or the number does not fit the array's type.
-        UnsupportedError: If the numbers are of 16-bit floating point.
+        TypeError: If the types differ, or are not integers, floating-point numbers or decimals.
+        ValueError: If the lengths or the devices differ, the number does not fit the array's type, or
+            decimals need more digits than their type has.
         InvalidArrowError: If an array points outside its own memory.
     """
     return _combine(_ADD, left, right)
@@ -69,10 +80,11 @@ def multiply(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
 def divide(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left / right`, of integers cut to the integer towards 0; see `add`.
 
-    Of floating-point numbers by IEEE 754. The least integer by -1, which does not fit, is 0.
+    Of floating-point numbers by IEEE 754; of decimals cut towards 0 to the digits that pyarrow gives. The
+    least integer by -1, which does not fit, is 0.
 
     Raises:
-        ZeroDivisionError: If an integer is divided by 0, in a slot that is not null.
+        ZeroDivisionError: If an integer or a decimal is divided by 0, in a slot that is not null.
     """
     return _combine(_DIVIDE, left, right)
 
@@ -84,6 +96,8 @@ def negate(array: Array) -> Array:
     For the encodings, and for errors, see `add`.
     """
     require_valid(array)
+    if isinstance(value_type_of(array), s.Decimal):
+        return encoded_alike(array, _negative_decimals)
     zero = -0.0 if isinstance(_numbers(array), s.FloatingPoint) else 0
     return _combine(_SUBTRACT, zero, array)
 
@@ -95,10 +109,14 @@ def abs(array: Array) -> Array:
     An array of unsigned integers is returned as it is.
     """
     require_valid(array)
+    if isinstance(value_type_of(array), s.Decimal):
+        return encoded_alike(
+            array, lambda plain: if_else(less(plain, 0), _negative_decimals(plain), plain)
+        )
     type_ = _numbers(array)
     if isinstance(type_, s.Int) and not type_.signed:
         return array
-    return _encoded_alike(array, _absolute)
+    return encoded_alike(array, _absolute)
 
 
 @dataclass(frozen=True)
@@ -120,6 +138,12 @@ _DIVIDE = _Operation("divide", None, arithmetic.divide_floats)
 
 
 def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
+    arrays = [side for side in (left, right) if isinstance(side, Array)]
+    types = [value_type_of(array) for array in arrays]
+    if any(isinstance(type_, s.Decimal) for type_ in types):
+        return _combine_decimals(what, left, right)
+    if s.float16() in types:
+        return _combine_halves(what, left, right, types)
     if isinstance(left, Array):
         if isinstance(right, Array):
             return _combine_arrays(what, left, right)
@@ -132,17 +156,50 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     )
 
 
+def _combine_decimals(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
+    """An operation of decimals; with a number, on the values of an array that is encoded."""
+    for side in (left, right):
+        if isinstance(side, Array):
+            require_valid(side)
+    name = what.name
+    if isinstance(left, Array) and isinstance(right, Array):
+        return combine_decimals(name, decoded(left), decoded(right))
+    # A zero that no index leads to is no error.
+    if isinstance(left, Array):
+        return encoded_alike(left, lambda plain: combine_decimals(name, plain, right))
+    assert isinstance(right, Array)
+    decode = what is _DIVIDE
+    return encoded_alike(right, lambda plain: combine_decimals(name, left, plain), decode)
+
+
+def _negative_decimals(array: Array) -> Array:
+    return cast(combine_decimals("subtract", 0, array, fits=True), array.type, safe=False)
+
+
+def _combine_halves(
+    what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber, types: Sequence[s.DataType]
+) -> Array:
+    """An operation of floats of 16 bits by those of 32, which have enough digits for a second rounding."""
+    if len(set(types)) > 1:
+        raise TypeError(f"{what.name}: {types[0]} and {types[1]}; cast one of them first")
+    sides = [
+        encoded_alike(side, lambda plain: cast(plain, s.float32()))
+        if isinstance(side, Array)
+        else float(np.float16(number_of(side, s.float32(), name)))
+        for side, name in ((left, "left"), (right, "right"))
+    ]
+    result = _combine(what, *sides)
+    return encoded_alike(result, lambda plain: cast(plain, s.float16(), safe=False))
+
+
 def _numbers(array: Array) -> s.Int | s.FloatingPoint:
     """The type of the numbers in an array, whatever encodes them."""
     type_ = array.type.storage
     if isinstance(type_, s.Int):
         return type_
-    while isinstance(type_, (s.RunEndEncoded, s.Dictionary)):
-        type_ = type_.value_type.storage
+    type_ = value_type_of(array)
     if not isinstance(type_, (s.Int, s.FloatingPoint)):
         raise TypeError(f"array: expected integers or floating-point numbers, got {array.type}")
-    if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
-        raise UnsupportedError(f"array: no arithmetic on {type_}; cast to float first")
     return type_
 
 
@@ -166,41 +223,16 @@ def _with_number(
 
     # A zero that no index leads to is no error.
     may_fail = what is _DIVIDE and isinstance(type_, s.Int) and (first or item == 0)
-    return _encoded_alike(array, work, decode=may_fail)
-
-
-def _encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
-    """`work` on the values of a checked array, with its runs, and its dictionary unless `decode`."""
-    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
-        ends, values = array.children
-        # Runs outside of the array's own slots are left out.
-        first, count = own_runs(array)
-        result = _encoded_alike(values.slice(first, count), work, decode)
-        return _run_ends(array.length, ends.slice(first, count), result, array.offset)
-    if array.layout.kind is LayoutKind.DICTIONARY and not decode:
-        storage = array.type.storage
-        assert isinstance(storage, s.Dictionary)
-        assert array.dictionary is not None
-        result = _encoded_alike(array.dictionary, work)
-        type_ = s.dictionary(storage.index_type, result.type, ordered=False)
-        known = array.known_null_count
-        return Array.of_valid(
-            type_, array.length, array.buffers, known, (), result, offset=array.offset
-        )
-    return work(decoded(array))
-
-
-def _run_ends(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
-    assert isinstance(ends.type, s.Int)
-    type_ = s.run_end_encoded(ends.type, values.type)
-    return Array.of_valid(type_, length, (), children=(ends, values), offset=offset)
+    return encoded_alike(array, work, decode=may_fail)
 
 
 def _absolute(array: Array) -> Array:
+    type_ = _numbers(array)
+    if type_ == s.float16():
+        return cast(_absolute(cast(array, s.float32())), type_, safe=False)
     target = target_of(array.device)
     items = array.items(Role.DATA)
     out = target.output(array.length, items.dtype)
-    type_ = _numbers(array)
     if isinstance(type_, s.Int):
         sign = target.table([1 << (type_.bit_width - 1)], unsigned(items).dtype)
         target.map(arithmetic.abs_words, array.length, unsigned(items), sign, unsigned(out))
@@ -244,7 +276,7 @@ def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
     out = target.output(len(starts), ends.items(Role.DATA).dtype)
     target.map(runs.end_runs, len(starts), starts, left.length, out)
     run_ends = Array.of_valid(ends.type, len(starts), (None, target.buffer(out)), 0)
-    return _run_ends(left.length, run_ends, _combine_arrays(what, sides[0], sides[1]))
+    return run_end_encoded(left.length, run_ends, _combine_arrays(what, sides[0], sides[1]))
 
 
 def _bit_width(ends: Array) -> int:

@@ -148,11 +148,15 @@ def pack_bits(values: Any) -> Array:
     on_host = isinstance(values, np.ndarray)
     target = target_of(HOST if on_host else Device("cuda", int(values.device.id)))
     dense = values if values.flags.c_contiguous else values.copy()
+    return _booleans(len(values), None, packed_bits(target, dense), 0)
+
+
+def packed_bits(target: Target, values: Items) -> Buffer:
+    """A bit for each byte (bool, uint8 or int8) of an array of a target, as a bitmap."""
     words = bit_words(target, len(values))
-    each = target.frozen(dense.view(np.uint8))
+    each = target.frozen(values.view(np.uint8))
     target.map(bitmaps.pack_bits, len(words), each, len(values), words)
-    bits = bitmap_of(target, words, len(values))
-    return _booleans(len(values), None, bits, 0)
+    return bitmap_of(target, words, len(values))
 
 
 def _strict(left: Array, right: Array, table: int) -> Array:

@@ -21,6 +21,12 @@ from colkern.operations.arguments import Kind, Operation, stands_for_columns
 from colkern.operations.creation import nulls
 from colkern.operations.selection.concatenation import concat
 
+_FEW = 64
+"""As many chunks stay apart, however short they are."""
+
+_LEAST_ROWS = 4096
+"""More chunks that are shorter in the mean are joined: a call for each costs more than a copy of all."""
+
 Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
 
 
@@ -95,8 +101,10 @@ def each_chunk(
     if len({column.length for column in columns}) > 1:
         # The function's own error says which is too short.
         return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
-    pieces = cut_alike(sides)
-    if not pieces[0]:
+    most = max(map(len, sides))
+    are_tiny = most > _FEW and columns[0].length < _LEAST_ROWS * most
+    pieces = [] if are_tiny else cut_alike(sides)
+    if not pieces or not pieces[0]:
         pieces = [(_whole(column),) for column in columns]
 
     def on_chunk(number: int) -> Any:

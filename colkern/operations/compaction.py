@@ -60,7 +60,7 @@ class Kept:
 
     @classmethod
     def of(cls, target: Target, bits: Items, offset: int, length: int) -> Self:
-        """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
+        """The slots whose bits of `[offset, offset + length)` in a bitmap (uint8[]) are set."""
         words = target.block_words(bitmaps.words_for(length))
         if length and length <= 64 * words:
             end = offset + length

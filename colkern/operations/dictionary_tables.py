@@ -27,8 +27,8 @@ CHUNK = 1 << 15
 _FIRST_BITS = 11
 _GROWTH_BITS = 2
 
-_MANY = 1 << 14
-"""From so many distinct values on, more new values are expected if most slots had new ones."""
+_CROWDED_BITS = 3
+"""As `_GROWTH_BITS`, if most slots had new values: a table for all slots would be past the caches early."""
 
 Lookup: TypeAlias = Callable[[int, int], tuple[Items, tuple[Argument, ...]]]
 """For slots `begin` to `end`: an item a slot (keys or hashes), and the kernel's other arguments."""
@@ -139,7 +139,8 @@ class _Table:
             done = begin
             while True:
                 own = keys[done - begin :] if done > begin else keys
-                slots = (bitmap, offset + done, done, self._chunk, 64 - self._bits)
+                address = self._target.address(self._out) + 8 * (HEAD + self._chunk)
+                slots = (bitmap, offset + done, done, self._chunk, 64 - self._bits, address)
                 count = self._target.reduce(
                     self._kernel, end - done, own, *others, *slots, self._out
                 )
@@ -150,10 +151,10 @@ class _Table:
                 self._grow(done)
 
     def _grow(self, done: int) -> None:
-        """Grow the table: to room for all slots, if most slots up to now had values of their own."""
+        """Grow the table: by more, if most slots up to now had values of their own."""
         old, most = self._out, (2 * self._array.length).bit_length()
-        crowded = int(old[0]) > max(done // 2, _MANY)
-        self._bits = most if crowded else min(self._bits + _GROWTH_BITS, most)
+        more = _CROWDED_BITS if int(old[0]) > done // 2 else _GROWTH_BITS
+        self._bits = min(self._bits + more, most)
         self._out = self._empty()
         table = HEAD + self._chunk
         self._out[:table] = old[:table]

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind
+from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
 
@@ -39,6 +40,34 @@ def on_values(array: Array, work: Work) -> Array:
     return work(array)
 
 
+def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
+    """`work` on the values of a checked array, with its runs, and its dictionary unless `decode`."""
+    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
+        ends, values = array.children
+        # Runs outside of the array's own slots are left out.
+        first, count = own_runs(array)
+        result = encoded_alike(values.slice(first, count), work, decode)
+        return run_end_encoded(array.length, ends.slice(first, count), result, array.offset)
+    if array.layout.kind is LayoutKind.DICTIONARY and not decode:
+        storage = array.type.storage
+        assert isinstance(storage, s.Dictionary)
+        assert array.dictionary is not None
+        result = encoded_alike(array.dictionary, work)
+        type_ = s.dictionary(storage.index_type, result.type, ordered=False)
+        known = array.known_null_count
+        return Array.of_valid(
+            type_, array.length, array.buffers, known, (), result, offset=array.offset
+        )
+    return work(decoded(array))
+
+
+def run_end_encoded(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
+    """A run-end encoded array of so many slots from the one at `offset` on."""
+    assert isinstance(ends.type, s.Int)
+    type_ = s.run_end_encoded(ends.type, values.type)
+    return Array.of_valid(type_, length, (), children=(ends, values), offset=offset)
+
+
 def decoded(array: Array) -> Array:
     """The array without such an encoding, copied if it has one."""
     if array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
@@ -53,3 +82,11 @@ def dictionary_parts(array: Array) -> tuple[Array, Array]:
     assert array.dictionary is not None
     parts = ((), None, array.offset, array.known_null_count)
     return Array(storage.index_type, array.length, array.buffers, *parts), array.dictionary
+
+
+def value_type_of(array: Array) -> s.DataType:
+    """The type of the values of an array, whatever encodes them, as stored."""
+    type_ = array.type.storage
+    while isinstance(type_, (s.RunEndEncoded, s.Dictionary)):
+        type_ = type_.value_type.storage
+    return type_

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array, Column, Tabular
+from colkern.arrays import Array, ChunkedArray, Tabular
 from colkern.builders import array
 from colkern.integers import integer
 from colkern.memory import HOST, Device
@@ -41,12 +41,12 @@ def chosen(data: Any, key: Any) -> Any:
     if isinstance(key, list | tuple | np.ndarray):
         key = _positions_or_mask(key, data)
     key = as_columns(key)
-    if not isinstance(key, Column):
+    if not isinstance(key, Array | ChunkedArray):
         kinds = "a position, a slice, a mask or positions"
         names = ", a name or names" if isinstance(data, Tabular) else ""
         raise TypeError(f"key: expected {kinds}{names}, got {type(key).__name__}")
-    is_mask = isinstance(key.type.storage, s.Bool)  # type: ignore[attr-defined]
-    return filter(data, key) if is_mask else take(data, key)  # type: ignore[call-overload]
+    is_mask = isinstance(key.type.storage, s.Bool)
+    return filter(data, key) if is_mask else take(data, key)
 
 
 def _sliced(data: Any, key: slice) -> Any:

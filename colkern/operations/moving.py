@@ -86,7 +86,7 @@ def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
     }
 
 
-def _buffers(value: Array | RecordBatch) -> list[Buffer]:
+def _buffers(value: Array | ChunkedArray | RecordBatch | Table) -> list[Buffer]:
     """All buffers of a value, each once."""
     buffers: dict[int, Buffer] = {}
     for array in _arrays_of(value):
@@ -94,7 +94,7 @@ def _buffers(value: Array | RecordBatch) -> list[Buffer]:
     return list(buffers.values())
 
 
-def _arrays_of(value: Value) -> list[Array]:
+def _arrays_of(value: Array | ChunkedArray | RecordBatch | Table) -> list[Array]:
     if isinstance(value, Table):
         return [column for batch in value.batches for column in batch.columns]
     if isinstance(value, RecordBatch):

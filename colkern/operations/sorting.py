@@ -1,76 +1,195 @@
-"""`sort_indices`: the positions of an array's values in their order.
+"""`sort_indices`: the positions of values, or of rows by several columns, in their order.
 
-Columnar format 1.5: "Fixed-Size Primitive Layout".
+Columnar format 1.5: "Physical Memory Layout".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
+from colkern.dispatch import BINARY, TEXT
 from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
-from colkern.layouts import LayoutKind
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
+from colkern.operations.encodings import on_values
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
+from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
-from colkern.targets import Items, Target, target_of
+from colkern.operations.selection import take_positions
+from colkern.operations.selection.devices import device_of
+from colkern.operations.text_order import text_positions, text_ranks
+from colkern.targets import Items, Target, on_its_device, target_of
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
+SortKeys = Sequence[str | int | tuple[str | int, Order]]
 
 _SAMPLE = 1024
-
-_DECODE = {
-    LayoutKind.DICTIONARY: "sort what colkern.dictionary_decode(array) gives",
-    LayoutKind.RUN_END_ENCODED: "sort what colkern.run_end_decode(array) gives",
-}
 
 
 @operation
 def sort_indices(
-    array: Array, *, order: Order = "ascending", null_placement: Placement = "at_end"
+    data: Array | RecordBatch,
+    sort_keys: SortKeys | str | None = None,
+    *,
+    order: Order = "ascending",
+    null_placement: Placement = "at_end",
 ) -> Array:
-    """The positions (uint64) that put `array` in order, for `take`; equal values keep their order.
+    """The positions (uint64) that put `data` in order, for `take`; equal values keep their order.
 
     NaNs stand between the numbers and the nulls in either order, and both zeros are equal, as
-    pyarrow has it. Booleans, numbers, decimals, dates, times, timestamps and durations are sorted;
-    the values stay where they are.
+    pyarrow has it. Text and bytes are in the order of their bytes, which is that of code points; encoded
+    arrays in that of their values. The values stay where they are.
 
     Args:
-        array: The values.
-        order: "ascending" or "descending".
+        data: The values: booleans, numbers, decimals, dates, times, text, bytes; or a batch.
+        sort_keys: Of a batch, the columns to sort by, the first one first: names or positions, or pairs
+            of those and an order; all columns if None.
+        order: "ascending" or "descending", for keys that do not say it.
         null_placement: Whether nulls (and NaNs) come first or last: "at_start" or "at_end".
 
     Raises:
-        ValueError: If `order` or `null_placement` is another word.
-        UnsupportedError: If the type has another order than that of numbers, or none.
+        ValueError: If `order` or `null_placement` is another word, or there are keys for an array.
+        KeyError: If there is no such column.
+        UnsupportedError: If the type has no order.
+        LimitExceededError: If there are more than 2^32 strings to sort.
+        InvalidArrowError: If an array points outside its own memory.
     """
-    if order not in ("ascending", "descending"):
-        raise ValueError(f"order: expected 'ascending' or 'descending', got {order!r}")
+    columns = sort_columns(data, sort_keys, order, null_placement)
+    target = target_of(device_of(column for column, _ in columns))
+    positions = ordered_positions(target, columns, null_placement == "at_start")
+    return Array.of_valid(s.uint64(), data.length, (None, target.buffer(positions)), 0)
+
+
+def sort_columns(
+    data: Array | RecordBatch,
+    sort_keys: SortKeys | str | None,
+    order: Order,
+    null_placement: Placement,
+) -> list[tuple[Array, bool]]:
+    """The checked columns to sort by, and whether in descending order; the arguments are checked, too."""
     if null_placement not in ("at_end", "at_start"):
         raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {null_placement!r}")
-    require_valid(array)
-    target = target_of(array.device)
-    first = null_placement == "at_start"
-    if isinstance(array.type.storage, s.Null):
-        positions = target.positions(array.length).view(np.uint64)
+    if isinstance(data, Array):
+        if sort_keys is not None:
+            raise ValueError("sort_keys: an array has no columns; pass order=")
+        pairs: list[tuple[Array, str]] = [(data, order)]
     else:
-        positions = _sorted(array, order == "descending", first)
-    return Array.of_valid(s.uint64(), array.length, (None, target.buffer(positions)), 0)
+        chosen = range(len(data.columns)) if sort_keys is None else sort_keys
+        named = [chosen] if isinstance(chosen, str) else chosen
+        keys = [key if isinstance(key, tuple) else (key, order) for key in named]
+        pairs = [(data.column(key), direction) for key, direction in keys]
+        if not pairs:
+            raise ValueError("sort_keys: need at least one")
+    for _, direction in pairs:
+        if direction not in ("ascending", "descending"):
+            raise ValueError(f"order: expected 'ascending' or 'descending', got {direction!r}")
+    for column, _ in pairs:
+        require_valid(column)
+    return [(column, direction == "descending") for column, direction in pairs]
+
+
+def ordered_positions(
+    target: Target, columns: Sequence[tuple[Array, bool]], nulls_first: bool
+) -> Items:
+    """The positions (uint64) of rows in order; stable.
+
+    Args:
+        target: Where the columns are.
+        columns: Checked columns, and whether each is in descending order.
+        nulls_first: Whether nulls come first.
+    """
+    if len(columns) == 1:
+        ((array, descending),) = columns
+        if isinstance(array.type.storage, s.Null):
+            return target.positions(array.length).view(np.uint64)
+        if number_words(array) is not None:
+            return _sorted(array, descending, nulls_first)
+        if is_text(array.type) and not descending:
+            split = split_nulls(array) if array.null_count else None
+            valid = array.length - array.null_count
+            found = text_positions(array, None if split is None else split[:valid])[0]
+            return found if split is None else _joined(target, found, split, nulls_first)
+    positions: Items | None = None
+    for keys in reversed(sort_words(target, columns, nulls_first)):
+        positions = target.sort_positions(keys, positions)
+    assert positions is not None
+    return positions
+
+
+def sort_words(
+    target: Target, columns: Sequence[tuple[Array, bool]], nulls_first: bool
+) -> list[Items]:
+    """Words (uint64[n]) whose order is that of the rows, those that count most first; as above."""
+    length = columns[0][0].length
+    parts = (part for column in columns for part in _order_parts(*column, nulls_first))
+    return packed_keys(target, length, parts)
+
+
+@on_its_device
+def dense_ranks(target: Target, words: Sequence[Items]) -> tuple[Items, Items]:
+    """Positions in the order of rows by `sort_words`, and the rank of each row (uint64[n]), from 0 on.
+
+    Equal rows have the same rank.
+    """
+    positions = None
+    for word in reversed(words):
+        positions = target.sort_positions(word, positions)
+    assert positions is not None
+    changes = target.allocate(len(words[0]), bool)
+    for word in words:
+        ordered = word[positions]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    ranks = target.output(len(changes), np.uint64)
+    ranks[positions] = changes.cumsum()
+    return positions, target.frozen(ranks)
+
+
+def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyPart]:
+    if isinstance(array.type.storage, s.Null):
+        return []
+    values = on_values(array, _orderable)
+    numbers = number_words(values)
+    if numbers is None:
+        raise UnsupportedError(
+            f"sort_indices: no order of the values of {array.type}; {instead_of_order(array.type)}"
+        )
+    if numbers.infinity:
+        target = target_of(values.device)
+        # Nulls have another key beyond that.
+        nan = 0 if nulls_first else (1 << numbers.bits) - 1
+        every_bit = (1 << numbers.bits) - 1
+        keys = target.output(values.length, np.uint64)
+        floats = (numbers.words, numbers.minus, numbers.infinity, nan, every_bit * descending)
+        target.map(sorting.order_floats, values.length, *floats, keys)
+        return key_parts(values, NumberWords(target.frozen(keys), 1, 64, 0), False, nulls_first)
+    return key_parts(values, numbers, descending, nulls_first)
+
+
+def is_text(type_: s.DataType) -> bool:
+    """Whether values are ordered by their bytes."""
+    return isinstance(type_.storage, (*TEXT, *BINARY, s.FixedSizeBinary))
+
+
+def _orderable(array: Array) -> Array:
+    """Numbers in the order of the values: of text, the place of each among the distinct ones."""
+    if not is_text(array.type):
+        return array
+    valid = array.length - array.null_count
+    return text_ranks(array, split_nulls(array)[:valid] if array.null_count else None)
 
 
 def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
     numbers = number_words(array)
-    if numbers is None:
-        what = _DECODE.get(array.layout.kind) or instead_of_order(array.type)
-        raise UnsupportedError(f"sort_indices: no order of the values of {array.type}; {what}")
+    assert numbers is not None
     target = target_of(array.device)
     nulls = array.null_count
     if nulls == 0 and array.device == HOST and numbers.width == 1 and not numbers.infinity:
@@ -83,13 +202,27 @@ def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
     for keys in _keys(array, numbers, descending, nulls_first):
         positions = target.sort_positions(keys, positions)
     assert positions is not None
-    if split is None:
-        return positions
-    out = target.output(array.length, np.uint64)
+    return positions if split is None else _joined(target, positions, split, nulls_first)
+
+
+def _joined(target: Target, positions: Items, split: Items, nulls_first: bool) -> Items:
+    """The sorted positions of valid slots, and those of nulls, which are at the end of `split`."""
+    valid = len(positions)
+    nulls = len(split) - valid
+    out = target.output(len(split), np.uint64)
     place = nulls if nulls_first else 0
     out[place : place + valid] = positions
     out[0 if nulls_first else valid :][:nulls] = split[valid:]
     return out
+
+
+def drop_nulls(array: Array) -> Array:
+    """The values of a checked array that are not null; copied if there are nulls."""
+    if not array.null_count:
+        return array
+    target = target_of(array.device)
+    valid = target.frozen(split_nulls(array)[: array.length - array.null_count])
+    return take_positions(array, valid)
 
 
 def split_nulls(array: Array) -> Items:

@@ -15,7 +15,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
-from colkern.kernels import strings, views
+from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
@@ -248,7 +248,7 @@ def _lengths(array: Array) -> Array:
     else:
         offsets = array.items(Role.OFFSETS)
         out = target.output(array.length, offsets.dtype)
-        target.map(strings.text_lengths, array.length, offsets, out)
+        target.map(lists.list_sizes, array.length, offsets, out)
     return _result(array, _length_type(out), out)
 
 

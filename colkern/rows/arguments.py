@@ -24,7 +24,7 @@ from colkern.rows.values import Value, stored, zeros
 
 
 class Nulls(Enum):
-    """What is done with a null.
+    """The treatment of a null.
 
     There is none, or the function is not called for it; the function gets None; the row is left to Python.
     """
@@ -129,11 +129,11 @@ class Argument:
 
     @property
     def kind(self) -> Kind:
-        """What the function gets."""
+        """The value that the function gets."""
         return self.value.kind
 
     def passed(self, array: Array) -> Iterator[Any]:
-        """What is passed for the parameters."""
+        """The objects that are passed for the parameters."""
         if self.nulls != Nulls.ABSENT:
             has_nulls = array.layout.has_validity and array.null_count != 0
             bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY

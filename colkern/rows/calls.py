@@ -38,20 +38,35 @@ EXACT = ("str", "repr", "format", "isinstance")
 """Methods for which an `int` that may be a `bool`, or a `float` that may be an `int`, is neither."""
 
 
+_OF_DEQUES = ("len", "[]", "[]=", "in", "==", "!=", "sorted", "str.join", "list.pop")
+"""What means for a deque what it means for a list."""
+
+_ORDERING = ("<", "<=", ">", ">=", "min", "max", "sorted", "list.sort")
+"""What asks which of two is less."""
+
+
 TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 
 
 def call(
     emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
-    """What a method of the table gives; refused if no row takes the arguments."""
+    """The result of a method of the table; refused if no row takes the arguments."""
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # Of an item of an empty list: no row comes here, or the function is written again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     if is_left(name):
         return left_to_python(emitter, name)
-    from colkern.rows import zones
+    from colkern.rows import enums, zones
 
+    has_members = [enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments]
+    if not any(has_members):
+        arguments = [enums.as_plain(emitter, value) for value in arguments]
+        named = {word: enums.as_plain(emitter, value) for word, value in named.items()}
+    if name in _ORDERING and any(enums.has_member(value.kind) for value in arguments):
+        emitter.refuse(f"{name} of members of an enum has no compiled form")
+    if name not in _OF_DEQUES and any(k.is_deque(value.kind) for value in arguments):
+        emitter.refuse(f"{name} of a deque has no compiled form")
     in_zone = zones.called(emitter, name, arguments, named)
     if in_zone is not None:
         return in_zone
@@ -62,7 +77,7 @@ def call(
             f"processor; math has the same function"
         )
     if found is None and (found := find(name, arguments, named, of_the_row=True)) is not None:
-        reason = f"{name} of what is not known when the function is compiled"
+        reason = f"{name} of a value that is not known when the function is compiled"
         return emitter.left(found[0].result(found[2]), reason)
     if found is None:
         owner, _, attribute = name.partition(".")
@@ -112,11 +127,11 @@ def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> N
     are_bools = all(value.kind == k.BOOL for value in arguments)
     rounds = name == "round" and len(arguments) > 1
     if (name in ("+", "-", "*", "neg", "~") and are_bools) or rounds or name in NOT_NUMPYS:
-        emitter.refuse(f"{name} of what may be a number of NumPy's has no compiled form")
+        emitter.refuse(f"{name} of a number that may be NumPy's has no compiled form")
 
 
 NOT_NUMPYS = ("repr", "int.bit_length")
-"""What numbers of NumPy's do not have, or do in another way."""
+"""Methods that NumPy's numbers do not have, or that differ there."""
 
 
 CHANGING = {
@@ -225,7 +240,10 @@ def constant_kind(value: Any) -> Kind:
         names = tuple(getattr(value, "_fields", ()))
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
     if isinstance(value, enum.IntEnum):
-        return k.INT
+        # Where it is not known any more which member it is, it has no text of its own, as a bool.
+        return k.LOOSE_INT
+    if k.is_enum(type(value)):
+        return k.member_of(type(value))
     if type(value) is datetime.datetime:
         return k.kind_of_datetime(value)
     if type(value) is decimal.Decimal:
@@ -326,7 +344,7 @@ def invoked(
     bindings: Mapping[str, Kind] = NO_KINDS,
     operation: Operation | None = None,
 ) -> Value:
-    """What a body gives for values; where it fails, its code decides.
+    """The result of a body for values; where it fails, its code decides.
 
     Args:
         emitter: Where the call is written.

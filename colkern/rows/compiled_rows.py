@@ -16,6 +16,7 @@ from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
 from colkern.rows.columns import RESULTS_OF_HINTS
 from colkern.rows.front import Sources, sources_of, take_sources
+from colkern.rows.meanings import Meanings
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
 from colkern.rows.reports import Report
@@ -62,6 +63,7 @@ class CompiledRows:
         self._options = options
         self._plans: dict[Any, Any] = {}
         self._lock = threading.RLock()
+        self._meanings = Meanings()
         self.report = Report(function.__name__)
         if sources:
             take_sources(sources)
@@ -93,8 +95,22 @@ class CompiledRows:
         """
         with self._lock:
             if columns not in self._plans:
-                self._plans[columns] = self._made(columns, nullable, returns)
+                made = self._plans[columns] = self._made(columns, nullable, returns)
+                if isinstance(made, Plan):
+                    self._meanings.note([self._function, *made.program.definitions])
             return self._plans[columns]
+
+    def is_current(self) -> bool:
+        """Whether globals and outer variables are what the plans have been made with; else there are none.
+
+        Changes within what such a container contains, and of one that has many items, are not seen.
+        """
+        if self._meanings.hold():
+            return True
+        with self._lock:
+            self._meanings = Meanings()
+            self._plans.clear()
+        return False
 
     def _compiled(
         self,

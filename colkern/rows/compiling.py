@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any
 
@@ -84,7 +85,7 @@ NAMES: dict[str, Any] = {
     "Bytes": row_values.Bytes,
     "Decimal": row_values.Decimal,
 }
-"""What else all generated source may name."""
+"""Other names that all generated source may use."""
 
 
 FLAGS = {
@@ -95,7 +96,7 @@ FLAGS = {
 
 
 def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
-    """What the names in a program's loop stand for; its functions are compiled with the loop.
+    """The meaning of the names in a program's loop; its functions are compiled with the loop.
 
     Args:
         program: The program.
@@ -106,8 +107,17 @@ def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
     namespace |= {} if vectors else FLAGS
     namespace |= {body.__name__: compiled(body) for body in BODIES}
     namespace |= {name: compiled(body) for name, body in program.bodies.items()}
+    spaces = []
+    digest = hashlib.sha256("\n".join(program.sources.values()).encode()).hexdigest()
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
+        spaces.append(own)
         plain = function_of_text(name, text, own, f"row function {title}")
+        if program.recurs:
+            # The name by which it is found once it is loaded, beside others of other programs.
+            plain.__qualname__ = f"{name}_{digest}"
         own[name] = namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
+    for own in spaces if program.recurs else ():
+        # Those that call each other in turn.
+        own.update((name, namespace[name]) for name in program.sources)
     return namespace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,6 +32,7 @@ from colkern.rows.iteration import (
     builtin_of,
     each,
     is_iterator,
+    known_object,
     never,
     range_size,
     refuse_iterator,
@@ -123,6 +125,8 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
     """The items of a generator expression over a tuple, or of `map`; None for other expressions."""
     if isinstance(node, ast.Call) and builtin_of(emitter, node) == "map":
         return _mapped(emitter, node)
+    if isinstance(node, ast.Call) and builtin_of(emitter, node) == "zip":
+        return _columns(emitter, node)
     if not isinstance(node, ast.GeneratorExp) or len(node.generators) > 1 or node.generators[0].ifs:
         return None
     if builtin_of(emitter, node.generators[0].iter):
@@ -334,7 +338,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
 
 
 def as_list(emitter: Emitter, node: ast.expr) -> Value:
-    """What an expression iterates as a list, which nobody changes."""
+    """The items of an expression as a list, which nobody changes."""
     if not isinstance(node, ast.GeneratorExp) and not builtin_of(emitter, node):
         value = needed(emitter, node)
         if isinstance(value.kind, k.Container) and value.kind.name == "list":
@@ -379,9 +383,15 @@ def counted(emitter: Emitter, node: ast.Call) -> Value:
 def default_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`collections.defaultdict(…)` of a type of numbers, of texts, or of lists."""
     factory = needed(emitter, node.args[0]).constant if len(node.args) == 1 else None
-    if factory not in (int, float, str, list):
-        emitter.refuse("defaultdict() has a compiled form with int, float, str or list only")
+    if isinstance(factory, ast.Lambda):
+        factory = _FACTORIES.get(ast.unparse(factory.body))
+    if factory not in (int, float, str, list, set):
+        emitter.refuse("defaultdict() has a compiled form with int, float, str, list or set only")
     return new_container(emitter, node, "dict", 0, factory.__name__)
+
+
+_FACTORIES = {"0": int, "0.0": float, "''": str, "[]": list}
+"""The types that make what a lambda says."""
 
 
 def reduced(emitter: Emitter, node: ast.Call) -> Value:
@@ -397,6 +407,28 @@ def reduced(emitter: Emitter, node: ast.Call) -> Value:
 
     items(emitter, node.args[1], take)
     return result.get()
+
+
+def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
+    """The tuples that `zip(*rows)` gives of a list of tuples; None of other calls of `zip`."""
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.Starred):
+        return None
+    before = emitter.state()
+    rows = looked_into(emitter, node.args[0].value)
+    if not isinstance(rows.kind, k.Container) or not isinstance(rows.kind.items[0], k.Tuple):
+        emitter.restore(before)
+        return None
+    size = call(emitter, "len", [rows])
+    emitter.fail_if(f"{size.code} == 0", row_values.LEFT, "zip() of no rows")
+    emitter.env["<rows>"] = rows
+    load = derived(node, "rows of zip", lambda: ast.Name("<rows>", ast.Load()))
+    columns = []
+    for place in range(len(rows.kind.items[0].items)):
+        part = derived(node, f"column {place}", lambda: ast.Constant(None))
+        made = new_container(emitter, part, "list", 0)
+        items(emitter, load, lambda row, m=made, p=place: add(emitter, m, (row.items[p],)))  # type: ignore[misc]
+        columns.append(tuple_as_list(made))
+    return columns
 
 
 def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
@@ -476,9 +508,11 @@ def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
-    """`dict()`, and `dict(…)` of pairs."""
+    """`dict()`, `dict(…)` of pairs, and the same of `OrderedDict`."""
     from colkern.rows.containers import unpacked
 
+    is_ordered = known_object(emitter, node.func) is collections.OrderedDict
+    default = "ordered" if is_ordered else ""
     pairs = node.args[0] if node.args else None
     if (
         pairs is not None
@@ -486,7 +520,7 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
         and not builtin_of(emitter, pairs)
     ):
         value = needed(emitter, pairs)
-        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
+        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind) and not is_ordered:
             # Compiled code does not change it.
             fields = dict(zip(value.kind.names, value.items, strict=True))
             for word in node.keywords:
@@ -495,10 +529,11 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
             return Value(k.tuple_of(kinds, tuple(fields), dict), items=tuple(fields.values()))
         if isinstance(value.kind, k.Container) and value.kind.name == "dict" and not node.keywords:
             copied = call(emitter, "dict.copy", [value])
-            return of_parts(replace(value.kind, default="", constant=False), copied.parts)
+            kind = replace(value.kind, default=default, constant=False)
+            return of_parts(kind, copied.parts)
         emitter.env["<pairs>"] = value
         pairs = derived(node, "pairs", lambda: ast.Name("<pairs>", ast.Load()))
-    made = new_container(emitter, node, "dict", 0)
+    made = new_container(emitter, node, "dict", 0, default)
     if pairs is not None:
         items(
             emitter,

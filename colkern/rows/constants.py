@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Block:
     relative: tuple[int, ...]
 
     def at(self, address: int) -> bytes:
-        """What is to be written to an address, which is a multiple of 8."""
+        """The block that is to be written to an address, which is a multiple of 8."""
         words = np.frombuffer(self.words, np.int64).copy()
         words[list(self.relative)] += address
         return words.tobytes()
@@ -131,6 +132,8 @@ def kind_of(value: Any) -> Kind:
         if type(value) is Decimal:
             return k.decimal_of(-decimal_words(value)[1])
         return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
+    if k.is_enum(type(value)):
+        return k.member_of(type(value))
     if isinstance(value, tuple):
         names = getattr(value, "_fields", ())
         return k.tuple_of(tuple(map(kind_of, value)), tuple(names), type(value))
@@ -163,7 +166,7 @@ class _Object:
 
 
 def identity(value: Any) -> Hashable:
-    """What tells a constant from others: -0.0 is not 0.0, and an array's text is not all of it."""
+    """The identity of a constant: -0.0 is not 0.0, and an array's text is not all of it."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, tuple) or type(value) is list:
@@ -303,6 +306,8 @@ class _Writer:
         elif isinstance(kind, k.Container):
             write = self._list if kind.name == "list" else self._dict
             self._point(place, write(value, kind))
+        elif isinstance(kind, k.Member):
+            self._set(place, word_of(value))
         elif isinstance(value, str | bytes):
             self._bytes(place, value)
         elif isinstance(kind, k.Decimal):
@@ -367,6 +372,8 @@ class _Writer:
 
 def word_of(value: Any) -> int:
     """The word of a value that has one."""
+    if isinstance(value, Enum):
+        return list(type(value)).index(value)
     if isinstance(value, float):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
     if isinstance(value, datetime):
@@ -409,7 +416,7 @@ _VALUES: dict[str, Callable[[int], Any]] = {
 
 
 def hash_of(value: Any, kind: Kind) -> int:
-    """What `row_items.hash_words` gives for the words of a value, as an unsigned number.
+    """The result of `row_items.hash_words` for the words of a value, as an unsigned number.
 
     It is a hundred times as fast as that body run by Python.
     """
@@ -424,7 +431,7 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         for item, of in zip(value, kind.items, strict=True):
             state = _hashed(state, item, of)
         return state
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes) and not isinstance(kind, k.Member):
         data = value if isinstance(value, bytes) else value.encode()
         state ^= len(data)
         for begin in range(0, len(data) - 8, 8):
@@ -432,7 +439,8 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         return _mixed(state, int.from_bytes(data[-8:], "little"))
     if value is None:
         return state
-    return _mixed(state, word_of(value + 0.0 if isinstance(value, float) else value) & _ALL)
+    is_float = isinstance(value, float) and not isinstance(kind, k.Member)
+    return _mixed(state, word_of(value + 0.0 if is_float else value) & _ALL)
 
 
 def _mixed(state: int, word: int) -> int:

@@ -17,8 +17,9 @@ from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import constant, equal, evaluated, expression, iterated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
+from colkern.rows.library import replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.values import Value, loaded, stored
+from colkern.rows.values import NONE, Value, loaded, stored
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -33,7 +34,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
             emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
             emitter.refuse(f"{place.constant!r} is not in a constant")
-    if isinstance(container.kind, Container) and container.kind.default:
+    if isinstance(container.kind, Container) and container.kind.default not in ("", "ordered"):
         return _item_or_default(emitter, container, place, container.kind.default)
     return call(emitter, "[]", [readable(emitter, container), place])
 
@@ -42,8 +43,8 @@ def _item_or_default(emitter: Emitter, container: Value, place: Value, default: 
     """An item of a `defaultdict` or a `Counter`."""
     zeros: dict[str, Value] = {"str": constant(""), "float": constant(0.0)}
     value = zeros.get(default, constant(0))
-    if default == "list":
-        value = new_container(emitter, emitter.node, "list", 0)
+    if default in ("list", "set"):
+        value = new_container(emitter, emitter.node, default, 0)
     name = "get" if default == "count" else "setdefault"
     return call(
         emitter,
@@ -160,6 +161,12 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
         return value.items
     if value.kind == k.TEXT:
         value = call(emitter, "list", [value])
+    if value.kind == k.BYTES:
+        size = call(emitter, "len", [value])
+        emitter.fail_if(
+            f"{size.code} != {count}", row_values.VALUE_ERROR, f"not {count} values to unpack"
+        )
+        return [call(emitter, "[]", [value, constant(number)]) for number in range(count)]
     if isinstance(value.kind, Container) and value.kind.name == "list":
         size = call(emitter, "len", [value])
         emitter.fail_if(
@@ -235,7 +242,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
 
 
 def new_container(
-    emitter: Emitter, node: ast.AST, name: str, room: int, default: str = ""
+    emitter: Emitter, node: ast.AST, name: str, room: int, default: str = "", most: int = 0
 ) -> Value:
     """A new list, set or dictionary, whose items are of the kinds that it turns out to have.
 
@@ -245,10 +252,12 @@ def new_container(
         name: "list", "set" or "dict".
         room: For how many items it has room at first.
         default: What a dictionary gives for a key that is not there.
+        most: How many items a list that stands for a deque keeps; 0 for a list.
     """
     count = 2 if name == "dict" else 1
     kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
-    kind = Container(name, items=kinds, default=default, sites=frozenset({id(node)}))
+    sites = frozenset({id(node)})
+    kind = Container(name, items=kinds, default=default, sites=sites, most=most)
     body, more = (
         (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")
     )
@@ -327,13 +336,46 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
     call(emitter, "[]=", [container, emitter.converted(place, k.INT), value])
 
 
+def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) -> None:
+    """`container[i:j] = value`."""
+    from colkern.rows.functions import users_function
+
+    kind = container.kind
+    if not isinstance(kind, Container) or kind.name != "list" or kind.most or cut.step:
+        emitter.refuse("an assignment to such a slice has no compiled form")
+    bounds = [expression(emitter, part) if part else NONE for part in (cut.lower, cut.upper)]
+    users_function(emitter, replace_slice, [container, *bounds, value], {})
+
+
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
     """`del container[place]`."""
     call(emitter, f"{container.kind.name}.pop", [container, place])
 
 
+COMBINED: dict[Any, str] = {
+    ast.Sub: "difference",
+    ast.BitAnd: "intersection",
+    ast.BitXor: "symmetric_difference",
+    "difference_update": "difference",
+    "intersection_update": "intersection",
+    "symmetric_difference_update": "symmetric_difference",
+}
+"""Which set takes the place of a set that changes, by the operator and the method that change it."""
+
+
+def combine(emitter: Emitter, left: Value, right: Value, name: str) -> None:
+    """Have a set be what a method gives for it and another: other names see it, too."""
+    require_changeable(emitter, left)
+    made = call(emitter, f"set.{name}", [left, right])
+    for place in range(0, row_dicts.HEADER, 8):
+        emitter.write(f"set_word({left.code} + {place}, get_word({made.code} + {place}))")
+
+
 def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
     """`left += right` of a container, which changes in place."""
+    if left.kind.name == "set" and type(operation) in COMBINED and left.kind == right.kind:
+        combine(emitter, left, right, COMBINED[type(operation)])
+        return
     names = {ast.Add: "list.extend", ast.BitOr: f"{left.kind.name}.update"}
     name = names.get(type(operation), "")
     if name and has(name, [left, right]):
@@ -359,7 +401,8 @@ def items_of(
             emitter.refuse(f"reversed() of a {kind.name} has no compiled form")
         source = entries_of(emitter, value, "keys")
         return _sorted_alike(emitter, source) if kind.name == "set" else source
-    emitter.read_later += [kind] if emitter.is_ahead else []
+    # Python refuses to go over a deque that changes meanwhile, and goes on with a list.
+    emitter.read_later += [kind] if emitter.is_ahead or k.is_deque(kind) else []
     (item_kind,) = kind.items
     size = f"{emitter.use(row_lists.list_size)}({value.code})"
     place = emitter.copy(f"{size} - 1" if backwards else "0")

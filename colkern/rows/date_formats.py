@@ -83,7 +83,7 @@ _WRITTEN = {
 }
 _OF_YEARS = "CGyY"
 _OF_ZONES = "zZ"
-"""What is empty of a value without a zone."""
+"""Directives that are empty for a value without a zone."""
 
 
 @cache
@@ -237,7 +237,7 @@ def strptime(format: str) -> Body:
 
 
 def _elements(format: str) -> Iterator[tuple[str, str]]:
-    """What a format has: spaces, directives, and other characters."""
+    """The parts of a format: spaces, directives, and other characters."""
     for spaces, directive, character in re.findall(r"(\s+)|%([^%])|(%%|.)", format, re.DOTALL):
         if spaces:
             yield "spaces", spaces

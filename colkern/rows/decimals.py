@@ -18,7 +18,7 @@ def result_kind(emitter: Emitter, name: str, result: Kind, given: Sequence[Value
         value.kind.loose or value.kind.name in ("int", "bool") for value in given
     )
     if loose and name not in _OF_NUMBERS:
-        emitter.refuse(f"{name} of what may be a Decimal or an int")
+        emitter.refuse(f"{name} of a value that may be a Decimal or an int")
     if not isinstance(result, k.Decimal):
         return result
     scales = [k.scale_of(value.kind) for value in given]
@@ -55,4 +55,4 @@ _OF_NUMBERS = (
     "int",
     "float",
 )
-"""What means the same of an int and a Decimal."""
+"""Operations that mean the same for an int and a Decimal."""

@@ -26,10 +26,10 @@ from colkern.rows.values import Value, inner, of_parts, zeros
 from colkern.targets import Target
 
 Pieces = dict[str, list[Items]]
-"""What was gathered, by name, of some rows and then of others."""
+"""Arrays that were gathered, by name, of some rows and then of others."""
 
 NO_ROOM = 1
-"""What marks a row that needs a larger arena: no number of a place in the source."""
+"""Marks a row that needs a larger arena: no number of a place in the source."""
 
 _SOURCE = """\
 def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):

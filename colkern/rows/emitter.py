@@ -1,4 +1,4 @@
-"""What the source of a row function is written with: blocks, names, checks, and what is known of variables.
+"""The writer of a row function's source: blocks, names, checks, and what is known of variables.
 
 A variable of the user's function is a `Value`, bound anew by each assignment. Where control flow meets,
 in loops and in `try`, it is a cell: a variable of the generated source of one kind. A kind that turns out
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import datetime
 import decimal
+import enum
 import linecache
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -89,6 +90,31 @@ class Written:
     kind: Kind
     path: str
 
+    def source(self, name: str, branches: bool = False) -> str:
+        """The function's text.
+
+        Args:
+            name: What it is called.
+            branches: Whether checks end the function. Else it goes on behind them, so that a compiler makes
+                vectors of a loop over rows; where that makes none, a branch takes less time.
+        """
+        nothing = zeros(self.kind)
+        lines = [f"def {name}({', '.join(('arena', 'pool', *self.parameters))}):", "    bad = 0"]
+        for depth, line in self.block.text(1):
+            indent = "    " * depth
+            if isinstance(line, Check) and branches:
+                status, _, test = line.partition(" if ")
+                lines.append(f"{indent}if {test}:")
+                line, indent = Exit(status), indent + "    "
+            if isinstance(line, Check):
+                line = f"bad = max(bad, {line} else 0)"
+            elif isinstance(line, Exit):
+                line = f"return {_tuple(line, *nothing)}"
+            elif isinstance(line, Return):
+                line = f"return {_tuple('bad', *([line] if line else []))}"
+            lines.append(indent + line)
+        return "\n".join(lines) + "\n"
+
 
 @dataclass(frozen=True)
 class Site:
@@ -109,7 +135,7 @@ class Site:
 
 @dataclass
 class Program:
-    """What the functions of one row function share.
+    """The parts that the functions of one row function share.
 
     Args:
         wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
@@ -151,7 +177,7 @@ class Program:
     written: dict[str, Written] = field(default_factory=dict)
 
     def state(self) -> tuple[Any, ...]:
-        """What there is so far, for `restore`."""
+        """A record of the parts so far, for `restore`."""
         written = dict(self.sources), dict(self.functions), dict(self.written)
         return len(self.sites), len(self.pool), *written
 
@@ -215,7 +241,15 @@ class Wider(Exception):
 
 
 class Unsettled(CompileError):
-    """A function calls itself here, and of what kind its result is will be known from other places."""
+    """A function calls itself here, and of what kind its result is will be known from other places.
+
+    Args:
+        recursion: The calls of that function.
+    """
+
+    def __init__(self, recursion: Recursion) -> None:
+        super().__init__("a function calls itself in any case")
+        self.recursion = recursion
 
 
 BREAK, CONTINUE, LEAVE = 1, 2, 3
@@ -390,7 +424,7 @@ class Emitter:
             self.fail_if(test, row_values.LEFT, reason)
             return
         self.has_soft_checks = True
-        self.write(f"bad = max(bad, {self.site(reason) << 8 | row_values.LEFT} if {test} else 0)")
+        self.write(Check(f"{self.site(reason) << 8 | row_values.LEFT} if {test}"))
 
     def require_sound(self) -> None:
         """End the function here where a value is already wrong: before loops and memory depend on it."""
@@ -474,19 +508,6 @@ class Emitter:
             self.write(Return(", ".join(self.converted(value, has).parts)))
         self.dead = True
 
-    def source(self, name: str, parameters: Sequence[str]) -> str:
-        """The function's text, once all of it is written."""
-        kind = self.widened.get(RETURN, k.NONE)
-        self.block.lines.insert(0, "bad = 0")
-        lines = [f"def {name}({', '.join(('arena', 'pool', *parameters))}):"]
-        for depth, line in self.block.text(1):
-            if isinstance(line, Exit):
-                line = f"return {', '.join((line, *zeros(kind)))}{'' if zeros(kind) else ','}"
-            elif isinstance(line, Return):
-                line = f"return {', '.join(('bad', line) if line else ('bad',))}"
-            lines.append("    " * depth + line + ("," if line in ("return bad",) else ""))
-        return "\n".join(lines) + "\n"
-
     def refuse(self, reason: str) -> NoReturn:
         """Refuse the function: what has no compiled form, with its line."""
         name, path = self.definition.function.__name__, self.definition.path
@@ -567,7 +588,7 @@ class Emitter:
     # Variables
 
     def read(self, name: str) -> Value:
-        """What a variable is now; a copy, where an assignment could change it under its reader."""
+        """The value of a variable now; a copy, where an assignment could change it under its reader."""
         value = self.env[name]
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, f"{name} has no value")
@@ -751,7 +772,7 @@ class Cell:
 
 
 def _narrowed(cell: Value, kind: Kind) -> Value:
-    """What a cell is behind an assignment of a value of a kind."""
+    """The value of a cell behind an assignment of a value of a kind."""
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
     return NONE if kind == k.NONE else cell
@@ -790,6 +811,12 @@ RETURN = "return"
 """The key of the kind of what a function returns."""
 
 
+class Check(str):
+    """A status and a test, `status if test`: where it holds, the row is left once the function ends."""
+
+    __slots__ = ()
+
+
 class Exit(str):
     """A line that ends the function with a status and no result."""
 
@@ -800,6 +827,10 @@ class Return(str):
     """A line that ends the function with the parts of its result."""
 
     __slots__ = ()
+
+
+def _tuple(*items: str) -> str:
+    return ", ".join(items) + ("," if len(items) == 1 else "")
 
 
 def _left(code: str) -> str:
@@ -825,12 +856,15 @@ def literal(emitter: Emitter, value: Any) -> Value:
             return NONE
         case bool():
             return Value(k.BOOL, str(value), constant=value)
+        case enum.Enum() if not isinstance(value, enum.IntEnum) and k.is_enum(type(value)):
+            return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
             # The least integer has no literal of its own.
             code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
-            return Value(k.INT, code, constant=value)
+            kind = k.LOOSE_INT if isinstance(value, enum.IntEnum) else k.INT
+            return Value(kind, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,8 @@ def constant(value: Any) -> Value:
     """A Python object that is known when the function is compiled."""
     if type(value) in _NAMES:
         value = list(value)
+    if isinstance(value, MappingProxyType):
+        value = dict(value)
     if isinstance(value, tuple):
         items = tuple(constant(item) for item in value)
         return Value(constant_kind(value), items=items, constant=value)
@@ -82,7 +85,7 @@ _NAMES = (type(calendar.day_name), type(calendar.month_name))
 
 
 def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
-    """What a function of Python's gives for constants; a function in which it raises is refused."""
+    """The result of a function of Python's for constants; a function in which it raises is refused."""
     try:
         return constant(function(*constants))
     except Exception as error:  # noqa: BLE001
@@ -116,19 +119,48 @@ def _named(emitter: Emitter, node: ast.NamedExpr) -> Value:
 
 
 def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
+    if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Call):
+        made = _remainder(emitter, node.left, node.right)
+        if made is not None:
+            return made
     left = needed(emitter, node.left)
     right = needed(emitter, node.right)
     return operated(emitter, node.op, left, right)
 
 
+_MOST_DIVISOR = 10**10
+
+
+def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) -> Value | None:
+    """`int(text) % constant`, whose text may have many digits, as of an IBAN; None of others."""
+    from colkern.rows.functions import users_function
+    from colkern.rows.iteration import known_object
+    from colkern.rows.library import remainder
+
+    divisor = getattr(divisor_node, "value", None)
+    is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
+    is_int = len(call_node.args) == 1 and not call_node.keywords
+    if not is_known or not is_int or known_object(emitter, call_node.func) is not int:
+        return None
+    before = emitter.state()
+    text = needed(emitter, call_node.args[0])
+    if text.kind != k.TEXT or text.is_constant:
+        emitter.restore(before)
+        return None
+    return users_function(emitter, remainder, [text, constant(divisor)], {})
+
+
 def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:
-    """What an operator gives for two values that are there."""
+    """The result of an operator for two values that are there."""
     name, function = _OPERATORS[type(operation)]
     folded = _folded(function, left, right)
     if folded is not None:
         return constant(_wrapped(folded.constant)) if emitter.program.wraps else folded
-    if any(isinstance(side.kind, k.Container) and side.kind.default for side in (left, right)):
-        emitter.refuse("an operator of dictionaries with defaults has no compiled form")
+    for side in (left, right):
+        if isinstance(side.kind, k.Container) and (side.kind.default or side.kind.most):
+            emitter.refuse(
+                "an operator of a deque, Counter, defaultdict or OrderedDict has no compiled form"
+            )
     if name != "%" and any(k.is_row(side.kind) for side in (left, right)):
         emitter.refuse(f"`{name}` of a dictionary with constant keys has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
@@ -163,7 +195,7 @@ def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
 def by_operator(
     emitter: Emitter, function: Any, arguments: list[Value], named: dict[str, Value]
 ) -> Value | None:
-    """What a function of `operator` gives; None if it is no operator of two values."""
+    """The result of a function of `operator`; None if it is no operator of two values."""
     for kind, (_, known) in _OPERATORS.items():
         if known is function and len(arguments) == 2 and not named:
             operation = kind()
@@ -254,6 +286,8 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         return Value(k.BOOL, "False")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
         return _ordered(emitter, operation, left, right)
+    if isinstance(left.kind, k.Record) and left.kind == right.kind:
+        return _ordered_records(emitter, operation, left, right)
     return call(emitter, name, [left, right])
 
 
@@ -286,6 +320,9 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
     kinds = [
         side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
     ]
+    if "member" in (kinds[0].name, kinds[1].name):
+        value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
+        return value if positive else _negated(value)
     if k.BOOL in kinds and k.LOOSE_INT not in kinds and not emitter.program.has_numpy:
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
@@ -301,6 +338,13 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return _equal_optional(emitter, left, right)
     if k.NONE in (left.kind, right.kind):
         return constant(left.kind == right.kind)
+    if "member" in (left.kind.name, right.kind.name):
+        from colkern.rows import enums
+
+        left, right = enums.as_plain(emitter, left), enums.as_plain(emitter, right)
+        if "member" in (left.kind.name, right.kind.name):
+            return enums.are_equal(emitter, left, right)
+        return equal(emitter, left, right)
     if k.is_row(left.kind) or k.is_row(right.kind):
         if "dict" in (left.kind.name, right.kind.name):
             emitter.refuse("a dictionary beside one with constant keys has no compiled form")
@@ -320,6 +364,10 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     left, right = _as_lists(emitter, left, right)
     if _never_equal(left.kind, right.kind) or k.is_tuple(left.kind) != k.is_tuple(right.kind):
         return constant(False)
+    if k.is_deque(left.kind) != k.is_deque(right.kind):
+        return constant(False)
+    if all(getattr(side.kind, "default", "") == "ordered" for side in (left, right)):
+        emitter.refuse("== of two OrderedDicts has no compiled form")
     return call(emitter, "==", [left, right])
 
 
@@ -380,6 +428,15 @@ def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
         return constant(False)
     a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
     return equal(emitter, a, b)
+
+
+def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """How two instances of a data class with an order compare: as tuples of their fields do."""
+    form = left.kind.form  # type: ignore[attr-defined]
+    if not form.__dataclass_params__.order or not all(each.compare for each in fields(form)):
+        emitter.refuse(f"an order of {form.__name__} has no compiled form")
+    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
+    return _ordered(emitter, operation, a, b)
 
 
 _ALONE = (
@@ -505,6 +562,13 @@ def truth(emitter: Emitter, value: Value) -> Value:
             lambda: constant(False),
             lambda: truth(emitter, inner(value)),
         )
+    if isinstance(value.kind, k.Member):
+        from colkern.rows import enums
+
+        plain = enums.as_plain(emitter, value)
+        if plain is value and any("__bool__" in vars(base) for base in value.kind.form.__mro__):
+            emitter.refuse(f"whether {value.kind} is true has no compiled form")
+        return constant(True) if plain is value else truth(emitter, plain)
     if isinstance(value.kind, k.Compound):
         return constant(bool(value.items) or not isinstance(value.kind, k.Tuple))
     if value.kind == k.BOOL:
@@ -676,18 +740,38 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
 
 
 def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
-    test = condition(emitter, node.test)
-    if test.constant is not None:
-        return expression(emitter, node.body if test.constant else node.orelse)
+    return in_branches(emitter, node, lambda value: value)
 
-    def side(known: dict[str, Value], branch: ast.expr) -> Callable[[], Value]:
-        def write() -> Value:
-            emitter.env.update(known)
-            return expression(emitter, branch)
 
-        return write
+def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]) -> Value:
+    """What is made of an expression's value; of `a if test else b` and of `a or b`, in each branch.
 
-    return emitter.chosen(test.code, side(test.holds, node.body), side(test.fails, node.orelse))
+    So the branches may be of several kinds, as in `str(n if n else "none")`.
+    """
+    if isinstance(node, ast.IfExp):
+        test = condition(emitter, node.test)
+        if test.constant is not None:
+            return in_branches(emitter, node.body if test.constant else node.orelse, make)
+
+        def side(known: dict[str, Value], branch: ast.expr) -> Callable[[], Value]:
+            def write() -> Value:
+                emitter.env.update(known)
+                return in_branches(emitter, branch, make)
+
+            return write
+
+        return emitter.chosen(test.code, side(test.holds, node.body), side(test.fails, node.orelse))
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
+        left = expression(emitter, node.values[0])
+        found = _of_value(truth(emitter, left))
+        if found.constant is not None:
+            return make(left) if found.constant else in_branches(emitter, node.values[1], make)
+        return emitter.chosen(
+            found.code,
+            lambda: make(inner(left)),
+            lambda: in_branches(emitter, node.values[1], make),
+        )
+    return make(expression(emitter, node))
 
 
 # Parts
@@ -704,6 +788,10 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         if not hasattr(value.constant, name):
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")
         return constant(getattr(value.constant, name))
+    if isinstance(value.kind, k.Member):
+        from colkern.rows import enums
+
+        return enums.attribute(emitter, value, name)
     if k.is_row(value.kind):
         emitter.refuse(f"dict has no {name!r}")
     names: tuple[str, ...] = getattr(value.kind, "names", ())
@@ -736,6 +824,10 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
     from colkern.rows.containers import item, readable
 
     value = looked_into(emitter, node.value)
+    if k.is_enum(value.constant):
+        from colkern.rows import enums
+
+        return enums.of_name(emitter, value.constant, needed(emitter, node.slice))
     if isinstance(value.constant, np.ndarray):
         return item(emitter, _numbers_of(emitter, value.constant), needed(emitter, node.slice))
     if isinstance(node.slice, ast.Slice):
@@ -796,7 +888,9 @@ def _comprehension(
 
 
 def iterated(value: Value) -> Value:
-    """A value for those who go over it: of a row, the names."""
+    """A value for those who go over it: of a row, the names; of an enum, its members."""
+    if isinstance(value.constant, enum.EnumMeta):
+        return constant(tuple(value.constant))
     if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
         return constant(value.kind.names)
     return value
@@ -825,9 +919,18 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
 
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
     """The value of an expression in which an item is looked for: of an iterator, a list."""
-    from colkern.rows.comprehensions import as_items
-    from colkern.rows.iteration import is_iterator
+    from colkern.rows.comprehensions import as_items, as_list
+    from colkern.rows.iteration import VIEWS, builtin_of, is_iterator
 
+    if builtin_of(emitter, node) in VIEWS:
+        assert isinstance(node, ast.Call)
+        assert isinstance(node.func, ast.Attribute)
+        owner = looked_into(emitter, node.func.value)
+        if node.func.attr == "keys":
+            return owner
+        if isinstance(owner.constant, dict):
+            return constant(list(getattr(owner.constant, node.func.attr)()))
+        return as_list(emitter, node)
     if not is_iterator(emitter, node):
         return looked_into(emitter, node)
     with emitter.ahead():

@@ -33,9 +33,6 @@ from colkern.rows.values import loaded, of_parts, stored, zeros
 MOST_AT_ONCE = 1 << 10
 """So many rows at most are left to Python because that before them was."""
 
-_CHECK = re.compile(r"^( *)bad = max\(bad, (\d+) if (.*) else 0\)$", re.MULTILINE)
-"""What `Emitter.leave_if` writes."""
-
 Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
 
@@ -43,7 +40,7 @@ Left = Counter[Site | None]
 def written(
     function: Any, state: Kind, inputs: Inputs, wraps: bool, returns: Kind | None = None
 ) -> tuple[Program, str, Kind]:
-    """What `write_program` gives for a function of a state and of what it gets for a row."""
+    """The result of `write_program` for a function of a state and of what it gets for a row."""
     definition = definition_of(function)
     first, *others = definition.parameters
     values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
@@ -51,7 +48,7 @@ def written(
 
 
 def _are_integers(kind: Kind) -> list[bool]:
-    """Of the parts of a value, which are integers."""
+    """Whether each part of a value is an integer."""
     if isinstance(kind, k.Optional):
         return [False, *_are_integers(kind.of)]
     if isinstance(kind, k.Tuple):
@@ -61,7 +58,7 @@ def _are_integers(kind: Kind) -> list[bool]:
 
 @dataclass(frozen=True)
 class Given:
-    """What the inputs of a fold read.
+    """The memory that the inputs of a fold read.
 
     Args:
         values: Columns, or states.
@@ -106,10 +103,9 @@ class Fold:
         kind = states.kind
         self._state_name = definition_of(function).parameters[0]
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
-        self._soft = self._program.sources[self._name]
         # Where no vectors are made, a branch takes less time than what goes on with any value.
-        branch = rf"\1if \3:\n\1    return {', '.join((chr(92) + '2', *zeros(kind)))}"
-        self._program.sources[self._name] = _CHECK.sub(branch, self._soft)
+        self._written = self._program.written[self._name]
+        self._program.sources[self._name] = self._written.source(self._name, branches=True)
         self._texts = [self._text(grouped) for grouped in (False, True)]
         self._pool = placed_pool(self._program)
 
@@ -171,9 +167,9 @@ class Fold:
                 parameters, _are_integers(self._states.kind), strict=True
             )
         ]
-        renamed = self._soft.replace(f"def {self._name}(", f"def {near}(", 1)
-        found = near_sums.near_sums(self._soft, near, numbers)
-        self._program.sources[near], carried = found or (renamed, [])
+        checked = self._written.source(near)
+        found = near_sums.near_sums(checked, near, numbers)
+        self._program.sources[near], carried = found or (checked, [])
         row = [line.replace(f"= {self._name}(", f"= {near}(") for line in row]
         most = near_sums.STATE
         own = [names[parameters.index(parameter)] for parameter in carried]
@@ -190,7 +186,7 @@ class Fold:
         return [compiled_loop(self._program, text, title) for text in self._texts]
 
     def given(self, values: Sequence[Any]) -> Given:
-        """What the inputs read, checked."""
+        """The memory that the inputs read, checked."""
         validity, _ = self._inputs.called(values)
         return Given(values, (validity or EMPTY).array, self._inputs.passed(values))
 

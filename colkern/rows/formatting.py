@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import collections
+import dataclasses
+import inspect
 import re
 import string
+import types
 from collections.abc import Sequence
 
 from colkern.kernels import row_decimals
+from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import constant, evaluated, expression
+from colkern.rows.expressions import constant, evaluated, expression, in_branches
+from colkern.rows.functions import users_function
 from colkern.rows.methods.formatting import LATER, body_of_sizes
 from colkern.rows.values import Value, inner
 
@@ -24,7 +30,11 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: text_of(emitter, inner(value))
         )
-    if isinstance(value.kind, k.Container | k.Tuple):
+    if isinstance(value.kind, k.Member):
+        return enums.text(emitter, value)
+    if isinstance(value.kind, k.Compound) and (written := _written(value.kind.form, "__str__")):
+        return users_function(emitter, written, [value], {})
+    if isinstance(value.kind, k.Container | k.Compound):
         return represented(emitter, value)
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
 
@@ -37,15 +47,47 @@ def represented(emitter: Emitter, value: Value) -> Value:
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: represented(emitter, inner(value))
         )
+    if isinstance(value.kind, k.Member):
+        return enums.represented(emitter, value)
     if isinstance(value.kind, k.Tuple) and value.kind.form is tuple:
         pieces = [constant("(")]
         for place, item in enumerate(value.items):
             pieces += [constant(", ")] if place else []
             pieces.append(represented(emitter, item))
         return concatenated(emitter, [*pieces, constant(",)" if len(value.items) == 1 else ")")])
-    if isinstance(value.kind, k.Container) and value.kind.name == "list":
+    if isinstance(value.kind, k.Compound) and value.kind.names and not k.is_row(value.kind):
+        return _row_represented(emitter, value, value.kind)
+    if isinstance(value.kind, k.Container) and value.kind.name == "list" and not value.kind.most:
         return _list_represented(emitter, value)
     return call(emitter, "repr", [value])
+
+
+def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
+    """`repr` of an instance of a data class, or of a named tuple."""
+    if written := _written(kind.form, "__repr__"):
+        return users_function(emitter, written, [value], {})
+    name, shown = kind.form.__name__, set(kind.names)
+    if isinstance(kind, k.Record):
+        if not kind.form.__dataclass_params__.repr:  # type: ignore[attr-defined]
+            emitter.refuse(f"repr({name}) has no compiled form")
+        name = kind.form.__qualname__
+        shown = {field.name for field in dataclasses.fields(kind.form) if field.repr}  # type: ignore[arg-type]
+    pieces = [constant(f"{name}(")]
+    for field, item in zip(kind.names, value.items, strict=True):
+        if field in shown:
+            start = ", " if len(pieces) > 1 else ""
+            pieces += [constant(f"{start}{field}="), represented(emitter, item)]
+    return concatenated(emitter, [*pieces, constant(")")])
+
+
+_MADE_BY = (collections.__file__, dataclasses.__file__, "<string>")
+
+
+def _written(form: type, name: str) -> types.FunctionType | None:
+    """A special method of a class that a user wrote; None of one that was made with the class."""
+    method = inspect.unwrap(getattr(form, name))
+    is_function = isinstance(method, types.FunctionType)
+    return method if is_function and method.__code__.co_filename not in _MADE_BY else None
 
 
 def _list_represented(emitter: Emitter, value: Value) -> Value:
@@ -68,10 +110,12 @@ def _list_represented(emitter: Emitter, value: Value) -> Value:
 
 def with_specification(emitter: Emitter, value: Value, specification: str) -> Value:
     """`format(value, specification)`."""
-    if not specification:
-        return text_of(emitter, value)
     if value.is_constant:
         return evaluated(emitter, format, value.constant, specification)
+    if isinstance(value.kind, k.Member):
+        return enums.formatted(emitter, value, specification)
+    if not specification:
+        return text_of(emitter, value)
     value = emitter.plain(value)
     if isinstance(value.kind, k.Decimal):
         return _decimal(emitter, value, specification)
@@ -115,11 +159,14 @@ def joined(emitter: Emitter, node: ast.JoinedStr) -> Value:
 
 
 def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
-    conversion = chr(part.conversion) if part.conversion >= 0 else None
-    value = _as_text(emitter, expression(emitter, part.value), conversion)
+    return in_branches(emitter, part.value, lambda value: _field_of(emitter, part, value))
+
+
+def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value:
+    value = _as_text(emitter, value, chr(part.conversion) if part.conversion >= 0 else None)
     specification = part.format_spec
     if specification is None:
-        return text_of(emitter, value)
+        return with_specification(emitter, value, "")
     assert isinstance(specification, ast.JoinedStr)
     parts: list[str | Value] = []
     for each in specification.values:

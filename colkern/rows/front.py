@@ -61,7 +61,7 @@ def definition_of(function: types.FunctionType) -> Definition:
     """The definition of a function, with the lines of its file.
 
     Raises:
-        CompileError: If its source is not to be had.
+        CompileError: If its source cannot be read.
     """
     node = _node_of(function)
     if isinstance(node, ast.Lambda):
@@ -107,7 +107,7 @@ def sources_of(function: types.FunctionType) -> Sources:
         named = _meanings(each)
         waiting += [
             value
-            for name in _names_in(each.__code__)
+            for name in names_in(each.__code__)
             if isinstance(value := plain_function(named.get(name)), types.FunctionType)
         ]
     return found
@@ -123,7 +123,7 @@ def take_sources(sources: Sources) -> None:
 
 
 def _key(function: types.FunctionType) -> str:
-    """What tells a function from others, in all processes; also from what stood in its place before,
+    """The identity of a function, in all processes: another one than of what stood in its place before,
     as in a notebook's cell that was edited."""
     code = function.__code__
     place = code.co_filename, code.co_firstlineno, code.co_name
@@ -142,13 +142,16 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     """The text of a `def` or `lambda` alone, and the number of its first line.
 
     Raises:
-        OSError: If it is not to be had.
+        OSError: If it cannot be read.
     """
     # The file that a worker has under the name may be another.
     shipped = _SHIPPED.get(_key(function)) if _SHIPPED else None
     if shipped:
         return shipped
     path = function.__code__.co_filename
+    if path.startswith("<frozen "):
+        # A module of the standard library that the interpreter has in itself.
+        path = function.__globals__.get("__file__", path)
     linecache.checkcache(path)
     text = "".join(linecache.getlines(path, function.__globals__))
     if not text:
@@ -184,7 +187,7 @@ def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
 
 def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether a function of a file has the names and the constants of code: it was not edited since."""
-    names = _names_in(code)
+    names = names_in(code)
     if any(name.startswith("@py") for name in names):
         return True  # pytest has rewritten its assertions.
     flags = code.co_flags & _FUTURE
@@ -197,7 +200,7 @@ def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
         for part in outer.co_consts
         if isinstance(part, types.CodeType) and part.co_name == code.co_name
     ]
-    return any(_names_in(each) == names and _constants(each) == _constants(code) for each in own)
+    return any(names_in(each) == names and _constants(each) == _constants(code) for each in own)
 
 
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
@@ -215,11 +218,12 @@ def _shown(constant: object) -> str:
     return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
-def _names_in(code: types.CodeType) -> set[str]:
+def names_in(code: types.CodeType) -> set[str]:
+    """The names of globals, attributes and outer variables in code, and in functions within it."""
     names = {*code.co_names, *code.co_freevars}
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
-            names |= _names_in(part)
+            names |= names_in(part)
     return names
 
 
@@ -229,7 +233,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
         text, first = _text_of(function)
     except OSError as error:
         raise CompileError(
-            f"{function.__name__}: its source is not to be had ({error}); define it in a file or a "
+            f"{function.__name__}: its source cannot be read ({error}); define it in a file or a "
             f"notebook's cell"
         ) from None
     is_lambda = function.__code__.co_name == "<lambda>"
@@ -244,7 +248,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
 
 
 def _meanings(function: types.FunctionType) -> dict[str, Any]:
-    """What names mean that a function does not assign to: those around it, of its module, built in."""
+    """The meaning of names that a function does not assign to: those around it, of its module, built in."""
     around = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

@@ -100,18 +100,37 @@ def write_function(
                 emitter.refuse("a generator that never ends has no compiled form")
         except Wider:
             continue
-        except Unsettled:
+        except Unsettled as error:
+            if RETURN not in widened and error.recursion is not recursion:
+                # What it is depends on a function that it stands in.
+                raise
             if emitter.yielded is not None:
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
                 emitter.refuse("it calls itself in any case")
-        program.sources[name] = emitter.source(name, names)
         returned = widened.get(RETURN, k.NONE)
-        program.written[name] = Written(
+        written = program.written[name] = Written(
             emitter.block, tuple(names), emitter.operations, returned, definition.path
         )
+        program.sources[name] = written.source(name)
         return name, returned, names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def of_fields(definition: Definition, count: int) -> Definition:
+    """A function that gives the items of another's result, a list or tuple, as a tuple of so many."""
+    names = ", ".join(f"item_{place}" for place in range(count))
+    text = (
+        f"made = function()\nif made is None:\n    return None\n{names}, = made\nreturn ({names},)"
+    )
+    body = ast.parse(text).body
+    call = body[0].value  # type: ignore[attr-defined]
+    call.args = [ast.Name(name, ast.Load()) for name in definition.parameters]
+    for statement in body:
+        for node in ast.walk(statement):
+            ast.copy_location(node, definition.body[0])
+    names_of = definition.names | {"function": definition.function}
+    return replace(definition, body=list(map(ast.fix_missing_locations, body)), names=names_of)
 
 
 def write_program(
@@ -214,7 +233,7 @@ def _bound(
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
-    """What the function that an expression names gives for values."""
+    """The result for values of the function that an expression names."""
     from colkern.rows.invocations import called
     from colkern.rows.iteration import known_object
 
@@ -271,6 +290,8 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
         program.functions[variant] = (*_written(program, definition, values, variant), key)
+    own = next(reversed(program.stack.values()), Recursion())
+    depth = f"{DEPTH} + 1" if own.kind is not None else "i8(0)"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
     if variant in program.stack:
         name, kind = _recursion(emitter, variant)
@@ -278,7 +299,7 @@ def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], 
     else:
         name, kind, recurs, _ = program.functions[variant]
         if recurs:
-            codes = [*map(_plainly_typed, codes), "i8(0)"]
+            codes = [*map(_plainly_typed, codes), depth]
     status = emitter.fresh("status")
     parts = tuple(emitter.fresh() for _ in zeros(kind))
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"
@@ -334,11 +355,11 @@ def _written(
 def _recursion(emitter: Emitter, variant: Any) -> tuple[str, Kind]:
     """The name of the function that is written, and the kind of its result, for a call of itself."""
     program = emitter.program
-    if variant != list(program.stack)[-1]:
-        emitter.refuse(f"{emitter.definition.function.__name__} calls a function that calls it")
+    variants = list(program.stack)
+    for inside in variants[variants.index(variant) :]:
+        program.stack[inside].is_used = program.recurs = True
     recursion = program.stack[variant]
-    recursion.is_used = program.recurs = True
     if recursion.kind is None:
-        raise Unsettled
+        raise Unsettled(recursion)
     emitter.require_sound()
     return recursion.name, recursion.kind

@@ -1,4 +1,4 @@
-"""What a function of a row gets: the slots of columns, or the states of a reducer."""
+"""The inputs of a function of a row: the slots of columns, or the states of a reducer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from colkern.rows.values import Value, of_parts, zeros
 
 
 class Inputs(Protocol):
-    """What a function gets for each row.
+    """The inputs of a function for each row.
 
     Attributes:
         arguments: How each of its arguments is read.
@@ -33,13 +33,13 @@ class Inputs(Protocol):
         """The bitmap of the rows that the function is called for, and how many others there are."""
 
     def passed(self, given: Sequence[Any]) -> list[Any]:
-        """What is passed for the parameters of the arguments."""
+        """The objects that are passed for the parameters of the arguments."""
 
     def rows(self, given: Sequence[Any], places: Array) -> Iterable[Sequence[Any]]:
         """The arguments of rows as Python values."""
 
     def none(self) -> Sequence[Any]:
-        """What has no rows."""
+        """Inputs that have no rows."""
 
     def lacks_nulls(self, given: Sequence[Any]) -> bool:
         """Whether there are nulls in lists or structs that the function does not get as None."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from colkern.errors import shown
 from colkern.kernels import row_values, text_building
+from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import (
     as_tuple,
@@ -42,8 +43,10 @@ from colkern.rows.expressions import (
     equal,
     evaluated,
     expression,
+    in_branches,
     looked_into,
     needed,
+    operated,
     truth,
 )
 from colkern.rows.front import plain_function
@@ -56,7 +59,7 @@ from colkern.rows.iteration import (
     refuse_iterator,
     view_of_row,
 )
-from colkern.rows.library import REPLACED, public_name, replacement
+from colkern.rows.library import REPLACED, move_to_end, pop_item, public_name, replacement
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.table import table
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
@@ -160,7 +163,7 @@ def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequen
         return value.items
     count = _count_taken(emitter, node)
     if count is None:
-        emitter.refuse("`*` of what has no known length has no compiled form here")
+        emitter.refuse("`*` of a value without a known length has no compiled form here")
     size = call(emitter, "len", [value])
     emitter.fail_if(f"{size.code} != {count}", row_values.LEFT, "`*` of another length")
     return unpacked(emitter, value, count)
@@ -200,13 +203,29 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a value."""
     kind = owner.kind
     if isinstance(kind, k.Container):
-        from colkern.rows.containers import add, most_common
+        from colkern.rows.containers import COMBINED, add, combine, most_common
 
+        if k.is_deque(kind):
+            from colkern.rows.deques import method_of_deque
+
+            return method_of_deque(emitter, node, owner, name)
+        if kind.default == "ordered" and name == "copy":
+            emitter.refuse("OrderedDict.copy() has no compiled form")
+        if kind.default == "ordered" and name in _OF_ORDERED:
+            from colkern.rows.functions import users_function
+
+            arguments, named = _arguments(emitter, node)
+            return users_function(emitter, _OF_ORDERED[name], [owner, *arguments], named)
         if kind.is_tuple and name not in ("count", "index"):
             emitter.refuse(f"tuple.{name}() has no compiled form")
         if kind.default == "count" and name == "most_common":
             most = needed(emitter, node.args[0]) if node.args else None
             return most_common(emitter, owner, most)
+        if kind.default == "count" and name == "update" and len(node.args) == 1:
+            return _counted_too(emitter, node, owner)
+        if kind.name == "set" and name in COMBINED and len(node.args) == 1:
+            combine(emitter, owner, needed(emitter, node.args[0]), COMBINED[name])
+            return NONE
         if kind.default == "count" and name not in ("get", "copy", "pop"):
             emitter.refuse(f"Counter.{name}() has no compiled form")
 
@@ -223,6 +242,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
             return NONE
         if name in ("items", "keys", "values"):
             emitter.refuse(f"{name}() has a compiled form only in a loop")
+    if isinstance(kind, k.Member):
+        return enums.method(emitter, owner, name, *_arguments_as_they_are(emitter, node))
     if isinstance(kind, Match):
         arguments, _ = _arguments(emitter, node)
         return method_of_match(emitter, owner, name, arguments)
@@ -270,9 +291,15 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         arguments = list(fitting(emitter, owner, name, arguments))
     if name == "get" and len(arguments) == 2 and arguments[1].constant == ():
         return as_tuple(_with_lists(emitter, owner, arguments[0]))
-    if name == "get" and len(arguments) == 2 and not has("dict.get", [owner, *arguments]):
+    is_table = isinstance(kind, k.Container) and kind.name == "dict" and name in ("get", "pop")
+    if is_table and len(arguments) == 2 and not has(f"dict.{name}", [owner, *arguments]):
         found = call(emitter, "dict.get", [owner, arguments[0]])
-        return emitter.chosen(found.none, lambda: arguments[1], lambda: inner(found))
+        there = inner(found)
+        return emitter.chosen(
+            found.none,
+            lambda: arguments[1],
+            lambda: there if name == "get" else call(emitter, "dict.pop", [owner, arguments[0]]),
+        )
     if name in ("startswith", "endswith") and isinstance(arguments[0].kind, k.Tuple):
         tests = [
             emitter.numbers(
@@ -294,6 +321,9 @@ def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
     nothing = stored_constant(emitter, [], kind_of)
     return emitter.chosen(found.none, lambda: nothing, lambda: inner(found))
 
+
+_OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}
+"""The methods that an `OrderedDict` has in a form of its own."""
 
 _LIKE_ASCII = ("utf-8", "ascii", "iso8859-", "cp125")
 """How the names of encodings begin in which ASCII is itself."""
@@ -317,6 +347,25 @@ def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
             f"not {emitter.numbers(is_plain).code}", row_values.LEFT, f"{owner.kind}.{name}"
         )
     return call(emitter, f"{owner.kind.name}.{name}", [owner])
+
+
+def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
+    """`Counter.update(…)` of what has items, one after the other."""
+    from colkern.rows.comprehensions import items
+    from colkern.rows.containers import item, set_item
+
+    def take(key: Value) -> None:
+        key = emitter.numbers(key)
+        count = item(emitter, owner, key)
+        set_item(emitter, owner, key, operated(emitter, ast.Add(), count, constant(1)))
+
+    is_table = not builtin_of(emitter, node.args[0]) and not isinstance(
+        node.args[0], ast.GeneratorExp | ast.ListComp
+    )
+    if is_table and needed(emitter, node.args[0]).kind.name not in ("list", "str", "tuple"):
+        emitter.refuse("Counter.update() of counts has no compiled form")
+    items(emitter, node.args[0], take)
+    return NONE
 
 
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
@@ -350,16 +399,41 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
             return arguments[1] if len(arguments) > 1 else NONE
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
     if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
-        pairs = zip(kind.names, owner.items, strict=True)
-        items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
-        kinds = tuple(item.kind for item in items)
-        return Value(k.tuple_of(kinds, kind.names, kind.form), items=items)
+        return _replaced(emitter, owner, named)
+    if name == "_asdict" and kind.names and not arguments:
+        return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
     function = inspect.getattr_static(kind.form, name, None)
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
     from colkern.rows.functions import users_function
 
     return users_function(emitter, function, [owner, *arguments], named)
+
+
+def _replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Value:
+    """A named tuple or an instance of a data class with other values for some of its fields."""
+    kind = owner.kind
+    assert isinstance(kind, k.Compound)
+    pairs = zip(kind.names, owner.items, strict=True)
+    items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
+    return Value(k.tuple_of(tuple(item.kind for item in items), kind.names, kind.form), items=items)
+
+
+def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
+    """`dataclasses.replace`, `asdict` and `astuple`, whose fields are no data classes."""
+    (owner, *_), named = _arguments_as_they_are(emitter, node)
+    kind = owner.kind
+    is_flat = isinstance(kind, k.Record) and not any(isinstance(i, k.Compound) for i in kind.items)
+    if not isinstance(kind, k.Record) or not set(named) <= set(kind.names):
+        emitter.refuse(f"{function.__name__}() of {kind} has no compiled form")
+    if function is dataclasses.replace:
+        return _replaced(emitter, owner, named)
+    if not is_flat or any(k.containers_in(kind)):
+        emitter.refuse(
+            f"{function.__name__}() copies what is in {kind}, which has no compiled form"
+        )
+    names, form = (kind.names, dict) if function is dataclasses.asdict else ((), tuple)
+    return Value(k.tuple_of(kind.items, names, form), items=owner.items)
 
 
 def translated(emitter: Emitter, text: Value, table: Any) -> Value:
@@ -424,10 +498,20 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         found = function_of_re(emitter, function, arguments, named)
         if found is not None:
             return found
+    if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
+        return _of_record(emitter, node, function)
     if isinstance(function, types.FunctionType) and not _in_table(function):
         from colkern.rows.functions import users_function
 
         return users_function(emitter, function, *_arguments_as_they_are(emitter, node))
+    if isinstance(function, types.MethodType) and isinstance(function.__self__, type):
+        from colkern.rows.functions import users_function
+
+        arguments, named = _arguments_as_they_are(emitter, node)
+        own = constant(function.__self__)
+        return users_function(emitter, function.__func__, [own, *arguments], named)
+    if k.is_enum(function) and len(node.args) == 1 and not node.keywords:
+        return enums.of_value(emitter, function, expression(emitter, node.args[0]))
     if isinstance(function, type) and _fields(function) is not None:
         return _row(emitter, node, function)
     if getattr(function, "__module__", "") == "_operator":
@@ -464,11 +548,11 @@ _OF_CONSTANTS = (
     re.escape,
     str.maketrans,
 )
-"""What gives a constant for constants."""
+"""Functions that give a constant for constants."""
 
 
 def _got(emitter: Emitter, function: Any, value: Value) -> Value:
-    """What an `itemgetter` or `attrgetter` of constants gives."""
+    """The result of an `itemgetter` or `attrgetter` of constants."""
     from colkern.rows.containers import item
 
     kind, names = function.__reduce__()
@@ -535,6 +619,12 @@ def _fields(kind: type) -> tuple[str, ...] | None:
     return None
 
 
+def _made_fields(kind: type) -> list[dataclasses.Field[Any]]:
+    """The fields of a data class that a function makes where none is given."""
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    return [field for field in fields if field.default_factory is not dataclasses.MISSING]
+
+
 _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
 """Special methods that no compiled code would call."""
 
@@ -562,6 +652,10 @@ def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
         bound = signature.bind(*arguments, **named)
     except TypeError as error:
         emitter.refuse(str(error))
+    for field in _made_fields(kind):
+        if field.name not in bound.arguments:
+            make = functools.partial(ast.Call, ast.Constant(field.default_factory), [], [])
+            bound.arguments[field.name] = expression(emitter, derived(node, field.name, make))
     bound.apply_defaults()
     items = tuple(
         emitter.numbers(value if isinstance(value, Value) else constant(value))
@@ -598,15 +692,21 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
     named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
-    if isinstance(kind, k.Compound):
+    if isinstance(kind, k.Compound | k.Member):
         return issubclass(kind.form, classes)
     if kind.name not in named:
         emitter.refuse(f"isinstance() of {kind} has no compiled form")
+    if k.is_deque(kind):
+        return issubclass(collections.deque, classes)
     return issubclass(tuple if k.is_tuple(kind) else named[kind.name], classes)
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:
-    value = needed(emitter, node.args[0])
+    of = node.args[0]
+    if builtin_of(emitter, of) in VIEWS:
+        # As many values or items as keys.
+        of = of.func.value  # type: ignore[attr-defined]
+    value = needed(emitter, of)
     if value.is_constant:
         return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):
@@ -621,7 +721,9 @@ def _bool(emitter: Emitter, node: ast.Call) -> Value:
 def _str(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import text_of
 
-    return text_of(emitter, expression(emitter, node.args[0])) if node.args else constant("")
+    if not node.args:
+        return constant("")
+    return in_branches(emitter, node.args[0], lambda value: text_of(emitter, value))
 
 
 def _repr(emitter: Emitter, node: ast.Call) -> Value:
@@ -679,10 +781,10 @@ def _folding(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
     def write(emitter: Emitter, node: ast.Call) -> Value:
-        arguments = node.args
-        if len(arguments) == 1 and isinstance(arguments[0], ast.BoolOp):
-            # `int(text or 0)`: two kinds, which become one.
-            return _first_true(emitter, arguments[0], name)
+        if len(node.args) == 1 and not node.keywords:
+            return in_branches(
+                emitter, node.args[0], lambda value: call(emitter, name, [emitter.plain(value)])
+            )
         values, named = _arguments(emitter, node)
         return (
             call(emitter, name, values, named) if values else constant(0 if name == "int" else 0.0)
@@ -691,19 +793,10 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
     return write
 
 
-def _first_true(emitter: Emitter, node: ast.BoolOp, name: str) -> Value:
-    """`int` or `float` of the first operand of `or` that is true."""
-    rest = node.values[1:]
-    if isinstance(node.op, ast.And) or len(rest) > 1:
-        return call(emitter, name, [needed(emitter, node)])
-    left = expression(emitter, node.values[0])
-    test = emitter.numbers(truth(emitter, left)).code
-    there = inner(left)
+def _deque(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.deques import new_deque
 
-    def number(value: Value) -> Value:
-        return emitter.numbers(call(emitter, name, [emitter.numbers(emitter.plain(value))]))
-
-    return emitter.chosen(test, lambda: number(there), lambda: number(expression(emitter, rest[0])))
+    return new_deque(emitter, node)
 
 
 _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
@@ -725,6 +818,8 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     tuple: _folding("as_tuple"),
     next: _folding("first"),
     collections.Counter: _folding("counted"),
+    collections.OrderedDict: _folding("as_new_dict"),
+    collections.deque: _deque,
     collections.defaultdict: _folding("default_dict"),
     functools.reduce: _folding("reduced"),
     bytes: _folding("as_bytes"),

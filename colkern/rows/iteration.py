@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 from colkern.errors import CompileError
 from colkern.kernels import row_ranges, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, Unsettled, stored_constant
+from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
 from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
-from colkern.rows.library import group_by, replacement
+from colkern.rows.library import group_by, replacement, transposed
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -119,7 +119,7 @@ def each(
     def one_by_one() -> None:
         choices = _choices(emitter, iterable)
         if choices is None or not 0 < len(choices) <= MOST_ROUNDS_APART:
-            emitter.refuse("a loop over what is not known when the function is compiled")
+            emitter.refuse("a loop over items that are not known when the function is compiled")
         bodies = [partial(round_of, choice) for choice in choices]
         rounds(emitter, node, targets, names - targets, bodies, orelse)
 
@@ -401,6 +401,9 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
+    if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+        rows, function = node.args[0].value, ast.Constant(cast(Any, transposed))
+        return _yielded(emitter, derived(node, "rows", lambda: ast.Call(function, [rows], [])))
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
     if words.get("strict", False) not in (False, True):
         emitter.refuse("zip() has a compiled form only where `strict` is True or False")
@@ -474,7 +477,7 @@ def view_of_row(value: Value, what: str) -> Value:
 
 
 def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
-    """What `filter` or a function of `itertools` gives, as a list that is made ahead."""
+    """The items of `filter` or of a function of `itertools`, as a list that is made ahead."""
 
     def write(emitter: Emitter, node: ast.Call) -> Source:
         from colkern.rows import lazy_items
@@ -515,7 +518,7 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _yielded(emitter: Emitter, node: ast.Call) -> Source:
-    """What a generator yields: all of it, before the first item is asked for.
+    """The items of a generator: all of them, before the first is asked for.
 
     Nobody sees the difference: a generator that raises, or goes on for long, leaves the row to Python, and
     what it reads may not change meanwhile.

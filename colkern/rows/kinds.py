@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import date, datetime, tzinfo
+from enum import Enum, EnumMeta, Flag
 from time import struct_time
 
 
@@ -75,6 +76,30 @@ class Aware(Kind):
 
 
 @dataclass(frozen=True)
+class Member(Kind):
+    """A member of an enum: a word, its number among them.
+
+    Args:
+        form: The enum.
+    """
+
+    form: type[Enum] = Enum
+
+    def __str__(self) -> str:
+        return self.form.__name__
+
+
+def is_enum(value: object) -> bool:
+    """Whether an object is an enum whose members are all that there are: flags have more."""
+    return isinstance(value, EnumMeta) and not issubclass(value, Flag) and len(value) > 0
+
+
+def member_of(form: type[Enum]) -> Member:
+    """The kind of an enum's members."""
+    return Member("member", form=form)
+
+
+@dataclass(frozen=True)
 class Decimal(Kind):
     """A decimal: two words, the number and the exponent of ten that it is times.
 
@@ -135,10 +160,12 @@ class Container(Kind):
     Args:
         items: The kind of its items; of a dictionary, those of its keys and values.
         default: What a dictionary gives for a key that is not there: "int", "float", "str" or "list" for
-            a new value of that type; "count" for 0, which is not kept; empty for a KeyError.
+            a new value of that type; "count" for 0, which is not kept; empty for a KeyError, which
+            "ordered" raises, too: that is an `OrderedDict`.
         sites: The displays that it may come from, whose items can still become wider.
         constant: Whether it may be a constant, or part of one, which must not change.
         is_tuple: Whether it stands for a tuple, whose length depends on the row.
+        most: Of a list that stands for a `deque`, how many items it keeps; else 0.
     """
 
     items: tuple[Kind, ...] = ()
@@ -146,16 +173,27 @@ class Container(Kind):
     sites: frozenset[int] = field(default=frozenset(), compare=False)
     constant: bool = field(default=False, compare=False)
     is_tuple: bool = False
+    most: int = 0
 
     def __str__(self) -> str:
         if self.is_tuple:
             return f"tuple[{self.items[0]}, ...]"
-        return f"{self.name}[{', '.join(map(str, self.items))}]"
+        name = "deque" if self.most else self.name
+        return f"{name}[{', '.join(map(str, self.items))}]"
 
 
 def is_tuple(kind: Kind) -> bool:
     """Whether a kind is that of tuples whose length depends on the row."""
     return isinstance(kind, Container) and kind.is_tuple
+
+
+UNBOUNDED = 1 << 62
+"""How many items a `deque` without a bound keeps."""
+
+
+def is_deque(kind: Kind) -> bool:
+    """Whether a kind is that of deques."""
+    return isinstance(kind, Container) and kind.most > 0
 
 
 def has_constant(kind: Kind) -> bool:
@@ -168,7 +206,7 @@ def has_constant(kind: Kind) -> bool:
 
 
 def origins(kind: Kind) -> tuple[object, ...]:
-    """What equal kinds may differ in: which displays containers come from, and whether they may change."""
+    """The differences of equal kinds: which displays containers come from, and whether they may change."""
     return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 
@@ -307,7 +345,7 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return _joined_decimal(left, right)
     if not isinstance(left, Container) or not isinstance(right, Container):
         return None
-    if (left.name, left.default) == (right.name, right.default):
+    if (left.name, left.default, left.most) == (right.name, right.default, right.most):
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
         if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):

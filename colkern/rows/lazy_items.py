@@ -1,4 +1,4 @@
-"""What `filter` and the functions of `itertools` give, as lists: all items, before the first is asked for.
+"""The items of `filter` and of the functions of `itertools`, as lists: all, before the first is asked for.
 
 Nobody sees the difference: what is raised on the way leaves the row to Python (`Emitter.ahead`).
 """
@@ -19,7 +19,7 @@ from colkern.rows.values import Value
 
 
 def filtered(emitter: Emitter, node: ast.Call) -> Value:
-    """What `filter(test, …)` leaves."""
+    """The items that `filter(test, …)` leaves."""
     test, iterable = _arguments(emitter, node, 2)
     made = new_container(emitter, node, "list", 0)
 

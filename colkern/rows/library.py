@@ -10,6 +10,7 @@ import math
 import string
 import sys
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import ParseResult, SplitResult
@@ -18,7 +19,7 @@ import numpy as np
 
 
 class Uncovered(Exception):
-    """What leaves the row to Python."""
+    """Raised to leave the row to Python."""
 
 
 def bisect_left(a: Any, x: Any, lo: int = 0, hi: int | None = None) -> int:
@@ -185,6 +186,74 @@ def from_keys(iterable: Any, value: Any = None) -> Any:
     for key in iterable:
         made[key] = value
     return made
+
+
+def replace_slice(items: Any, start: int | None, stop: int | None, values: Any) -> None:
+    """`items[start:stop] = values`."""
+    head = items[:0] if start is None else items[:start]
+    tail = items[:0] if stop is None else items[stop:]
+    if len(head) + len(tail) > len(items):
+        tail = items[len(head) :]
+    new = list(values)
+    items.clear()
+    items.extend(head)
+    items.extend(new)
+    items.extend(tail)
+
+
+def fspath(path: Any) -> Any:
+    """`os.fspath` of text and bytes."""
+    if not isinstance(path, str | bytes):
+        raise Uncovered
+    return path
+
+
+def remainder(text: str, divisor: int) -> int:
+    """`int(text) % divisor` of any number of digits, by a divisor of ten digits at most."""
+    if len(text) <= 18 or not text.isascii() or not text.isdigit():
+        return int(text) % divisor
+    rest = 0
+    for place in range(0, len(text), 8):
+        part = text[place : place + 8]
+        rest = (rest * 10 ** len(part) + int(part)) % divisor
+    return rest
+
+
+def rotate(items: Any, n: int = 1) -> None:
+    """`deque.rotate`."""
+    if items:
+        for _ in range(n % len(items)):
+            items.insert(0, items.pop())
+
+
+def move_to_end(items: Any, key: Any, last: bool = True) -> None:
+    """`OrderedDict.move_to_end`, to the right end."""
+    if not last:
+        raise Uncovered
+    items[key] = items.pop(key)
+
+
+def pop_item(items: Any, last: bool = True) -> Any:
+    """`OrderedDict.popitem`."""
+    keys = list(items)
+    key = keys[-1 if last else 0]
+    return key, items.pop(key)
+
+
+def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
+    """`OrderedDict.fromkeys`."""
+    made: Any = OrderedDict()
+    for key in iterable:
+        made[key] = value
+    return made
+
+
+def transposed(rows: Any) -> Iterator[Any]:
+    """`zip(*rows)` of lists, texts or tuples of any length."""
+    every = list(rows)
+    if every:
+        for place in range(min([len(row) for row in every])):
+            yield tuple([row[place] for row in every])
 
 
 def category(chr: str) -> str:
@@ -411,6 +480,7 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
 
 
 REPLACED: dict[str, Any] = {
+    "OrderedDict.fromkeys": ordered_from_keys,
     "base64.b64encode": b64encode,
     "bisect.bisect": bisect_right,
     "bisect.bisect_left": bisect_left,
@@ -435,6 +505,7 @@ REPLACED: dict[str, Any] = {
     "math.prod": prod,
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
+    "os.fspath": fspath,
     "statistics.fmean": fmean,
     "statistics.mean": mean,
     "statistics.median": median,
@@ -448,11 +519,11 @@ REPLACED: dict[str, Any] = {
     "urllib.parse.urlsplit": urlsplit,
     "zlib.crc32": crc32,
 }
-"""By the name of the library's function."""
+"""The functions of this module, by the names of the library's."""
 
 
 def public_name(function: Any, names: Iterable[str]) -> str:
-    """That of some names of functions of modules which a function has; empty if it has none."""
+    """The one of some names, such as `math.floor`, that a function has; empty if it has none."""
     for name in names:
         module, _, attribute = name.rpartition(".")
         # A module that was never imported has no function that anybody could name.
@@ -462,7 +533,7 @@ def public_name(function: Any, names: Iterable[str]) -> str:
 
 
 def replacement(function: Any) -> Any:
-    """What a function of the standard library is compiled as; other values as they are."""
+    """The function that one of the standard library is compiled as; other values as they are."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)

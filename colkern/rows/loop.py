@@ -307,7 +307,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
 
 
 def _digest(program: Program) -> str:
-    """What the compiled code depends on beside its text: the files of the package, and made bodies."""
+    """Content that compiled code depends on beside its text: the files of the package, and made bodies."""
     from colkern.cpu.sources import source_key
 
     files = [source_key(package) for package in ("colkern.cpu", "colkern.kernels", "colkern.rows")]
@@ -315,7 +315,7 @@ def _digest(program: Program) -> str:
 
 
 def _identity(body: Any) -> str:
-    """What tells a body apart: its name; of one that is generated, its text and what it names too."""
+    """The identity of a body: its name; of one that is generated, its text and what it names too."""
     name = f"{body.__module__}.{body.__qualname__}"
     if not body.__code__.co_filename.startswith("<"):
         return name

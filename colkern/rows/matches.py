@@ -91,7 +91,7 @@ def method_of_pattern(
 def pattern_method(
     emitter: Emitter, pattern: re.Pattern[str], name: str, given: dict[str, Value]
 ) -> Value:
-    """What a pattern's method gives for arguments by name."""
+    """The result of a pattern's method for arguments by name."""
     text = emitter.numbers(emitter.plain(given.pop("string")))
     if text.kind != k.TEXT:
         emitter.refuse(f"{name}() in {text.kind} has no compiled form")
@@ -143,7 +143,7 @@ def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
 
 @cache
 def _never_asked(pattern: re.Pattern[str]) -> Matcher:
-    """What a match of a pattern has, which only Python finds."""
+    """The matcher of a pattern that only Python finds."""
     always = (True, *[False] * pattern.groups)
     return Matcher(find, pattern.groups, dict(pattern.groupindex), always)
 

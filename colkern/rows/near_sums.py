@@ -36,7 +36,7 @@ _OVERFLOWS: dict[str, type[ast.operator]] = {
 
 
 def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[str]] | None:
-    """That form of a generated function; None if it has none.
+    """The form for sums of a generated function; None if it has none.
 
     Args:
         text: The function's source. It returns a status, and then the parts of a state.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -24,8 +25,9 @@ from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
+from colkern.rows.expressions import constant
 from colkern.rows.front import Definition, definition_of
-from colkern.rows.functions import write_program
+from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.python_rows import called_in_python
@@ -88,8 +90,21 @@ class Plan(Replanned):
         given = function, tuple(columns), list(nullable), returns, strict, wraps
         super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
-        values = values_of(definition.parameters, self.inputs)
+        # Parameters that no column is for have their defaults.
+        count = len(self.arguments)
+        rest, given_names = definition.parameters[count:], definition.parameters[:count]
+        definition = dataclasses.replace(definition, parameters=given_names)
+        values = values_of(given_names, self.inputs)
+        if rest:
+            parameters = inspect.signature(function).parameters
+            values |= {name: constant(parameters[name].default) for name in rest}
         program, self.name, self.kind = write_program(wraps, definition, values)
+        of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
+        if k.is_tuple(of) and isinstance(returns, s.Struct):
+            definition = of_fields(definition, len(returns.fields))
+            program, self.name, self.kind = write_program(wraps, definition, values)
+        if any(map(k.is_deque, k.containers_in(self.kind))):
+            raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         gaps = [site for site in program.sites if site.reason in program.gaps]
         is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
         if (self.kind in (k.NONE, k.NEVER) and program.sites) or (is_empty and gaps):
@@ -135,8 +150,8 @@ class Plan(Replanned):
         nullable: Sequence[bool],
         inner_nulls: bool,
     ) -> Inputs:
-        """What the function gets."""
-        return Columns(definition.parameters, columns, nullable, inner_nulls)
+        """The function's inputs."""
+        return Columns(definition.parameters[: len(columns)], columns, nullable, inner_nulls)
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""
@@ -448,7 +463,7 @@ class _Room:
         return self
 
     def used(self) -> NDArray[np.uint8]:
-        """What was appended."""
+        """The values that were appended."""
         return self._bytes[HEADER : int(self._words[0]) - self.address]
 
     def taken(self) -> NDArray[np.int64]:

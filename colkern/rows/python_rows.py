@@ -82,7 +82,7 @@ def as_rows(results: list[Any]) -> list[Any]:
 def called_in_python(
     function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str = ""
 ) -> list[Any]:
-    """What a function gives for rows, each with its number; an exception gets a note with it.
+    """The results of a function for rows, each with its number; an exception gets a note with it.
 
     A generator function gives the list of what it yields.
 

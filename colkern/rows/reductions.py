@@ -322,7 +322,7 @@ def python_states(
 
 
 def state_itself(state: object) -> object:
-    """What stands for a `finish` that there is not."""
+    """Stands for a `finish` where there is none."""
     return state
 
 

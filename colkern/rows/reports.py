@@ -1,4 +1,4 @@
-"""What a row function did: how many rows ran compiled, and which were left to Python, and why."""
+"""Reports of row functions: how many rows ran compiled, and which were left to Python, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from colkern.rows.emitter import Site
 
 @dataclass
 class Report:
-    """What a row function did so far.
+    """The rows of a row function so far.
 
     Args:
         name: The function's name.
@@ -39,7 +39,7 @@ class Report:
             return Report(self.name, self.rows, self.sites.copy(), self.reason)
 
     def since(self, earlier: Report) -> Report:
-        """What was added to an earlier copy."""
+        """The difference from an earlier copy."""
         now = self.copy()
         return Report(now.name, now.rows - earlier.rows, now.sites - earlier.sites, now.reason)
 

@@ -66,7 +66,7 @@ class Sink:
 
 Memory = Slots | Sink
 Written = dict[str, Items]
-"""By name, the items of slots, also those of the items of lists, and the bytes of sinks."""
+"""The items of slots by name, also those of the items of lists, and the bytes of sinks."""
 
 
 class Output:
@@ -104,7 +104,7 @@ class Output:
             raise UnsupportedError(f"results that are {kind}")
 
     def below(self) -> Iterator[Output]:
-        """It and all its parts: of lists, those of their items too."""
+        """This output and all its parts: of lists, those of their items too."""
         yield self
         for part in (*self.parts, *filter(None, (self.item,))):
             yield from part.below()
@@ -323,7 +323,7 @@ class Output:
     def array(
         self, target: Target, written: Mapping[str, Items], length: int, type_: s.DataType
     ) -> Array:
-        """What was written, as an array where it is.
+        """The results that were written, as an array where they are.
 
         Args:
             target: Where that is.

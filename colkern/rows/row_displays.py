@@ -31,7 +31,7 @@ def rows_of(body: Iterable[ast.stmt]) -> set[int]:
 
 
 def _kept(node: ast.AST) -> list[ast.expr]:
-    """What a node returns, or puts into a container."""
+    """The expressions that a node returns, or puts into a container."""
     match node:
         case ast.Return(value) | ast.Yield(value) if value is not None:
             return [value]

@@ -136,10 +136,13 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(emitter, target.elts, value)
     elif isinstance(target, ast.Subscript):
-        from colkern.rows.containers import set_item
+        from colkern.rows.containers import set_item, set_slice
 
         container = needed(emitter, target.value)
-        set_item(emitter, container, needed(emitter, target.slice), value)
+        if isinstance(target.slice, ast.Slice):
+            set_slice(emitter, container, target.slice, value)
+        else:
+            set_item(emitter, container, needed(emitter, target.slice), value)
     else:
         emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
 
@@ -510,7 +513,7 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
 
 
 def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
-    """What a `try` attempts; whether control never comes to its end."""
+    """The statements that a `try` attempts; whether control never comes to their end."""
     head, block = len(emitter.block.lines), emitter.block
     emitter.write(f"{attempt.code} = 0")
     emitter.attempts.append(attempt)
@@ -649,10 +652,13 @@ def _import_from(emitter: Emitter, node: ast.ImportFrom) -> None:
 def _delete(emitter: Emitter, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Subscript):
-            from colkern.rows.containers import delete_item
+            from colkern.rows.containers import delete_item, set_slice
 
             container = needed(emitter, target.value)
-            delete_item(emitter, container, needed(emitter, target.slice))
+            if isinstance(target.slice, ast.Slice):
+                set_slice(emitter, container, target.slice, constant([]))
+            else:
+                delete_item(emitter, container, needed(emitter, target.slice))
         elif isinstance(target, ast.Name):
             emitter.env.pop(target.id, None)
         else:
@@ -733,13 +739,50 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
 def _capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
     """Bind the names of a pattern that matches."""
-    if isinstance(pattern, ast.MatchAs) and pattern.name:
+    if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name:
         load = ast.fix_missing_locations(ast.copy_location(subject, emitter.node))
         emitter.assign(pattern.name, expression(emitter, load))
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
+        _capture(emitter, pattern.pattern, subject)
     elif isinstance(pattern, ast.MatchSequence):
-        for position, part in enumerate(pattern.patterns):
-            place = ast.Subscript(subject, ast.Constant(position), ast.Load())
+        for part, place in _places(pattern, subject):
             _capture(emitter, part, place)
+    elif isinstance(pattern, ast.MatchClass):
+        for part, place in _attributes(emitter, pattern, subject):
+            _capture(emitter, part, place)
+
+
+def _places(pattern: ast.MatchSequence, subject: ast.expr) -> list[tuple[ast.pattern, ast.expr]]:
+    """The parts of a pattern of a sequence, and the items, or the slice, that each stands for."""
+    parts = pattern.patterns
+    star = next((n for n, part in enumerate(parts) if isinstance(part, ast.MatchStar)), len(parts))
+    places: list[ast.expr] = []
+    for position in range(len(parts)):
+        behind = len(parts) - position - 1
+        cut: ast.expr = ast.Constant(position if position < star else -behind - 1)
+        if position == star:
+            cut = ast.Slice(ast.Constant(position), ast.Constant(-behind) if behind else None)
+        places.append(ast.Subscript(subject, cut, ast.Load()))
+    return list(zip(parts, places, strict=True))
+
+
+_ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+"""The classes whose one part by position is the value itself."""
+
+
+def _attributes(
+    emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr
+) -> list[tuple[ast.pattern, ast.expr]]:
+    """The parts of a pattern of a class, and what each stands for."""
+    form = expression(emitter, pattern.cls).constant
+    if form in _ITSELF and not pattern.kwd_patterns:
+        return [(part, subject) for part in pattern.patterns]
+    names = (*getattr(form, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs)
+    parts = (*pattern.patterns, *pattern.kwd_patterns)
+    if len(names) != len(parts):
+        emitter.refuse(f"{form} has no such parts by position")
+    places = [ast.Attribute(subject, name, ast.Load()) for name in names]
+    return list(zip(parts, places, strict=True))
 
 
 def _pattern(
@@ -760,33 +803,52 @@ def _pattern(
         return _pattern(emitter, pattern.pattern, subject, kind)
     if isinstance(pattern, ast.MatchSequence):
         return _sequence(emitter, pattern, subject, kind)
+    if isinstance(pattern, ast.MatchClass):
+        return _of_class(emitter, pattern, subject, kind)
     return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
+
+
+def _of_class(
+    emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr, kind: k.Kind
+) -> ast.expr | None:
+    """A pattern of a class, as `_pattern` gives it."""
+    function: Any = isinstance
+    tests: list[ast.expr] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
+    of = kind.of if isinstance(kind, k.Optional) else kind
+    fields = dict(zip(getattr(of, "names", ()), getattr(of, "items", ()), strict=True))
+    for part, place in _attributes(emitter, pattern, subject):
+        test = _pattern(emitter, part, place, fields.get(getattr(place, "attr", ""), of))
+        tests += [test] if test is not None else []
+    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
 
 
 def _sequence(
     emitter: Emitter, pattern: ast.MatchSequence, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
     """A pattern of so many items, as `_pattern` gives it; of texts none is a sequence."""
-    count = len(pattern.patterns)
+    has_star = any(isinstance(part, ast.MatchStar) for part in pattern.patterns)
+    count = len(pattern.patterns) - has_star
     tests: list[ast.expr] = []
     if isinstance(kind, k.Optional):
         tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
         kind = kind.of
-    if isinstance(kind, k.Tuple) and len(kind.items) == count and kind.form is not dict:
-        kinds = kind.items
+    is_tuple = isinstance(kind, k.Tuple) and kind.form is not dict
+    if is_tuple and (len(kind.items) == count or (has_star and len(kind.items) > count)):  # type: ignore[attr-defined]
+        kinds = kind.items  # type: ignore[attr-defined]
     elif isinstance(kind, k.Container) and kind.name == "list":
-        kinds = kind.items * count
+        kinds = kind.items
         name = emitter.fresh("length")
         emitter.env[name] = constant(len)
         length = ast.Call(ast.Name(name, ast.Load()), [subject], [])
-        tests.append(ast.Compare(length, [ast.Eq()], [ast.Constant(count)]))
+        enough = ast.GtE() if has_star else ast.Eq()
+        tests.append(ast.Compare(length, [enough], [ast.Constant(count)]))
     else:
         return ast.Constant(False)
-    for position, (part, of) in enumerate(zip(pattern.patterns, kinds, strict=True)):
+    for part, place in _places(pattern, subject):
         if isinstance(part, ast.MatchStar):
-            emitter.refuse("a starred pattern has no compiled form")
-        place = ast.Subscript(subject, ast.Constant(position), ast.Load())
-        test = _pattern(emitter, part, place, of)
+            continue
+        position = place.slice.value  # type: ignore[attr-defined]
+        test = _pattern(emitter, part, place, kinds[position if is_tuple else 0])
         if test is not None:
             tests.append(test)
     return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)

@@ -27,7 +27,7 @@ class Outgrown(Exception):
 
 
 class States:
-    """What a function gets whose arguments are states of one kind.
+    """The arguments of a function that gets states of one kind.
 
     Args:
         kind: The kind.
@@ -43,7 +43,7 @@ class States:
         return None, 0
 
     def passed(self, given: Sequence[Words]) -> list[Any]:
-        """What is passed for the parameters of the arguments."""
+        """The objects that are passed for the parameters of the arguments."""
         return [words.ctypes.data for words in given]
 
     def rows(self, given: Sequence[Words], places: Array) -> Iterable[Sequence[Any]]:

@@ -154,7 +154,7 @@ def _named(text: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """What stands between commas outside of brackets and quotes."""
+    """The parts between commas outside of brackets and quotes."""
     depth, start, quoted = 0, 0, ""
     for position, character in enumerate(text):
         if quoted:

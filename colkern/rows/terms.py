@@ -17,7 +17,17 @@ from typing import NoReturn
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.emitter import NO_PART, RAISED, Block, Exit, Operation, Program, Return, Site
+from colkern.rows.emitter import (
+    NO_PART,
+    RAISED,
+    Block,
+    Check,
+    Exit,
+    Operation,
+    Program,
+    Return,
+    Site,
+)
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, zeros
 
@@ -62,7 +72,7 @@ class Constant(Term):
 
 @dataclass(frozen=True, eq=False)
 class Applied(Term):
-    """What a method of the table gives, or a part of it.
+    """The result of a method of the table, or a part of it.
 
     Args:
         name: The method's name.
@@ -309,7 +319,7 @@ class _Reader:
                 variables = tree.variables
             elif line.startswith("while "):
                 self._refuse("a loop, or a `try`")
-            elif line.startswith("bad = "):
+            elif isinstance(line, Check):
                 continue
             elif guard := self._assign(line, variables):
                 rest = self._run(lines[at:], variables, end)
@@ -603,7 +613,7 @@ def _returned(place: int, end: Term) -> Term | None:
 
 
 def _identity(term: Term) -> object:
-    """What is equal for terms that are one."""
+    """A key that is equal for terms that are one."""
     if isinstance(term, Constant):
         return type(term.value), repr(term.value)
     if isinstance(term, Argument):

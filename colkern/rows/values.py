@@ -14,7 +14,7 @@ UNKNOWN = object()
 
 @dataclass(frozen=True)
 class Value:
-    """What an expression is.
+    """The value of an expression.
 
     Args:
         kind: Its kind.

@@ -70,7 +70,7 @@ def _offset(emitter: Emitter, value: Value) -> str:
 
 
 def _wall(emitter: Emitter, value: Value) -> Value:
-    """What a clock of the zone shows."""
+    """The time that a clock of the zone shows."""
     offset = _offset(emitter, value)
     code = value.code if offset == "0" else emitter.bind(f"{value.code} + {offset}")
     return Value(k.DATETIME, code)
@@ -94,7 +94,7 @@ def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> 
 
 
 def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named) -> Value | None:
-    """What a function gives that takes or makes a datetime with a zone; None if this one does not."""
+    """The result of a function that takes or makes a datetime with a zone; None if this one does not."""
     from colkern.rows.calls import call
 
     if name in _OF_NAIVE and arguments[0].kind == k.DATETIME:
@@ -133,13 +133,13 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
 
 
 _OF_NAIVE = ("datetime.tzinfo", "datetime.utcoffset", "datetime.dst", "datetime.tzname")
-"""What is None of a datetime without a zone."""
+"""Methods that give None for a datetime without a zone."""
 
 _OF_WALLS = (
     *("year", "month", "day", "hour", "minute", "second", "microsecond"),
     *("weekday", "isoweekday", "toordinal", "isocalendar", "date", "time", "replace"),
 )
-"""What a datetime has of its wall clock alone."""
+"""Attributes and methods of a datetime's wall clock alone."""
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _OPERATORS = ("+", "-", *_COMPARISONS)
@@ -309,4 +309,4 @@ _OWN: dict[str, Callable[..., Value]] = {
     "aware.tzname": _tzname,
     "aware.utcoffset": _utcoffset,
 }
-"""What datetimes have of their zone."""
+"""Methods and attributes of datetimes that look at their zone."""

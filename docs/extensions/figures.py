@@ -127,6 +127,18 @@ def spark(result: dict[str, Any]) -> Rows:
                     f"{case['ratios'][way]:.2f}×",
                 ]
             )
+    for each in result.get("natives", []):
+        for way, seconds in each["seconds"].items():
+            rows.append(
+                [
+                    f"native plan: {each['name']}",
+                    f"{each['rows']:,}",
+                    way,
+                    "",
+                    f"{seconds:.3f}",
+                    f"{seconds / each['seconds']['colkern']:.2f}×",
+                ]
+            )
     for way, seconds in result.get("cold", {"seconds": {}})["seconds"].items():
         more = result["cold"]["more_seconds"][way]
         rows.append(
@@ -239,6 +251,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "startup": startup,
     "demo": demo,
     "spark": spark,
+    "spark-natives": spark,
     "primitives": primitives,
 }
 

@@ -13,8 +13,8 @@ import pytest
 import colkern as ck
 
 VALUES = [3, None, 1, 4, 1, 5]
-CHUNKS = ck.chunked_array([[3, None], [], [1], [4, 1, 5]], "int64")
-OTHERS = ck.chunked_array([[1, 2, 3], [4, 5, 6]])
+CHUNKS: Any = ck.chunked_array([[3, None], [], [1], [4, 1, 5]], "int64")
+OTHERS: Any = ck.chunked_array([[1, 2, 3], [4, 5, 6]])
 ARROW = pa.chunked_array([[3, None], [], [1], [4, 1, 5]], pa.int64())
 
 

@@ -13,6 +13,7 @@ from by_hand import buffer, int8s
 from hypothesis import given
 from hypothesis import strategies as st
 
+import colkern as ck
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.equality import equals
@@ -186,9 +187,17 @@ def test_bad_bytes_are_named() -> None:
 
 
 def test_operators_compare_values() -> None:
-    assert int8s([1]) == int8s([1])
-    assert int8s([1]) != int8s([2])
-    assert int8s([1]) != [1]
+    numbers = ck.array([1, 2, None])
+    assert (numbers == ck.array([1, 3, 3])).to_pylist() == [True, False, None]
+    assert (numbers != 1).to_pylist() == [False, True, None]
+    with pytest.raises(TypeError, match="right: expected an integer"):
+        assert numbers == "1"
     batch = RecordBatch.from_arrays([int8s([1])], ["a"])
     assert batch == RecordBatch.from_arrays([int8s([1])], ["a"])
     assert batch != RecordBatch.from_arrays([int8s([1])], ["b"])
+
+
+def test_a_column_has_no_truth() -> None:
+    """Code that took `==` for one answer gets an error, not another answer."""
+    with pytest.raises(TypeError, match=r"truth of a column .*a.equals\(b\)"):
+        assert int8s([1]) == int8s([1])

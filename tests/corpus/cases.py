@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     calendar_days,
+    classes,
     codes,
     containers,
     conversions,
@@ -31,6 +32,7 @@ __all__ = ["CASES", "STYLES", "Case", "Column"]
 
 STYLES = (
     calendar_days,
+    classes,
     codes,
     containers,
     conversions,

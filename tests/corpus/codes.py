@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import string
 from enum import Enum, IntEnum
 
@@ -332,3 +333,19 @@ def address_as_number(text: str) -> int | None:
 @case(rows=[values.raw_bytes(34)], covers="bytes of a generator, bytes.hex")
 def masked(data: bytes) -> str:
     return bytes(byte ^ 0x55 for byte in data[:8]).hex()
+
+
+@case(rows=[values.ibans(60)], covers="int of a long text, a remainder")
+def iban_ok(s: str) -> bool:
+    s = s.replace(" ", "").upper()
+    if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{8,30}", s):
+        return False
+    moved = s[4:] + s[:4]
+    digits = "".join(str(int(c, 36)) for c in moved)
+    return int(digits) % 97 == 1
+
+
+@case(rows=[values.colours(63)], covers="bytes into three names", raises=True)
+def luminance(s: str) -> float:
+    r, g, b = bytes.fromhex(s.lstrip("#").zfill(6)[:6])
+    return round(0.2126 * r + 0.7152 * g + 0.0722 * b, 2)

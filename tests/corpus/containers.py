@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from itertools import groupby
 
 from . import values
@@ -238,3 +238,96 @@ def numbered(words: list[str]) -> str:
     if "the" in table:
         del table["the"]
     return repr(sorted(table)) if len(table) < 3 else str(len(table))
+
+
+@case(rows=[values.number_lists(21)], covers="deque with maxlen")
+def dq(xs: list[int]):
+    d = deque((x for x in xs if x is not None), maxlen=4)
+    d.appendleft(len(xs))
+    return [d[0], d[-1], len(d), *d]
+
+
+@case(rows=[values.word_lists(23)], covers="OrderedDict, move_to_end, popitem")
+def lru(ws: list[str]) -> list[str]:
+    cache: OrderedDict[str, int] = OrderedDict()
+    evicted = []
+    for w in ws:
+        if w is None:
+            continue
+        if w in cache:
+            cache.move_to_end(w)
+            cache[w] += 1
+            continue
+        cache[w] = 1
+        if len(cache) > 2:
+            old, n = cache.popitem(last=False)
+            evicted.append(f"{old}{n}")
+    return evicted
+
+
+@case(rows=[values.number_lists(51)], covers="deque of tuples, a set of what was seen")
+def hops(xs: list[int]) -> int:
+    queue = deque([(0, 0)])
+    seen = {0}
+    while queue:
+        i, d = queue.popleft()
+        if i >= len(xs) - 1:
+            return d
+        for step in (1, 2):
+            j = i + step
+            if j < len(xs) and j not in seen and xs[j] is not None and xs[j] % 3:
+                seen.add(j)
+                queue.append((j, d + 1))
+    return -1
+
+
+@case(rows=[values.words(30)], covers="slices that are assigned to and deleted")
+def slices(s: str) -> str:
+    c = list(s)
+    c[1:2] = ["<", ">"]
+    c[-1:] = "!!"
+    c[len(c) :] = list("end")
+    c[:0] = [str(len(c))]
+    del c[2:4]
+    del c[-1]
+    return "".join(c)
+
+
+@case(rows=[values.number_lists(32)], covers="zip of rows")
+def transposed(xs: list[int]) -> list[int]:
+    rows = [[x, x * 2 % 7, x + 1] for x in xs if x is not None and abs(x) < 10**9]
+    return [sum(col) for col in zip(*rows)]
+
+
+@case(rows=[values.number_lists(31)], covers="zip of rows into names")
+def pairs(xs: list[int]) -> str:
+    ps = [(x, str(x)) for x in xs if x is not None]
+    if not ps:
+        return "-"
+    nums, texts = zip(*ps)
+    return f"{max(nums)} {''.join(texts)} {nums[0]}"
+
+
+@case(rows=[values.number_lists(69)], covers="sets that change in place")
+def set_ops(xs: list[int]) -> list[int]:
+    a = {x % 5 for x in xs if x is not None}
+    b = set(range(3))
+    a |= {7}
+    a -= {1}
+    b.discard(9)
+    return sorted(a ^ b) + sorted(a & b) + [len(a | b), int(a <= b), int(a.isdisjoint(b))]
+
+
+@case(rows=[values.number_lists(68)], covers="views in `in` and len")
+def dict_views(xs: list[int]) -> str:
+    d = {x: x % 3 for x in xs if x is not None}
+    found = f"{2 in d.values()} {(5, 2) in d.items()} {len(d.items())}"
+    return f"{list(d.values())[:2]} {found} {max(d, default=0)}"
+
+
+@case(rows=[values.words(39)], covers="defaultdict of sets")
+def dd_set(s: str) -> list[str]:
+    d = defaultdict(set)
+    for i, c in enumerate(s):
+        d[c].add(i % 3)
+    return [f"{k}{len(x)}" for k, x in sorted(d.items())]

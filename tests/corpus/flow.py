@@ -113,11 +113,11 @@ def squares_of_even(numbers: list[int]) -> int:
 @case(rows=[values.integers(13)], covers="a variable of several kinds")
 def several_kinds(n: int) -> str:
     value = n
-    value = value / 2
-    value = f"{value:.1f}"
+    value = value / 2  # type: ignore[assignment]
+    value = f"{value:.1f}"  # type: ignore[assignment]
     if n < 0:
-        value = None
-    return value or "negative"
+        value = None  # type: ignore[assignment]
+    return value or "negative"  # type: ignore[return-value]
 
 
 @case(rows=[values.integers(14), values.flags(14)], covers="chained comparison, not, xor of bools")
@@ -271,3 +271,103 @@ def office_hour(text: str) -> bool:
     hour, *_, minute = found.groups()
     office = range(9, 17)
     return int(hour) in office and int(minute) in range(0, 60, 15)
+
+
+def visit(n, depth=0):
+    if n <= 1:
+        return depth
+    return even(n, depth + 1) if n % 2 == 0 else odd(n, depth + 1)
+
+
+def even(n, depth):
+    return visit(n // 2, depth)
+
+
+def odd(n, depth):
+    return visit(3 * n + 1, depth)
+
+
+@case(rows=[values.between(33, 0, 60)], covers="functions that call each other in turn")
+def steps(n: int) -> int:
+    return visit(n)
+
+
+def parse_expr(s, i):
+    val, i = parse_term(s, i)
+    while i < len(s) and s[i] in "+-":
+        op = s[i]
+        right, i = parse_term(s, i + 1)
+        val = val + right if op == "+" else val - right
+    return val, i
+
+
+def parse_term(s, i):
+    val, i = parse_atom(s, i)
+    while i < len(s) and s[i] == "*":
+        right, i = parse_atom(s, i + 1)
+        val = val * right
+    return val, i
+
+
+def parse_atom(s, i):
+    if i < len(s) and s[i] == "(":
+        val, i = parse_expr(s, i + 1)
+        return val, i + 1
+    j = i
+    while j < len(s) and s[j].isdigit():
+        j += 1
+    if j == i:
+        raise ValueError(f"bad at {i}")
+    return int(s[i:j]), j
+
+
+@case(
+    rows=[values.one_of(35, ["1+2*3", "(1+2)*3", "2*(3+(4-1))", "7", "", "1+", "((2))*8-1"])],
+    covers="a parser of functions that call each other",
+)
+def evaluate2(s: str) -> int | None:
+    try:
+        val, end = parse_expr(s, 0)
+    except (ValueError, RecursionError):
+        return None
+    return val if end == len(s) else None
+
+
+@case(rows=[values.sentences(20)], covers="patterns with a star")
+def stars(s: str) -> str:
+    match s.split():
+        case [first, *rest, last] if len(rest) > 2:
+            return f"{first} {len(rest)} {rest[0]} {last}"
+        case [only]:
+            return only
+        case [*all_]:
+            return "-".join(all_)
+
+
+@case(
+    rows=[values.one_of(26, ["start", "stop", "go 5", "go x", "turn left"])],
+    covers="patterns of texts",
+)
+def command(s: str) -> str:
+    match s.split():
+        case ["start" | "stop" as verb]:
+            return verb.upper()
+        case ["go", n] if n.isdigit():
+            return f"GO {int(n):03d}"
+        case ["turn", ("left" | "right") as side]:
+            return side
+        case _:
+            return "?"
+
+
+@case(rows=[values.sentences(25)], covers="branches of several kinds in formats")
+def either(s: str) -> str:
+    n = s.count("e")
+    return (
+        f"{n if n else 'none':>5}|{s.find('x') or 'start'!r}|{len(s) or '-'}|{s[:3] if s else None}"
+    )
+
+
+@case(rows=[values.integers(28)], covers="int of several kinds")
+def int_or(n: int) -> int:
+    return int(n or "7") + int("3" if n > 5 else n) + int(n > 3 and n or 2.5)

@@ -167,7 +167,7 @@ def number_kind(text: str) -> str:
     raises=True,
 )
 def house_number(address: str) -> int:
-    return int(re.search(r"\d+", address).group())
+    return int(re.search(r"\d+", address).group())  # type: ignore[union-attr]
 
 
 @case(rows=[values.sentences(25)], covers="reference to a group, word boundaries, sub")

@@ -71,7 +71,7 @@ PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "bytes": (values.raw_bytes,),
 }
 RESULTS = ("int", "int", "float", "float", "bool", "str", "str", "str", "date", "datetime")
-RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")
+RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")  # type: ignore[assignment]
 WEIGHTED = [
     kind
     for kind, weight in zip(PARAMETERS, (5, 4, 1, 6, 2, 1, 1, 1, 1, 1, 1))

@@ -41,7 +41,7 @@ def compare(case: Case, *, safely: bool) -> Outcome:
         original = Original(
             case.function, returns, Settings(safely=safely), over_batches=case.over_batches
         )
-        if not hasattr(_accelerated(case).func, "compiled"):
+        if not hasattr(_accelerated(case).func, "compiled"):  # type: ignore[attr-defined]
             outcome.refusals["driver"] = _reason(said)
         compiled = Compiled(case.name, original, returns)
         for kind, columns in (

@@ -209,12 +209,12 @@ def test_the_figures_that_are_written(
     # A copy of as many bytes takes a second.
     monkeypatch.setattr(Launch, "start", lambda launch, target: passes(seconds))
     path = tmp_path / "new" / "gpu.json"
-    status, result = measured(["--kernel", "text_lengths"], monkeypatch, path)
+    status, result = measured(["--kernel", "list_sizes"], monkeypatch, path)
     assert status == 0
     assert result["device"] == "a GPU"
     assert result["unmeasured"] == UNMEASURED
     [row] = result["rows"]
-    assert (row["case"], row["kind"], row["target"]) == ("text_lengths", "streaming", 0.8)
+    assert (row["case"], row["kind"], row["target"]) == ("list_sizes", "streaming", 0.8)
     assert row["seconds"] == pytest.approx(seconds)
     assert row["bandwidth_share"] == pytest.approx(1 / seconds, rel=0.01)
     assert row["meets_target"] == meets
@@ -244,7 +244,7 @@ def test_tests_that_fail_do_not_keep_figures_from_being_written(
     monkeypatch.setattr(Launch, "start", lambda launch, target: passes(1.0))
     report = tmp_path / "report.xml"
     report.write_text('<testsuite tests="5" failures="1" errors="0" skipped="2"/>')
-    arguments = ["--kernel", "text_lengths", "--reports", str(report)]
+    arguments = ["--kernel", "list_sizes", "--reports", str(report)]
     status, result = measured(arguments, monkeypatch, tmp_path / "gpu.json")
     assert status == 1
     assert len(result["rows"]) == 1

@@ -62,7 +62,7 @@ def test_reads_as_pyarrow_does(path: Path) -> None:
                 expected_column = from_pyarrow(array)
                 if isinstance(column.type, Extension):
                     expected_column = _retyped(expected_column, column.type)
-                assert column == expected_column
+                assert column.equals(expected_column)
 
 
 @pytest.mark.parametrize("path", [*STREAMS, *FILES])
@@ -72,7 +72,7 @@ def test_reads_what_the_json_says(path: Path) -> None:
         for ours, expected in zip(reader.read_all(), document, strict=True):
             # The fields of maps have other names in a stream than in its JSON.
             assert ours.schema.names == expected.schema.names
-            assert ours.columns == expected.columns
+            assert all(map(Array.equals, ours.columns, expected.columns))
 
 
 # The fields of its maps have other names in the stream than in the file.

@@ -43,7 +43,7 @@ def rows_by_ptx(
             is_array = isinstance(argument, np.ndarray)
             values += parameters(argument) if is_array else [int(argument) % (1 << 64)]
         arrays = [a for a in given if isinstance(a, np.ndarray)]
-        arrays += [a for part in tree.parts for a in (part.items, part.nulls, part.data)]
+        arrays += [a for part in tree.parts for a in (part.items, part.nulls, part.data)]  # type: ignore[misc]
         arrays += [table for table, _ in kernel.literals.values()]
         arrays += [array for column in columns for array in memory_of(column)]
         allocations = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a is not None]

@@ -562,7 +562,7 @@ def test_a_finished_builder_is_empty_and_its_array_stays() -> None:
 def test_a_dropped_builder_frees_its_memory() -> None:
     out = ck.Builder(ck.list_(ck.int32()))
     out.values.extend(np.arange(100))
-    memory = weakref.ref(out.values._items.base)
+    memory = weakref.ref(out.values._items.base)  # type: ignore[union-attr]
     nodes = [weakref.ref(out), weakref.ref(out.values)]
     del out
     gc.collect()

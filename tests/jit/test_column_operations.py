@@ -264,7 +264,7 @@ def _encodings(union: pa.Array) -> dict[str, tuple[pa.Array, list[int | None]]]:
     return {
         "plain": (union, [0, 1, 2, 3, 4]),
         "dictionary": (pa.DictionaryArray.from_arrays(indices, union), [0, 1, None, 2, 3, 4]),
-        "runs": (pa.RunEndEncodedArray.from_arrays(run_ends, union), slots),
+        "runs": (pa.RunEndEncodedArray.from_arrays(run_ends, union), slots),  # type: ignore[dict-item]
     }
 
 
@@ -273,12 +273,12 @@ def _encodings(union: pa.Array) -> dict[str, tuple[pa.Array, list[int | None]]]:
 def test_a_union_has_no_validity_of_its_own(encoding: str, mode: int) -> None:
     """Columnar format: "Union Layout". What is null is what a child holds; the type id is there."""
 
-    def by_position(column):  # type: ignore[no-untyped-def]
+    def by_position(column):
         valid = [column.is_valid(i) for i in range(len(column))]
         missing = [column[i] is None for i in range(len(column))]
         return valid, missing, column.null_count
 
-    def in_a_loop(column):  # type: ignore[no-untyped-def]
+    def in_a_loop(column):
         ids, of_children = [], []
         for slot in column:
             if slot is None:
@@ -397,7 +397,7 @@ def test_compiled_code_reads_the_memory_of_the_column_itself() -> None:
     column = from_pyarrow(pa.array([[1, None], [3]]))
     child = column.children[0]
     buffers = (column.buffers[1], child.buffers[1], child.buffers[0])
-    assert addresses(column) == tuple(buffer.address for buffer in buffers)
+    assert addresses(column) == tuple(buffer.address for buffer in buffers)  # type: ignore[union-attr]
 
 
 def test_threads_that_share_a_column_share_its_record() -> None:

@@ -29,7 +29,7 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
 def listed(made: Generator, *columns: list[Any]) -> list[Any]:
     """What the plain function yields for each row, None where an argument is."""
     rows = zip(*columns, strict=True)
-    return [None if None in row else list(made.function(*row)) for row in rows]
+    return [None if None in row else list(made.function(*row)) for row in rows]  # type: ignore[call-overload]
 
 
 skips = st.integers(0, 70)
@@ -96,7 +96,7 @@ def test_explode_gives_the_row_of_each_item(values: list[Any], skipped: int) -> 
 
 
 @generator(nulls="pass")
-def spelled(text: str | None, times: int) -> str | None:
+def spelled(text: str | None, times: int) -> str | None:  # type: ignore[misc]
     if text is None:
         yield None
         return
@@ -112,7 +112,7 @@ def test_a_null_may_be_passed(rows: list[Any], skipped: int) -> None:
     values, times = [v for v, _ in rows], [t for _, t in rows]
     found = spelled(column(values, pa.utf8(), skipped), column(times, pa.int64()))
     found.validate(full=True)
-    expected = [None if t is None else list(spelled.function(v, t)) for v, t in rows]
+    expected = [None if t is None else list(spelled.function(v, t)) for v, t in rows]  # type: ignore[call-overload]
     assert found.to_pylist() == expected
 
 
@@ -327,11 +327,11 @@ def test_what_and_where_it_does_not_compile() -> None:
 
         @generator
         def broken(x: str):
-            yield x.nothing  # HERE
+            yield x.nothing  # type: ignore[attr-defined]  # HERE
 
     assert str(caught.value).startswith("broken does not compile: ")
     assert f'File "{__file__}", line ' in str(caught.value)
-    assert "yield x.nothing  # HERE" in str(caught.value)
+    assert "yield x.nothing  # " in str(caught.value)
 
     with pytest.raises(CompileError, match="Yield has no compiled form"):
 

@@ -134,7 +134,7 @@ def test_the_place_is_the_innermost_one_that_is_the_users() -> None:
 def test_a_function_without_source_says_so() -> None:
     namespace: dict[str, Any] = {}
     exec("def labelled(x: float):\n    return str((x, 1))\n", namespace)
-    assert "its source is not to be had" in message(namespace["labelled"])
+    assert "its source cannot be read" in message(namespace["labelled"])
 
 
 def test_comparisons_with_none_are_booleans() -> None:
@@ -254,7 +254,7 @@ def test_a_source_that_has_changed_since_is_not_taken_for_the_function(
     namespace: dict[str, Any] = {"__name__": "edited"}
     exec(compile(source, str(path), "exec", dont_inherit=True), namespace)
     path.write_text(edit)
-    assert "its source is not to be had" in message(namespace["added"])
-    with pytest.warns(UserWarning, match="its source is not to be had"):
+    assert "its source cannot be read" in message(namespace["added"])
+    with pytest.warns(UserWarning, match="its source cannot be read"):
         made = udf(namespace["added"], fallback=True)
     assert made(ck.array([2, None])).to_pylist() == [4, None]

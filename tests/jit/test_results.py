@@ -18,7 +18,7 @@ import colkern as ck
 @ck.udf(nulls=-1)
 def half(x: int) -> int:
     """Half of an even number; None for an odd one."""
-    return x // 2 if x % 2 == 0 else None
+    return x // 2 if x % 2 == 0 else None  # type: ignore[return-value]
 
 
 @given(values=st.lists(st.none() | st.integers(0, 9), max_size=140), start=st.integers(0, 3))
@@ -85,14 +85,14 @@ def split(line: str, limit: int) -> Split | None:
         return None
     for i in range(len(line)):
         if line[i] == "=":
-            return line[:i], len(line), line.upper(), None
-    return line, len(line), None, len(line) / 4
+            return line[:i], len(line), line.upper(), None  # type: ignore[return-value]
+    return line, len(line), None, len(line) / 4  # type: ignore[return-value]
 
 
 def split_plainly(line: str | None, limit: int | None) -> dict[str, Any] | None:
     row = ("none", 0, "", 0.0)
     if line is not None and limit is not None:
-        row = split.function(line, limit)
+        row = split.function(line, limit)  # type: ignore[assignment]
     return row and dict(zip(Split._fields, row, strict=True))
 
 
@@ -198,7 +198,7 @@ class Offer(NamedTuple):
 def test_several_functions_share_one_pass_over_their_columns() -> None:
     @ck.udf
     def offer(price: float) -> Offer:
-        return net(price), label(price)
+        return net(price), label(price)  # type: ignore[return-value]
 
     prices = pa.array([1.0, None, 4.0])
     results = offer(prices)

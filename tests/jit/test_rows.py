@@ -128,7 +128,7 @@ def test_a_count_is_a_number_of_rows() -> None:
     with pytest.raises(ValueError, match="count: must not be negative, got -1"):
         build_rows(leave_open, -1, returns=ck.list_(ck.int8()))
     with pytest.raises(TypeError, match="float"):
-        build_rows(leave_open, 1.5, returns=ck.list_(ck.int8()))  # type: ignore[arg-type]
+        build_rows(leave_open, 1.5, returns=ck.list_(ck.int8()))
 
 
 def append_row(i, out):

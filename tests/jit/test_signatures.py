@@ -21,7 +21,7 @@ def of(function: Any, text: str | None = None, returns: Any = None) -> Any:
 
 
 def test_hints_are_kept_and_results_become_types() -> None:
-    def f(a: int, b: float | None, c: Optional[str], d, e: Any) -> datetime.date: ...  # noqa: UP045
+    def f(a: int, b: float | None, c: Optional[str], d, e: Any) -> datetime.date: ...  # type: ignore[empty-body]  # noqa: UP045
 
     found = of(f)
     assert found.parameters == (
@@ -189,7 +189,7 @@ def test_hints_that_mean_nothing_name_the_parameter() -> None:
 
     def either(x: int | str): ...
 
-    def missing(x: NoSuchName): ...  # noqa: F821
+    def missing(x: NoSuchName): ...  # type: ignore[name-defined]  # noqa: F821
 
     for function, message in [
         (listed, "rows: no Arrow type"),
@@ -207,13 +207,18 @@ def test_only_positional_parameters_stand_for_columns() -> None:
         udf(lambda: 1)
 
 
-def test_a_parameter_with_a_default_stands_for_a_column_too() -> None:
-    scaled = udf(lambda x, k=3: x * k)
-    seven = ck.array([7])
-    assert scaled(seven, ck.array([2])).to_pylist() == [14]
-    for call in (lambda: scaled(seven), lambda: scaled(x=seven)):
-        with pytest.raises(TypeError, match=r"no column for k; a default takes .* use a global"):
-            call()
+def test_a_parameter_with_a_default_may_be_left_out_behind_all_columns() -> None:
+    scaled = udf(lambda x, k=3, more=0: (k := k + more) * x)
+    seven, two = ck.array([7]), ck.array([2])
+    for given in (scaled(seven), scaled(x=seven)):
+        assert given.to_pylist() == [21]
+    assert scaled(seven, two).to_pylist() == scaled(seven, k=two).to_pylist() == [14]
+    assert scaled(seven, two, two).to_pylist() == [28]
+    assert scaled.report().rows == 5
+    with pytest.raises(TypeError, match=r"no column for k; a default stands .* use a global"):
+        scaled(seven, more=two)
+    with pytest.raises(TypeError, match="no column for x"):
+        scaled()
     with pytest.raises(TypeError, match="k=3 is no positional parameter"):
         udf(lambda x, *, k=3: x * k)
 
@@ -235,7 +240,7 @@ def test_columns_go_by_position_and_by_the_names_of_parameters() -> None:
             difference(*columns, **named)
 
     @ck.generator
-    def between(a: int, b: int) -> int:
+    def between(a: int, b: int) -> int:  # type: ignore[misc]
         while b < a:
             yield b
             b += 1

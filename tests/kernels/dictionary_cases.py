@@ -209,14 +209,14 @@ def number_words(types: dict[str, str]) -> Iterator[Case]:
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
             found = Numbers(words, valid, counted, 100)
             table = pairs([(word, e) for word, e in found.entries.items()], 4)  # type: ignore[misc]
-            args = (words, validity, offset, 100, count + 3, 60)
+            args = (words, validity, offset, 100, count + 3, 60, 0)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 32)
             yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
     words = list(range(9))
     found = Numbers(words[:4], [True] * 4, 0, 0)
     table = pairs(list(found.entries.items()), 3)  # type: ignore[arg-type]
-    args = (words, [], 0, 0, 9, 61)
+    args = (words, [], 0, 0, 9, 61, 0)
     yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 16))
 
 
@@ -236,7 +236,7 @@ def _byte_tables(
             found = Numbers(values, valid, counted, slot)
             keys = dict(zip(values, hashes, strict=True))
             table = pairs([(keys[v], e) for v, e in found.entries.items()], 8)  # type: ignore[index]
-            args = (hashes, *arguments, validity, offset, slot, count + 3, 56)
+            args = (hashes, *arguments, validity, offset, slot, count + 3, 56, 0)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 512)
             yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
@@ -246,7 +246,7 @@ def _byte_tables(
             values[: values.index(distinct[2])], [True] * values.index(distinct[2]), 0, slot
         )
         table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 2)  # type: ignore[list-item]
-        args = (hashes, *arguments, [], 0, slot, count, 62)
+        args = (hashes, *arguments, [], 0, slot, count, 62, 0)
         done = len(found.numbers)
         yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 8))
 

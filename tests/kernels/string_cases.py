@@ -196,12 +196,6 @@ def ascii_views(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, len(expected), (*views, len(values)), expected)
 
 
-@cases_of(strings.text_lengths)
-def text_lengths(types: dict[str, str]) -> Iterator[Case]:
-    for label, values, (offsets, *_) in some_texts("lengths"):
-        yield Case(label, len(values), (offsets,), [len(v) for v in values])
-
-
 def characters(value: bytes) -> int:
     """The bytes that begin a character, which is how many there are, if the value is UTF-8."""
     return sum(byte & 0xC0 != 0x80 for byte in value)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
+import random
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from operations.samples import ints, sample
 
+import colkern as ck
 import colkern.schema as s
 from colkern import operations as ops
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.errors import InvalidArrowError
 from colkern.operations import run_end_decode, run_end_encode, validate
 
 INTS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()]
@@ -291,8 +294,6 @@ def test_operands_that_do_not_go_together() -> None:
         ops.multiply(1, 2)
     with pytest.raises(TypeError, match="expected integers or floating-point numbers, got string"):
         ops.add(sample("utf8"), 1)
-    with pytest.raises(UnsupportedError, match="cast to float first"):
-        ops.negate(sample("float16"))
 
 
 def test_runs_that_are_not_valid() -> None:
@@ -313,3 +314,89 @@ def test_an_operator_has_its_operation() -> None:
         name = {"sub": "subtract", "mul": "multiply"}.get(apply.__name__, apply.__name__)
         expected = [apply(9, 2), apply(-7, 2)]
         assert getattr(ops, name)(left, right).to_pylist() == expected
+
+
+# Decimals
+
+
+DECIMALS = [
+    (pa.decimal128(10, 2), pa.decimal128(12, 4)),
+    (pa.decimal32(9, 2), pa.decimal64(9, 0)),
+    (pa.decimal256(30, 4), pa.decimal128(20, 10)),
+]
+
+
+def decimals(type_: pa.DataType, seed: int) -> pa.Array:
+    rng, most = random.Random(seed), 10**type_.precision - 1
+    numbers = [rng.randint(-most, most) or 1 for _ in range(20)]
+    values = [
+        None if number % 7 == 0 else Decimal(number).scaleb(-type_.scale) for number in numbers
+    ]
+    return pa.array(values, type_)
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.parametrize("types", DECIMALS, ids=lambda types: f"{types[0]}, {types[1]}")
+def test_decimals_have_the_digits_that_pyarrow_gives(
+    name: str, types: tuple[pa.DataType, ...]
+) -> None:
+    left, right = decimals(types[0], 1), decimals(types[1], 2)
+    found = getattr(ck, name)(from_pyarrow(left), from_pyarrow(right))
+    assert found.equals(from_pyarrow(getattr(pc, name)(left, right)))
+
+
+@pytest.mark.parametrize("type_", [pa.decimal32(9, 2), pa.decimal128(38, 2), pa.decimal256(76, 4)])
+def test_signs_of_decimals(type_: pa.DataType) -> None:
+    array = from_pyarrow(decimals(type_, 3))
+    values = array.to_pylist()
+    for found, expected in (
+        (ck.negate(array), [value and value.copy_negate() for value in values]),
+        (ck.abs(array), [value and value.copy_abs() for value in values]),
+    ):
+        assert found.type == array.type
+        assert found.to_pylist() == expected
+
+
+def test_a_number_beside_decimals() -> None:
+    array = ck.array([Decimal("1.25"), None])
+    assert ck.add(array, 3).to_pylist() == [Decimal("4.25"), None]
+    assert ck.multiply(Decimal("0.5"), array).to_pylist() == [Decimal("0.625"), None]  # type: ignore[arg-type]
+    encoded = ck.dictionary_encode(array)
+    found = ck.add(encoded, 3)
+    assert isinstance(found.type, s.Dictionary)
+    assert found.to_pylist() == [Decimal("4.25"), None]
+    refused: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: ck.divide(array, 0), ZeroDivisionError, "divide: by 0 in slot 0"),
+        (lambda: ck.add(array, 1.5), TypeError, "expected a decimal or an integer"),
+        (lambda: ck.add(array, ck.array([1, 2])), TypeError, "add: .* and int64; cast one"),
+        (
+            lambda: ck.add(from_pyarrow(decimals(pa.decimal128(38, 0), 4)), 1),
+            ValueError,
+            "need 39 digits",
+        ),
+    ]
+    for call, error, text in refused:
+        with pytest.raises(error, match=text):
+            call()
+
+
+# Floats of 16 bits
+
+
+def test_floats_of_16_bits_are_rounded_once() -> None:
+    rng = np.random.default_rng(5)
+    left = rng.uniform(-300, 300, 500).astype(np.float16)
+    right = np.append(rng.uniform(-9, 9, 499), np.inf).astype(np.float16)
+    for name, ufunc in (
+        ("add", np.add),
+        ("subtract", np.subtract),
+        ("multiply", np.multiply),
+        ("divide", np.divide),
+    ):
+        found = getattr(ck, name)(ck.array(left), ck.array(right))
+        assert found.type == ck.float16()
+        assert np.array_equal(np.asarray(found), ufunc(left, right))
+        found = getattr(ck, name)(ck.array(left), 0.1)
+        assert np.array_equal(np.asarray(found), ufunc(left, np.float16(0.1)))
+    assert np.array_equal(np.asarray(ck.abs(ck.array(left))), np.abs(left))
+    assert np.array_equal(np.asarray(ck.negate(ck.array(left))), -left)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from operations.samples import ints, sample, samples
 
 from colkern.arrays import Array
+from colkern.cpu.threads import set_num_threads
 from colkern.errors import UnsupportedError
-from colkern.operations import dictionary_encode
+from colkern.operations import dictionaries, dictionary_encode
 from colkern.operations.grouping import group_rows
 
 
@@ -102,3 +103,17 @@ def test_unions_are_refused() -> None:
 def test_one_group_beside_another_column() -> None:
     check([ints([1, 1, 1]), ints([1, None, 1])])
     check([ints([1, None, 1]), ints([1, 1, 1])])
+
+
+@pytest.mark.parametrize("distinct", [5, 500])
+def test_threads_number_ranges_by_tables_of_their_own(
+    distinct: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dictionaries, "_RANGE", 100)
+    values = [None if k % 11 == 0 else str(k * k % distinct) for k in range(999)]
+    set_num_threads(3)
+    try:
+        check([from_pyarrow(pa.array(values))])
+        check([from_pyarrow(pa.array([None if v is None else int(v) * 9999 for v in values]))])
+    finally:
+        set_num_threads(0)

@@ -26,6 +26,13 @@ PLACES = ("at_end", "at_start")
 SORTED = (
     *("bool", "int8", "int64, no nulls", "uint16", "float16", "decimal128", "decimal256"),
     *("timestamp", "date32", "extension", "null"),
+    *("utf8", "large_binary", "utf8_view", "binary_view", "fixed_size_binary"),
+    *(
+        "fixed_size_binary of 0 bytes",
+        "dictionary",
+        "run-end encoded",
+        "run-end encoded, int64 ends",
+    ),
 )
 
 
@@ -37,9 +44,8 @@ def expected_positions(values: list[Any], order: str, place: str) -> list[int]:
             return 2
         return int(isinstance(value, float) and math.isnan(value))
 
-    sign = -1 if order == "descending" else 1
     numbers = [i for i, v in enumerate(values) if rank(v) == 0]
-    numbers.sort(key=lambda i: _number(values[i]) * sign)
+    numbers.sort(key=lambda i: _number(values[i]), reverse=order == "descending")
     nans, nulls = ([i for i, v in enumerate(values) if rank(v) == k] for k in (1, 2))
     return [*numbers, *nans, *nulls] if place == "at_end" else [*nulls, *nans, *numbers]
 
@@ -165,3 +171,74 @@ def test_words_that_are_not_known() -> None:
         ck.sort_indices(ints([1]), order="up")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="null_placement: expected 'at_end' or 'at_start'"):
         ck.sort_indices(ints([1]), null_placement="first")  # type: ignore[arg-type]
+
+
+TEXTS = st.none() | st.text("ab\0é", max_size=24) | st.sampled_from(["a" * 7, "a" * 8, "a" * 22])
+
+
+@given(
+    st.lists(TEXTS, max_size=60),
+    st.sampled_from([pa.utf8(), pa.large_binary(), pa.string_view()]),
+    st.sampled_from(ORDERS),
+    st.sampled_from(PLACES),
+    st.booleans(),
+)
+def test_text_is_in_the_order_of_its_bytes(
+    values: list[str | None], type_: pa.DataType, order: Any, place: Any, encoded: bool
+) -> None:
+    theirs = pa.array([None if v is None else v.encode() for v in values], pa.binary()).cast(type_)
+    array = from_pyarrow(theirs)
+    ours = ck.dictionary_encode(array) if encoded else array
+    found = ck.sort_indices(ours, order=order, null_placement=place)
+    assert found.to_pylist() == expected_positions(
+        [None if v is None else v.encode() for v in values], order, place
+    )
+
+
+COLUMNS = {
+    "wide": (pa.int64(), st.integers(-(2**63), 2**63 - 1) | st.integers(0, 1)),
+    "small": (pa.int8(), st.integers(-2, 2)),
+    "float": (pa.float64(), st.sampled_from([-1.5, 0.0, -0.0, math.nan, math.inf])),
+    "text": (pa.utf8(), st.text("ab", max_size=9)),
+    "code": (pa.dictionary(pa.int8(), pa.utf8()), st.sampled_from("zyx")),
+    "price": (pa.decimal128(38, 2), st.decimals(-(10**30), 10**30, places=2) | st.just(0)),
+    "flag": (pa.bool_(), st.booleans()),
+}
+
+
+@given(st.data(), st.integers(0, 40), st.sampled_from(PLACES))
+def test_rows_are_sorted_by_several_keys_as_pyarrow_has_it(
+    data: st.DataObject, rows: int, place: Any
+) -> None:
+    names = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=4))
+    keys: list[Any] = [(f"{k}", data.draw(st.sampled_from(ORDERS))) for k in range(len(names))]
+    columns = []
+    for name in names:
+        type_, values = COLUMNS[name]
+        items = st.lists(st.none() | values, min_size=rows, max_size=rows)
+        columns.append(pa.array(data.draw(items), type_))
+    plain = [pc.cast(c, pa.utf8()) if pa.types.is_dictionary(c.type) else c for c in columns]
+    theirs = pa.table(plain, names=[name for name, _ in keys])
+    batch = ck.RecordBatch.from_arrays(list(map(from_pyarrow, columns)), [n for n, _ in keys])
+    expected = pc.sort_indices(theirs, sort_keys=keys, null_placement=place)
+    found = ck.sort_indices(batch, keys, null_placement=place)
+    assert found.to_pylist() == expected.to_pylist()
+
+
+def test_all_columns_in_one_order_if_no_key_is_named() -> None:
+    batch = ck.record_batch({"a": [2, 1, 2, 1], "b": ["x", "y", "z", "x"]})
+    assert ck.sort_indices(batch, order="descending").to_pylist() == [2, 0, 1, 3]
+    assert ck.sort_indices(batch, "b").to_pylist() == [0, 3, 1, 2]
+    assert ck.sort_indices(batch, [1, ("a", "descending")]).to_pylist() == [0, 3, 1, 2]
+
+
+def test_keys_that_do_not_fit() -> None:
+    batch = ck.record_batch({"a": [2, 1]})
+    with pytest.raises(ValueError, match="sort_keys: an array has no columns"):
+        ck.sort_indices(ints([1]), "a")
+    with pytest.raises(KeyError, match="b"):
+        ck.sort_indices(batch, ["b"])
+    with pytest.raises(ValueError, match="sort_keys: need at least one"):
+        ck.sort_indices(batch, [])
+    with pytest.raises(ValueError, match="order: expected 'ascending' or 'descending', got 'up'"):
+        ck.sort_indices(batch, [("a", "up")])  # type: ignore[list-item]

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
@@ -21,6 +22,7 @@ import numpy as np
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
 from colkern.kernels import row_values
+from colkern.kernels.primitives import get_byte
 from colkern.kernels.row_values import Bytes, Text
 
 LEFT = "left to Python"
@@ -88,9 +90,9 @@ class Memory:
         return value.item() if isinstance(value, np.generic) else value
 
     @staticmethod
-    def read(value: Text | Bytes) -> bytes:
+    def read(value: Text | Bytes) -> builtins.bytes:
         """The bytes of a text or byte string."""
-        return bytes(row_values.get_byte(value.address + k) for k in range(value.size))
+        return bytes(get_byte(value.address + k) for k in range(value.size))
 
 
 def run(body: Callable[..., Any], *values: Any, by: str = "plain", room: int = 1 << 16) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -140,7 +141,7 @@ class Containers:
 
     def values(self, header: int, kind: Kind | None = None) -> Any:
         """A container of the kind, a list if none is given, as Python's."""
-        return self._read_container(int(header), kind or k.list_of(self.item))  # type: ignore[arg-type]
+        return self._read_container(int(header), kind or k.list_of(self.item))
 
     def put(self, place: int, value: Any, kind: Kind) -> None:
         """Write a value's words."""
@@ -164,7 +165,7 @@ class Containers:
                 self.put(place, values[item], value)
         return handle
 
-    def do(self, method: Method, arguments: list[Any], bindings: dict[str, Kind]) -> Any:
+    def do(self, method: Method, arguments: builtins.list[Any], bindings: dict[str, Kind]) -> Any:
         """What a row of the table does with Python's values, which become what it leaves of them."""
         row = row_of(method)
         body: Any = method.body

@@ -263,7 +263,7 @@ def factor_changed(n: int) -> int:
         (lambda n: bool(filter(None, [n])), AT_ONCE),
         (lambda n: len(map(abs, [n])), AT_ONCE),
         (lambda n: reversed([n]), AT_ONCE),
-        (lambda n: zip([n], strict=True)[0], AT_ONCE),
+        (lambda n: zip([n], strict=True)[0], AT_ONCE),  # type: ignore[index]
         (lambda n: list(x) + list(x) if (x := (k + n for k in (1, 2))) else 0, AT_ONCE),
         (changed_around, "factor changes while an iterator reads it"),
         (listed_and_changed, CHANGES),

@@ -157,7 +157,7 @@ def test_lists_and_rows_of_decimals() -> None:
 def test_reducers_and_generators_of_decimals() -> None:
     @ck.reducer
     class total:
-        def init():
+        def init():  # type: ignore[misc]
             return Decimal("0.00")
 
         def update(state, x):
@@ -169,7 +169,7 @@ def test_reducers_and_generators_of_decimals() -> None:
         yield x * 2
 
     column = ck.array([Decimal("1.10"), Decimal("2.25"), None], ck.decimal128(12, 2))
-    assert total(column) == Decimal("3.35")
+    assert total(column) == Decimal("3.35")  # type: ignore[call-arg]
     assert each(column).to_pylist()[1:] == [[Decimal("2.25"), Decimal("4.50")], None]
 
 

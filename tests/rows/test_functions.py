@@ -406,3 +406,30 @@ def test_text_is_bytes_where_these_are_asked_for() -> None:
         return str(len(data) * 2**62)
 
     assert left_to_python(ck.array(texts)).to_pylist() == [str(2**63), str(2**62)]
+
+
+RATES = {"a": 2}
+STEP = 1
+
+
+def _step() -> int:
+    return STEP
+
+
+def test_what_names_mean_is_what_they_mean_when_it_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = 10
+
+    @ck.udf
+    def rated(s: str) -> int:
+        return base + RATES.get(s, 0) + _step()
+
+    texts = ck.array(["a", "b"])
+    assert rated(texts).to_pylist() == [13, 11]
+    monkeypatch.setitem(RATES, "b", 5)
+    assert rated(texts).to_pylist() == [13, 16]
+    monkeypatch.setattr(f"{__name__}.STEP", 2)
+    assert rated(texts).to_pylist() == [14, 17]
+    base = 20
+    assert rated(texts).to_pylist() == [24, 27]

@@ -138,7 +138,7 @@ ROWS = [(method.name.removeprefix("numpy."), method) for method in numpy_scalars
 )
 def test_functions_of_numpy(name: str, method: Any) -> None:
     kind = method.signature.partition(")")[0][1:].split(", ")[0]
-    values: list[Any] = {"int": INTEGERS, "float": FLOATS, "bool": [True, False]}[kind]
+    values: list[Any] = {"int": INTEGERS, "float": FLOATS, "bool": [True, False]}[kind]  # type: ignore[assignment]
     columns = pairs(values) if name in TWO else (values,)
     function, plain = called(name)
     # In Python, there is no integer of what is not finite.
@@ -165,7 +165,7 @@ def test_zeros_of_two_signs_are_numpys() -> None:
     columns = pairs([0.0, -0.0, 1.5])
     found = made(*map(ck.array, columns)).to_pylist()
     for row, got in zip(zip(*columns, strict=True), found, strict=True):
-        assert all(map(same, got.values(), map(float, made.python(*row))))
+        assert all(map(same, got.values(), map(float, made.python(*row))))  # type: ignore[call-overload]
 
 
 def rooted(x: float) -> float:

@@ -46,7 +46,7 @@ def oracle(row: Method) -> Callable[..., Any]:
     found: Any = builtins
     for name in row.name.split("."):
         found = getattr(found, name)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def parameters(row: Method) -> list[str]:

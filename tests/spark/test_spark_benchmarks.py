@@ -11,8 +11,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from benchmarks.spark import CASES, __main__, source
+from benchmarks.spark import CASES, __main__, natives, source
 from benchmarks.spark.case import IDENTITY, Case
+from colkern.spark import udf
 
 pytestmark = pytest.mark.spark
 
@@ -44,6 +45,20 @@ def rows_of(frames: dict[str, DataFrame]) -> dict[str, list[str]]:
         rounded = json.loads(row, parse_float=lambda text: round(float(text), 9))
         found[name].append(json.dumps(rounded))
     return {name: sorted(rows) for name, rows in found.items()}
+
+
+def test_native_plans_give_what_is_written_by_hand(spark: SparkSession) -> None:
+    frame = spark.range(ROWS).selectExpr(*natives.COLUMNS)
+    columns, expected = [], []
+    for function in natives.FUNCTIONS:
+        given = [f.col(name) for name in function.columns]
+        columns.append(udf(function.plain, plan="native")(*given))
+        expected.append(function.by_hand(*given))
+    names = [function.plain.__name__ for function in natives.FUNCTIONS]
+    found = [frame.select(*each).toDF(*names).collect() for each in (columns, expected)]
+    for ours, by_hand in zip(*found, strict=True):
+        for name in names:
+            assert ours[name] == pytest.approx(by_hand[name]), name
 
 
 def test_the_figures_of_a_case(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import weakref
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from colkern.pool import rounded_size
+
 _SEGMENT_BYTES = 1 << 26
 
 
@@ -59,7 +61,7 @@ class Blocks(Generic[AnySegment]):
                 del self._free[0]
 
     def _segment_for(self, size: int) -> AnySegment:
-        least = max(_rounded(size), _SEGMENT_BYTES)
+        least = max(rounded_size(size), _SEGMENT_BYTES)
         fitting = [segment for segment in self._free if size <= segment.size <= 2 * least]
         if not fitting:
             return self._make(least)
@@ -111,9 +113,3 @@ class Block(Generic[AnySegment]):
     def segment(self) -> AnySegment:
         """The segment that it is in."""
         return self._filling.segment
-
-
-def _rounded(size: int) -> int:
-    """The size with all but its three highest bits rounded up: segments of few sizes fit again."""
-    step = (1 << size.bit_length()) >> 3 or 1
-    return -(-size // step) * step

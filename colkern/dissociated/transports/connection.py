@@ -205,7 +205,7 @@ class Transport(Protocol):
         ...
 
     def wait(self, connections: Sequence[Any], timeout: float | None) -> Sequence[Any]:
-        """Those of several connections that have something to receive; none when the time is over."""
+        """The connections, of several, that have something to receive; none when the time is over."""
         ...
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:

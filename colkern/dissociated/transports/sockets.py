@@ -260,7 +260,7 @@ class SocketConnection:
                     raise TimeoutError("nothing came in time") from None
 
     def _set_timeout(self, timeout: float | None) -> None:
-        """Of the kernel, since Python's own would ask it once more for each call.
+        """Set the kernel's time-out, since Python's own would ask the kernel once more for each call.
 
         A call that has received a part returns when its time is over, however long nothing has come by
         then. So each call gets a part of the time.
@@ -299,7 +299,7 @@ def _flat(chunk: Chunk) -> memoryview:
 def readable(
     connections: Sequence[SocketConnection], timeout: float | None
 ) -> list[SocketConnection]:
-    """Those of several connections over sockets that have something to receive."""
+    """The connections, of several over sockets, that have something to receive."""
     by_descriptor = {connection.fileno(): connection for connection in connections}
     if _CLOSED in by_descriptor:
         return [by_descriptor[_CLOSED]]

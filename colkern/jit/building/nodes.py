@@ -320,7 +320,7 @@ def child_rows(data_type: s.DataType) -> list[int]:
 
 
 def wholes(data_type: s.DataType) -> Iterator[tuple[int, int, int, str, str]]:
-    """What holds in the state of a tree whose values all belong to slots.
+    """The rules for the state of a tree whose values all belong to slots.
 
     Yields:
         The place of a node's length; the place of the number that it is, and how many times that; the

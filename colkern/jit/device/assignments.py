@@ -32,12 +32,12 @@ class Assignments(Emitter):
         self.local = local
         self.around = around
         self.kinds: dict[str, Kind] = {}
-        """What variables are in all of the function, as far as is known."""
+        """The variables' values in all of the function, as far as they are known."""
         self.found: dict[str, Kind] = {}
-        """What they are up to here."""
+        """Their values up to here."""
 
     def meaning(self, node: ast.expr) -> Any:
-        """What a name, or an attribute of a module, is; None if that is not known."""
+        """The value of a name, or of an attribute of a module; None if that is not known."""
         if isinstance(node, ast.Name) and node.id not in self.local:
             return self.around.get(node.id)
         if isinstance(node, ast.Attribute):

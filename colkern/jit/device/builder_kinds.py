@@ -45,7 +45,7 @@ class Builder(Kind):
 
     @property
     def node(self) -> Node:
-        """What the builder keeps."""
+        """The node of what the builder keeps."""
         return node_of(self.data_type)
 
     def child(self, k: int) -> Builder:

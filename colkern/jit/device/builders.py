@@ -1,4 +1,4 @@
-"""What functions of rows do with builders: the spelling of `colkern.Builder`."""
+"""Builders in functions of rows, spelled as `colkern.Builder`."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from colkern.jit.device.tree import CHANGED, Tree
 from colkern.memory import Device
 
 PLACE_BITS = 20
-"""What was raised is `row << PLACE_BITS | place`, the place being one of the program's."""
+"""An error is `row << PLACE_BITS | place`, the place being one of the program's."""
 
 NOTHING_RAISED = (1 << 63) - 1
 

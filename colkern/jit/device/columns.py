@@ -1,4 +1,4 @@
-"""What users' kernels do with columns, batches and rows: the spelling of `colkern.Array`."""
+"""Columns, batches and rows in users' kernels, spelled as those of `colkern.Array`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def item(e: Emitter, column: Value, index: str) -> Value:
 
 
 def slot_item(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
-    """What a slot of a column holds: the rows of batches and the entries of maps are never null."""
+    """The value of a slot of a column: the rows of batches and the entries of maps are never null."""
     kind = _kind(column)
     if kind.form != "column":
         return Value(Row(kind.path, kind.data_type, kind.form), (slot,))

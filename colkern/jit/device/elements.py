@@ -37,7 +37,7 @@ ALWAYS = "True"
 def element(
     e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str, asks: bool = True
 ) -> Value:
-    """What a slot holds, None where it is null; whether it is null or not, unless `asks` is true."""
+    """The value of a slot, None where it is null; whether it is null or not, unless `asks` is true."""
     kind = data_type.storage
     if isinstance(kind, s.Null):
         return Value(NOTHING, ())
@@ -151,7 +151,7 @@ def value_slot(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readabl
 def element_of_run(
     e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, readable: str, asks: bool = True
 ) -> Value:
-    """What a run of a run-end encoded column holds; as `element` for a slot."""
+    """The value of a run of a run-end encoded column; as `element` for a slot."""
     place = child_slot(e, path, 1, run)
     return element(e, path.part(1), kind.fields[1].type, place, readable, asks)
 

@@ -1,4 +1,4 @@
-"""What generated code is written with: statements, names for what they compute, and what they need.
+"""The writer of generated code: statements, names for what they compute, and what they need.
 
 A function that reads columns needs addresses and lengths from its caller, and a kernel gets them from
 the launch: each is asked for by what it is, and has one name.
@@ -61,7 +61,7 @@ class Like:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all functions of a kernel share: `literals` and `arena`, addresses; `errors`, an array.
+    """The arguments of all functions of a kernel: `literals` and `arena`, addresses; `errors`, an array.
 
     Args:
         name: Which.
@@ -88,7 +88,7 @@ Need = Member | Like | Shared | Built
 
 @dataclass(frozen=True)
 class Value:
-    """What an expression is: its kind, and the code of each part.
+    """The value of an expression: its kind, and the code of each part.
 
     Args:
         kind: The kind.
@@ -101,7 +101,7 @@ class Value:
 
 @dataclass
 class Program:
-    """What is shared by the functions of one kernel for one set of data types.
+    """State that the functions of one kernel share, for one set of data types.
 
     Args:
         checked: Whether indices and nulls are checked.

@@ -37,7 +37,7 @@ class Expressions(Assignments):
     # Values
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression is; its statements are emitted."""
+        """The value of an expression; its statements are emitted."""
         method = getattr(self, f"_{type(node).__name__.lower()}", self._generic)
         found: Value = method(node)
         return found
@@ -47,7 +47,7 @@ class Expressions(Assignments):
         return self.plain(self.value(node))
 
     def operands(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """What several expressions are, computed in their order."""
+        """The values of several expressions, computed in their order."""
         values: list[Value] = []
         for node in nodes:
             block, at = self.block, len(self.block)

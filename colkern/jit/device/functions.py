@@ -174,7 +174,7 @@ _PACK = 16
 
 
 def _packs(given: list[str]) -> list[list[str]]:
-    """What a function is given, in tuples if that is too much otherwise; else nothing."""
+    """The arguments in tuples, if they are too many otherwise; else nothing."""
     if len(given) <= _MOST_ARGUMENTS:
         return []
     return [given[k : k + _PACK] for k in range(0, len(given), _PACK)]

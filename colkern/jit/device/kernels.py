@@ -224,7 +224,7 @@ def _are_same(some: Types, others: Types) -> bool:
 
 
 def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:
-    """What a parameter is, by the type of its argument."""
+    """The kind of a parameter, by the type of its argument."""
     if isinstance(given, s.Schema):
         return Column(Path(name), s.struct(list(given)), "batch", whole=True)
     return PLAIN if given is None else Column(Path(name), given.storage, whole=True)

@@ -60,7 +60,7 @@ class Unknown(Kind):
 
 @dataclass(frozen=True)
 class Plain(Kind):
-    """What the compiler knows by itself: numbers of arithmetic, arrays, modules."""
+    """A value that the compiler knows by itself: a number of arithmetic, an array, a module."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Element(Kind):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What it is made of: a text as `colkern.kernels.row_values` has it, a number of a date."""
+        """The parts it is made of: a text as `colkern.kernels.row_values` has it, a number of a date."""
         return {k.TEXT: Text._fields, k.BYTES: Bytes._fields}.get(self.of, ("",))
 
     @property

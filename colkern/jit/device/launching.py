@@ -1,4 +1,4 @@
-"""What a launch hands over to a kernel, and what it finds afterwards."""
+"""The arguments that a launch passes to a kernel, and the errors that it finds afterwards."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _literals_address(
 
 
 def made_for(needs: list[Need], program: Program, threads: int, device: Device) -> dict[Need, Any]:
-    """What a launch of so many threads makes, and has to keep.
+    """The memory that a launch of so many threads needs, and has to keep.
 
     Where checks note what they find: int64[1], 0 for nothing. The arenas: int64[].
     """

@@ -1,4 +1,4 @@
-"""What kernels do with texts, byte strings, dates and times: calls of the table's bodies."""
+"""Texts, byte strings, dates and times in kernels: calls of the table's bodies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from colkern.rows.values import Value as RowValue
 NO_NAMES: Mapping[str, Value] = {}
 
 _PRIMITIVES = (sum_overflows, difference_overflows, product_overflows)
-"""What checks of the table name."""
+"""The names that checks of the table use."""
 
 _MADE_OF = {rows.TEXT: row_values.Text, rows.BYTES: row_values.Bytes}
 
@@ -51,7 +51,7 @@ def is_element(value: Value) -> bool:
 def call(
     e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
-    """What a method of the table gives for values."""
+    """The result of a method of the table for values."""
     given = [e.inner(value) for value in operands]
     by_name = {word: e.inner(value) for word, value in named.items()}
     everything = [*given, *by_name.values()]

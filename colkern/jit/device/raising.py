@@ -1,4 +1,4 @@
-"""What users' functions raise: the text of an exception, and where one of arithmetic's stands."""
+"""Exceptions of users' functions: the text of each, and where one of arithmetic's stands."""
 
 from __future__ import annotations
 

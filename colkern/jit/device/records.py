@@ -1,4 +1,4 @@
-"""What a launch hands over of a column: the numbers that generated code asks for by name.
+"""The numbers of a column that generated code asks for by name, as a launch passes them.
 
 `offset`, `length` and `null_count` of an array, the address of each buffer by its role (0 for an absent
 one), and `table`: where the addresses of any number of data buffers stand.

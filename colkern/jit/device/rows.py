@@ -45,7 +45,7 @@ def rows_on_device(
     returns: s.DataType,
     device: Device,
 ) -> Array:
-    """What `build_rows` gives, in the memory of a device.
+    """The result of `build_rows`, in the memory of a device.
 
     Args:
         function: The user's function.
@@ -89,7 +89,7 @@ def rows_on_device(
 
 
 def _error_model(function: Callable[..., None]) -> str:
-    """What a division by zero is: an error in what `njit` has made, as on the CPU."""
+    """A division by zero as an exception of a function that `njit` has made, as on the CPU."""
     options = getattr(function, "targetoptions", None)
     return "numpy" if options is None else str(options.get("error_model", "python"))
 

@@ -61,7 +61,7 @@ class Translated:
 
 @dataclass(frozen=True)
 class _Elements:
-    """What a loop goes over.
+    """The items of a loop.
 
     Args:
         length: The code of how many there are.
@@ -108,7 +108,7 @@ def translate(
         settled = (made.found, made.returned)
     made.node = definition.body[0]
     raise made.failure(
-        "what its variables are does not settle: give results of different kinds names of their own"
+        "the kinds of its variables do not settle: give results of different kinds names of their own"
     )
 
 
@@ -258,7 +258,7 @@ class Statements(Calls):
         self.emit(f"return {text}")
 
     def _settled(self) -> Kind:
-        """What the function returns, as far as is known."""
+        """The function's result, as far as it is known."""
         before = self.returned_before
         return self.returned if isinstance(before, Unknown) else before
 
@@ -419,7 +419,7 @@ class Statements(Calls):
         self.block.append(ast.copy_location(made, node))
 
     def _elements(self, node: ast.expr) -> _Elements | None:
-        """What a loop over a view goes over; None if the compiler knows by itself."""
+        """The iterable of a loop over a view; None if the compiler knows it by itself."""
         meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and meaning in (enumerate, zip):
             if any(ast.unparse(keyword) != "strict=False" for keyword in node.keywords):

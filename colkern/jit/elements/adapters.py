@@ -89,7 +89,7 @@ NAMESPACE: dict[str, Any] = {
     "list_of_texts": listed_texts,
     "list_of_byte_strings": listed_bytes,
 }
-"""What the source of every adapter may name."""
+"""The names that the source of every adapter may use."""
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def _within(builder: Any, address: Any, start: Any, end: Any) -> Any:
 
 
 def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) -> Any:
-    """What owns the bytes at an address: an arena, or what an operand holds."""
+    """The owner of the bytes at an address: an arena, or that of an operand."""
     found = context.get_constant_null(OWNER)
     for kind, operand in zip(kinds, operands, strict=True):
         if isinstance(kind, types.Optional):
@@ -198,7 +198,7 @@ def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) 
 
 @intrinsic
 def element(typingctx, value, *sources):
-    """What a body gives as an element: of a text, where its bytes may lie follows."""
+    """The element for a body's result: of a text, where its bytes may lie follows."""
     if value == RAW_TEXT:
         returned = text
     elif value == RAW_BYTES:

@@ -1,4 +1,4 @@
-"""What Numba is taught of elements: each name of the table of methods, and the adapter it stands for.
+"""Elements in Numba: each name of the table of methods, and the adapter it stands for.
 
 An adapter is made, and its body compiled, once a function that uses it is compiled.
 """
@@ -47,7 +47,7 @@ def _least(name: str) -> int:
 
 
 def overload_of(name: str) -> Callable[..., Any]:
-    """What Numba asks for the function that does a method of the table for operands of some types."""
+    """The overload of a method of the table: it finds the function for operands of some types."""
     names = _parameters(name)
     least = _least(name)
     shown = [word if place < least else f"{word}=None" for place, word in enumerate(names)]

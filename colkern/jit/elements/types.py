@@ -39,7 +39,7 @@ class SequenceType(Borrowed, ElementType, types.IterableType, types.Hashable):
 
     @property
     def iterator_type(self) -> types.IteratorType:
-        """What `iter(s)` gives."""
+        """The type of `iter(s)`."""
         return SequenceIteratorType(self)
 
     def unify(self, typingctx: Any, other: Any) -> Any:

@@ -15,10 +15,10 @@ from numba.core.pythonapi import _boxers, _unboxers
 from numba.extending import NativeValue
 
 _CONTAINERS = (types.ListType, types.DictType, types.ClassInstanceType)
-"""What Python and compiled code share."""
+"""Types that Python and compiled code share."""
 
 _COPIED = (types.Tuple, types.UniTuple, types.NamedTuple, types.NamedUniTuple, types.List)
-"""What Python is given item by item; Numba does not ask whether that failed."""
+"""Types that Python gets item by item; Numba does not ask whether that failed."""
 
 
 class Borrowed:

@@ -217,7 +217,7 @@ def take_positions(array: Array, positions: Items) -> Array:
 
 
 def _bound(indices: Array, length: int) -> int:
-    """What indices into `length` values are less than, seen as unsigned: no negative one is then."""
+    """The limit of indices into `length` values, seen as unsigned: no negative one is below it."""
     assert isinstance(indices.type, s.Int)
     return min(length, 1 << (indices.type.bit_width - indices.type.signed))
 

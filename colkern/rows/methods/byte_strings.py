@@ -1,4 +1,4 @@
-"""What `bytes` has in row functions, but formats and numbers: mostly the bodies of text."""
+"""Methods of `bytes` in row functions, but formats and numbers: mostly the bodies of text."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def _formatted(kind: str, plain: Body) -> Callable[[str], Body]:
 
 
 def _texts(of: str, plain: Body) -> list[Method]:
-    """What all but durations have: `str`, `format` and `strftime`."""
+    """The methods of all but durations: `str`, `format` and `strftime`."""
     return [
         Method("str", f"({of}) -> str", plain),
         Method(

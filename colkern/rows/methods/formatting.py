@@ -26,7 +26,7 @@ _SPECIFICATION = re.compile(
     re.DOTALL | re.ASCII,
 )
 _BASES = {"b": (1, 87), "o": (3, 87), "x": (4, 87), "X": (4, 55)}
-"""Of integers: the bits of a digit, and what is added to those above 9."""
+"""The bases of integers: the bits of a digit, and what is added to those above 9."""
 
 _NAMESPACE: dict[str, object] = {
     "int64": int64,

@@ -30,7 +30,7 @@ _ELEMENTARY = {
     "arccosh": "acosh",
     "arctanh": "atanh",
 }
-"""Those of one float, with the names that `math` has for them."""
+"""NumPy's functions of one float, with the names that `math` has for them."""
 
 
 def _widths() -> list[Method]:

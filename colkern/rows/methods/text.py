@@ -1,4 +1,4 @@
-"""What `str` has in row functions, but formats and numbers.
+"""Methods of `str` in row functions, but formats and numbers.
 
 Where a method has no more than positional parameters in Python, each number of arguments is a row. A `None`
 has no value: the body does not get it.

@@ -1,4 +1,4 @@
-"""What is done with every match of a pattern: `findall`, `split`, `sub`.
+"""Functions of every match of a pattern: `findall`, `split`, `sub`.
 
 Their bodies are generated: a loop that calls the pattern's matcher, and a few statements for each match. As
 in Python, an empty match is not taken where the last match was empty too.

@@ -106,7 +106,7 @@ _Spans: TypeAlias = dict[int, tuple[_Spot, _Spot]]
 """Where groups are that have taken part so far."""
 
 _Fail: TypeAlias = tuple[str, ...]
-"""What to do where there is no match: the last line jumps."""
+"""Lines for where there is no match: the last one jumps."""
 
 _NOWHERE = _Spot("-1")
 
@@ -577,13 +577,13 @@ def _byte_behind(chain: Chain) -> Chain:
 
 
 def piece_of(data: bytes, behind: int = 0) -> tuple[int, int, int, int]:
-    """What `Piece` has of up to eight bytes."""
+    """The members of a `Piece` for up to eight bytes."""
     size = len(data)
     return size, int.from_bytes(data, "little"), (1 << 8 * size) - 1, behind
 
 
 def _limits(characters: Characters) -> tuple[int, ...] | None:
-    """What ends a run of nearly all characters, as `LongRun` has it; None for other sets."""
+    """The characters that end a run of nearly all, as `LongRun` has them; None for other sets."""
     lacking = (~characters).members()
     # Bytes below a bound that are in the set stop a run for a moment: few texts have any of these.
     bound = max(lacking, default=0) + 1 if len(lacking) > 2 and lacking[-1] <= 32 else 0

@@ -1,4 +1,4 @@
-"""What can come next: where that decides, a matcher never has to go back.
+"""The characters that can come next: where these decide, a matcher never has to go back.
 
 A run that took all it could gives nothing back in vain if what follows it cannot begin with a character of
 the run; a choice needs one look if its branches begin differently; and nothing is tried again behind which

@@ -112,7 +112,7 @@ class Close:
 
 @dataclass(frozen=True)
 class Again:
-    """What a group has matched.
+    """A reference to what a group has matched.
 
     Args:
         group: The group.
@@ -129,7 +129,7 @@ Nodes: TypeAlias = tuple[Node, ...]
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a regular expression says.
+    """A parsed regular expression.
 
     Args:
         nodes: Its nodes.
@@ -290,7 +290,7 @@ def _repeat(nodes: Nodes, least: int, most: int | None, name: str) -> Iterator[N
     elif most == 0:
         return
     elif can_be_empty(nodes):
-        raise _unsupported("repetition of what may be empty")
+        raise _unsupported("repetition of a part that may be empty")
     else:
         yield Repeat(nodes, least, most, greedy)
 

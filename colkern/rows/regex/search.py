@@ -14,7 +14,7 @@ from colkern.rows.regex.parsing import parse
 
 @dataclass(frozen=True, eq=False)
 class Matcher:
-    """What finds the first match of a pattern in a text.
+    """The function that finds the first match of a pattern in a text.
 
     Args:
         body: A function `(text: Text) -> tuple[spans, Code]`. `spans` has `2 * groups + 3` numbers: whether
@@ -45,7 +45,7 @@ class Matcher:
 
 @cache
 def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
-    """What finds a pattern.
+    """The matcher of a pattern.
 
     Args:
         how: "search", "match" or "fullmatch".

@@ -20,11 +20,13 @@ from pyspark.util import PythonEvalType
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.compiled import EXAMPLES, Compiled, result_of, warn
 from colkern.spark.acceleration.original import Body, Original, Settings, converts_as_spark
+from colkern.spark.acceleration.planned import PlannedOriginal
 from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.functions.column_functions import spark_function
 from colkern.spark.functions.declarations import function_name
+from colkern.spark.native.functions import PlanName, default_plan, require_plan
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
@@ -36,7 +38,7 @@ _AGGREGATES = (
 )
 
 
-def accelerate(function: Any) -> Any:
+def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
     """Compile an existing `pandas_udf` whose body is element-wise, with no other change to it::
 
         @pandas_udf("double")
@@ -45,12 +47,17 @@ def accelerate(function: Any) -> Any:
 
         due = colkern.spark.accelerate(due)
 
-    The body is called, with stand-ins for columns that record the operations on them. Arithmetic,
-    comparisons and choices of numbers are compiled to loops over Arrow's columns; functions for which NumPy
-    has rules of its own (`exp`, `**`, `%` …) run in NumPy between the loops, simple ones of text in Arrow.
-    A plain function that `Series.apply` or `map` is given is compiled as a row function. All else that is
-    element-wise is done by pandas itself on the real columns, and gains nothing. Results have the types
-    and nulls that pandas gives them: integers with nulls are floats, NaN is null in the end.
+    The body is called, with stand-ins for columns that record the operations on them. If each of these
+    means the same in Spark, to the last bit, the function has a native plan: an expression of Spark's own,
+    without a Python worker. Which types columns have, Spark knows when it plans a query: for others than
+    those of the native plan, the function runs over Arrow, in a worker.
+
+    Over Arrow, arithmetic, comparisons and choices of numbers are compiled to loops over Arrow's columns;
+    functions for which NumPy has rules of its own (`exp`, `**`, `%` …) run in NumPy between the loops,
+    simple ones of text in Arrow. A plain function that `Series.apply` or `map` is given is compiled as a
+    row function. All else that is element-wise is done by pandas itself on the real columns, and gains
+    nothing. Results have the types and nulls that pandas gives them: integers with nulls are floats, NaN
+    is null in the end.
 
     In each worker process, and for each combination of types and nulls of columns, a sample of the first
     batch is computed both ways and compared to the bit. If the results differ, or the body does what is
@@ -58,6 +65,12 @@ def accelerate(function: Any) -> Any:
     data, else in the executor's log. A first batch of 1000 rows or more is timed both ways as well: where
     the original is as fast, it runs from then on.
 
+    - Native, for columns of double, string, date and timestamp (in the session's time zone UTC), and of
+      integers where their results are those of doubles: arithmetic, comparisons and choices of numbers,
+      sums of conditions, `clip`, `fillna`, `isna`, `replace`, `round`, `where`; of texts `+`, comparisons,
+      `isin`, `map` of a dictionary, and of `str`: `contains`, `endswith`, `len`, `replace`, `slice`,
+      `startswith`, `strip`; parts of dates and timestamps, days and seconds between two; `apply` of a
+      function of one value that has a native plan itself; a `DataFrame` of such columns.
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
       `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, also `s.loc[…]`);
@@ -83,6 +96,10 @@ def accelerate(function: Any) -> Any:
     Args:
         function: A result of `pyspark.sql.functions.pandas_udf`, for functions of columns; one that is
             accelerated already is returned unchanged.
+        plan: "native": as an expression of Spark's own; a call is refused if there is none, with the
+            operation, and a query whose columns are of other types. "arrow": in a Python worker. "auto":
+            native where that is possible. None is the plan that `COLKERN_SPARK_PLAN` in the environment
+            names, else "auto". `colkern.spark.explain` says which it is, and why.
 
     Returns:
         A column function of Spark's with the same name, type and determinism, to be called and
@@ -90,7 +107,9 @@ def accelerate(function: Any) -> Any:
 
     Raises:
         TypeError: If it is no `pandas_udf`.
+        ValueError: If `plan` is no plan.
     """
+    chosen = default_plan() if plan is None else require_plan(plan, "plan")
     kind = getattr(function, "evalType", None)
     if not callable(getattr(function, "func", None)) or kind is None:
         given = function_name(function)
@@ -109,7 +128,10 @@ def accelerate(function: Any) -> Any:
     call = (AcceleratedIterator if over_batches else AcceleratedFunction)(plain, returns)
     arrow_kind = ArrowUDFType.SCALAR_ITER if over_batches else ArrowUDFType.SCALAR
     accelerated: Any = spark_function(call, returns, arrow_kind)
-    return accelerated if function.deterministic else accelerated.asNondeterministic()
+    if not function.deterministic:
+        return accelerated.asNondeterministic()
+    original = Original(plain, returns, Settings(), over_batches=over_batches)
+    return PlannedOriginal(accelerated, original, chosen)
 
 
 class AcceleratedFunction:

@@ -20,7 +20,7 @@ from colkern.spark.acceleration.operators import OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import identity_of, witness_of
 from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.series_methods import SeriesMethods
-from colkern.spark.acceleration.texts import QUICK
+from colkern.spark.acceleration.texts import QUICK, is_table, text_map
 
 Name: TypeAlias = str
 """A text; within the class, `str` is what columns have by that name."""
@@ -89,7 +89,22 @@ class TracedColumn(SeriesMethods):
             return arguments[0].round(*arguments[1:], **options)
         if function is np.clip and len(arguments) == 3:
             return arguments[0].clip(*arguments[1:])
+        if function is np.digitize and len(arguments) == 2 and not options:
+            return self._digitized(*arguments)
         raise self._tracer.refused(f"numpy.{function.__name__} has no loop")
+
+    def _digitized(self, column: TracedColumn, bounds: Any) -> TracedColumn:
+        """`np.digitize`: how many of some rising bounds are not above a number; of NaN, all."""
+        is_list = isinstance(bounds, list) and all(type(each) in (int, float) for each in bounds)
+        if not is_list or not bounds or sorted(bounds) != bounds:
+            raise self._tracer.refused("numpy.digitize by anything but a list of rising numbers")
+        witness = np.digitize(witness_of(column), bounds)
+        above = [column < bound for bound in bounds]
+        result = self.node_of(np.int64(len(above)))
+        for place, condition in reversed(list(enumerate(above))):
+            parts = (self.condition(condition), self.node_of(np.int64(place)), result)
+            result = self.choice_of(parts, witness, "numpy.digitize")
+        return type(self)(result, witness, self._tracer)
 
     def _selected(self, condition: object, chosen: object, other: object) -> TracedColumn:
         """`np.where`."""
@@ -125,6 +140,8 @@ class TracedColumn(SeriesMethods):
 
     def _of_rows(self, name: Name, function: Any, *arguments: Any, **options: Any) -> Any:
         plain = self.__getattr__(name)(function, *arguments, **options)
+        if name == "map" and self._node.dtype == TEXT and not arguments and is_table(function):
+            return text_map(self, function)
         skips_nulls = options.pop("na_action", None) == "ignore"
         is_plain = isinstance(function, types.FunctionType) and not arguments and not options
         if not self.is_series or not is_plain:
@@ -268,6 +285,9 @@ class Accessor:
         return plain
 
     def __getitem__(self, key: Any) -> Any:
+        if self._name == "str" and isinstance(key, slice):
+            sliced: Any = self.__getattr__("slice")
+            return sliced(key.start, key.stop, key.step)
         return self._column.in_pandas("str[]", _item_of_texts, self._column, key)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql.types import BooleanType, DataType, DoubleType, FloatType, IntegralType, StringType
@@ -164,6 +165,7 @@ EXAMPLES: list[list[object]] = [
     [datetime.date(2024, 1, 31), datetime.date(2024, 2, 1)],
     ["2024-01-31", "2024-02-01"],
     [Decimal("1.50"), Decimal("2.00")],
+    [np.array([1.0, 2.0]), np.array([3.0])],
 ]
 """Two values of each kind of columns, where there are no columns yet."""
 

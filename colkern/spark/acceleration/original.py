@@ -71,6 +71,7 @@ class Original:
         self.function = function
         self.settings = settings
         self.over_batches = over_batches
+        self.returns = returns
         self._name = function_name(function)
         self.arrow_type = to_arrow_type(returns, timezone=settings.timezone)
         self._schema = StructType([StructField("_0", returns)])

@@ -320,3 +320,20 @@ def identity_of(value: Any) -> object:
 def witness_of(value: object) -> Witness:
     """The witness of a stand-in; a constant itself."""
     return value._witness if isinstance(value, Recorded) else value
+
+
+ALONE = Arguments(((_Place(0),), {})).details
+"""The details of a call that was given a column and nothing else."""
+
+
+def table_details(names: Sequence[str]) -> tuple[object, ...]:
+    """The details of `pandas.DataFrame` with a dictionary of columns of some names."""
+    return Arguments((({name: _Place(k) for k, name in enumerate(names)},), {})).details
+
+
+def arguments_of(details: tuple[object, ...]) -> tuple[object, ...] | None:
+    """The constants that follow a column in a call without options; None for other calls."""
+    match details:
+        case ((_, [(_, [_Place(index=0), *constants]), []]),):
+            return tuple(constants)
+    return None

@@ -10,10 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from colkern import schema as s
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import Udf, udf
+from colkern.rows.terms import NoTermError
 from colkern.spark.acceleration.forms import Column
 from colkern.spark.acceleration.nodes import OTHER
+from colkern.spark.native.functions import Typed, term_of
 
 _REFUSED = (CompileError, UnsupportedError)
 
@@ -50,6 +53,23 @@ class RowFunction:
         action = "ignore" if self._skips_nulls else None
         return Column(column.pandas.map(self._plain, na_action=action), OTHER)
 
+    def term(self, column: s.DataType) -> Typed:
+        """The function of a value that is no null, as a term.
+
+        Raises:
+            NoTermError: If it has none.
+        """
+        try:
+            if self._compiled is None:
+                raise NoTermError("it is not compiled", 0)
+            return term_of(self._compiled, [column])
+        except _REFUSED as error:
+            raise NoTermError(str(error), 0) from error
+
+    def of_null(self, null: Any) -> Any:
+        """What the function gives for a null, which is in a column of pandas what is given."""
+        return null if self._skips_nulls else self._plain(null)
+
     def _values(self, column: Column) -> pa.Array | None:
         """The values that the function gets; None if pandas has others than Arrow."""
         series = column.pandas
@@ -68,7 +88,7 @@ class RowFunction:
             return Column(results, OTHER, _as_pandas)
         row = values.is_null().index(True).as_py()
         null = column.pandas.iloc[row]
-        of_null = null if self._skips_nulls else self._plain(null)
+        of_null = self.of_null(null)
         places = values.is_valid().to_numpy(zero_copy_only=False)
         is_nullable = pa.types.is_string(results.type) or pa.types.is_floating(results.type)
         if is_nullable and pd.isna(of_null):

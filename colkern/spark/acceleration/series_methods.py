@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -24,7 +26,7 @@ from colkern.spark.acceleration.nodes import (
 )
 from colkern.spark.acceleration.operators import Operators
 from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
-from colkern.spark.acceleration.texts import text_fill
+from colkern.spark.acceleration.texts import text_fill, text_isin
 
 
 class SeriesMethods(Operators):
@@ -151,8 +153,10 @@ class SeriesMethods(Operators):
     def isin(self, values: object) -> Self:
         """Where values are among some constants."""
         self.require_method("isin")
-        self.require_numbers("isin")
         among = list(values) if isinstance(values, list | tuple | set | frozenset) else None
+        if self._node.dtype == TEXT and among and all(type(value) is str for value in among):
+            return self.result(*text_isin(self, sorted(among)))
+        self.require_numbers("isin")
         if among is None or not all(isinstance(v, bool | int | float) for v in among):
             raise self._tracer.refused("Series.isin of anything but a list of numbers")
 
@@ -161,6 +165,15 @@ class SeriesMethods(Operators):
 
         witness = self._witness.isin(among)
         return self.whole("isin", isin, (self,), witness, tuple(map(repr, among)))
+
+    def replace(self, to_replace: object, value: object) -> Self:
+        """The floats with one instead of some others, such as infinities."""
+        self.require_method("replace")
+        values = to_replace if isinstance(to_replace, list) else [to_replace]
+        if not is_float(self._node.dtype) or not all(type(v) is float and v == v for v in values):
+            raise self._tracer.refused("Series.replace of anything but some floats")
+        conditions = [self.operate("eq", self, each) for each in values]
+        return self.mask(functools.reduce(operator.or_, conditions), value)
 
     def round(self, decimals: int = 0) -> Self:
         """Rounded to some decimals."""

@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from colkern.spark.acceleration.nodes import BOOL, TEXT, Constant, DType, Fused, Node, Whole
+from colkern.spark.acceleration.nodes import BOOL, FLOAT, TEXT, Constant, DType, Fused, Node, Whole
 
 if TYPE_CHECKING:
     from colkern.spark.acceleration.columns import TracedColumn
-    from colkern.spark.acceleration.recorded import Tracer
+    from colkern.spark.acceleration.recorded import Recorded, Tracer
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
@@ -45,7 +45,43 @@ def _quick(
     return method
 
 
-QUICK = {
+def _slice(
+    column: TracedColumn,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+) -> TracedColumn:
+    bounds = (start, stop)
+    if step not in (None, 1) or not all(each is None or type(each) is int for each in bounds):
+        raise column._tracer.refused("Series.str.slice with steps, or with other bounds")
+    witness: pd.Series = column._witness.str.slice(*bounds)
+
+    def sliced(texts: pa.Array) -> pa.Array:
+        return pc.utf8_slice_codeunits(texts, start or 0, stop)
+
+    return column.result(Whole(TEXT, "slice", sliced, (column._node,), bounds), witness)
+
+
+def _replace(
+    column: TracedColumn, pat: object, repl: object, n: int = -1, *, regex: bool = False
+) -> TracedColumn:
+    if (
+        not (isinstance(pat, str) and pat and isinstance(repl, str))
+        or n != -1
+        or regex is not False
+    ):
+        raise column._tracer.refused("Series.str.replace with a regular expression, or of nothing")
+    witness: pd.Series = column._witness.str.replace(pat, repl, regex=False)
+
+    def replaced(texts: pa.Array) -> pa.Array:
+        return pc.replace_substring(texts, pat, repl)
+
+    return column.result(Whole(TEXT, "replace", replaced, (column._node,), (pat, repl)), witness)
+
+
+QUICK: dict[str, Callable[..., TracedColumn]] = {
+    "slice": _slice,
+    "replace": _replace,
     "lower": _quick("lower", pc.utf8_lower),
     "upper": _quick("upper", pc.utf8_upper),
     "strip": _quick("strip", pc.utf8_trim_whitespace),
@@ -75,11 +111,11 @@ def text_choice(parts: tuple[Node, Node, Node]) -> Node:
     def texts_at(places: npt.NDArray[np.int32]) -> pa.Array:
         return pa.array(constants).take(pa.array(places))
 
-    return Whole(TEXT, _BY_PLACE, texts_at, (place,), constants)
+    return Whole(TEXT, BY_PLACE, texts_at, (place,), constants)
 
 
 _PLACE = np.dtype(np.int32)
-_BY_PLACE = "texts at places"
+BY_PLACE = "texts at places"
 
 
 def _places(node: Node) -> tuple[Node, tuple[Any, ...]] | None:
@@ -87,9 +123,45 @@ def _places(node: Node) -> tuple[Node, tuple[Any, ...]] | None:
     if isinstance(node, Constant):
         # NumPy's arrays of texts have no zeros at their ends.
         return Constant(_PLACE, 0), (str(node.value).rstrip("\0"),)
-    if isinstance(node, Whole) and node.name == _BY_PLACE:
+    if isinstance(node, Whole) and node.name == BY_PLACE:
         return node.operands[0], node.details
     return None
+
+
+# Look-ups
+
+
+def text_isin(column: Recorded, values: list[str]) -> tuple[Node, pd.Series]:
+    """`Series.isin` of texts: its node, and its witness."""
+    among = pa.array(values, pa.string())
+
+    def isin(texts: pa.Array) -> pa.Array:
+        return pc.is_in(texts, among)
+
+    node = Whole(BOOL, "isin", isin, (column.node,), tuple(values))
+    return node, column._witness.isin(values)
+
+
+def text_map(column: TracedColumn, table: dict[str, str] | dict[str, float]) -> TracedColumn:
+    """`Series.map` of texts by a dictionary of texts, or of floats."""
+    keys, entries = pa.array(table.keys(), pa.string()), pa.array(table.values())
+    dtype = TEXT if pa.types.is_string(entries.type) else FLOAT
+
+    def mapped(texts: pa.Array) -> pa.Array:
+        return entries.take(pc.index_in(texts, keys))
+
+    details = tuple(table.items())
+    node = Whole(dtype, "map", mapped, (column._node,), details)
+    return column.result(node, column._witness.map(table))
+
+
+def is_table(value: object) -> bool:
+    """Whether something is a dictionary that `text_map` takes."""
+    if type(value) is not dict or not value or not all(type(key) is str for key in value):
+        return False
+    kinds = {type(entry) for entry in value.values()}
+    is_missing = any(entry != entry for entry in value.values())
+    return kinds in ({str}, {float}) and not is_missing
 
 
 # Operators

@@ -137,7 +137,7 @@ def difference_at_extremes(
     if isinstance(expected, pa.Array) and not isinstance(made, ValuesDecideError):
         return difference(rows, compiled(rows), expected)
     # The original does the rows that compiled code refuses: only the others are compared.
-    rows = _accepted(compiled, rows)
+    rows = accepted(compiled, rows)
     if not len(rows[0]):
         return None
     expected = _outcome(original, rows)
@@ -146,7 +146,7 @@ def difference_at_extremes(
     return f"it has results, where the original raises {type(expected).__name__}: {expected}"
 
 
-def _accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
+def accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
     """The rows that compiled code does not refuse, and one of nulls where columns have any."""
     null = [column.is_null().index(True).as_py() if column.null_count else 0 for column in columns]
 
@@ -157,15 +157,15 @@ def _accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]
             for column, at in zip(columns, null, strict=True)
         ]
 
-    def accepted(rows: Sequence[int]) -> list[int]:
+    def among(rows: Sequence[int]) -> list[int]:
         if isinstance(_outcome(compiled, taken(rows)), pa.Array):
             return list(rows)
         if len(rows) == 1:
             return []
         half = len(rows) // 2
-        return [*accepted(rows[:half]), *accepted(rows[half:])]
+        return [*among(rows[:half]), *among(rows[half:])]
 
-    places = accepted(range(min(len(columns[0]), _MOST_ALONE)))
+    places = among(range(min(len(columns[0]), _MOST_ALONE)))
     return taken(places) if places else [column.slice(0, 0) for column in columns]
 
 

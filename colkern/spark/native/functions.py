@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+import threading
+import timeit
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+import pyarrow as pa
+from pyspark.errors import utils
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from colkern import schema as s
 from colkern.errors import CompileError
 from colkern.jit import Reducer, Udf
+from colkern.operations import nulls
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
@@ -42,6 +48,9 @@ _TAKEN = {
     "double": ("a floating-point type", ("float", "double")),
 }
 """What a parameter of a type takes beside that type, in words and by the names of Spark's types."""
+
+_CALLS = 20
+"""How many calls tell what one takes: other work only makes it longer."""
 
 UNTYPED = "void"
 """The type of `NULL`."""
@@ -120,7 +129,7 @@ class PlannedFunction:
             self._typed = self._read(columns)
         except NoTermError as error:
             self._refuse(error)
-        _KNOWN[self._name] = self
+        KNOWN[self._name] = self
 
     def __getattr__(self, name: str) -> Any:
         if name == "_arrow":
@@ -158,7 +167,7 @@ class PlannedFunction:
     def _read(self, columns: list[s.DataType]) -> Typed:
         """The function as a term; NoTermError if it has none, or what no expression has."""
         assert isinstance(self._row_function, Udf)
-        return _typed(self._row_function, columns)
+        return term_of(self._row_function, columns)
 
     def _code(self) -> CodeType:
         """What names the function's lines."""
@@ -187,21 +196,38 @@ class PlannedFunction:
         return self._typed is not None
 
     def explanation(self) -> str:
-        """A line: the function's plan, and why it is not native."""
+        """A line: the function's plan, why it is not native, and what a batch then costs."""
         if self._reason is None:
             return f"{self._name}: native: Spark computes it, without a Python worker"
         line = f"line {self._reason.line}: " if self._reason.line else ""
-        return f"{self._name}: arrow, in a Python worker: {line}{self._reason.reason}"
+        return (
+            f"{self._name}: arrow, in a Python worker: {line}{self._reason.reason}{self._costs()}"
+        )
+
+    def _costs(self) -> str:
+        """What a batch costs in a worker whatever its rows, measured here with no row at all."""
+        if self._columns is None or not isinstance(self._row_function, Udf):
+            return ""
+        call = self._row_function
+        columns = [pa.array(nulls(0, type_)) for type_ in self._columns]
+        seconds = timeit.repeat(lambda: pa.array(call(*columns)), number=1, repeat=_CALLS)
+        crossing = f"{len(columns)} column{'s' if len(columns) > 1 else ''} there, 1 back"
+        return f"; a batch: {min(seconds) * 1e3:.2f} ms of Python, {crossing}"
 
     def _native(self, typed: Typed, given: Mapping[str, Column | str]) -> Column:
         columns = {
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
         }
-        result = self._expression(typed, columns)
+        with without_call_sites():
+            result = self._expression(typed, columns)
+        return self._named(result, given.values())
+
+    def _named(self, result: Column, given: Iterable[Column | str]) -> Column:
+        """An expression by the name that Spark shows."""
         # For what else the session runs in workers, as a function over Arrow does.
         use_this_python()
-        shown = ", ".join(map(_shown, given.values()))
+        shown = ", ".join(map(_shown, given))
         return result.alias(f"{self._name}({shown})")
 
     def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
@@ -237,11 +263,12 @@ class PlannedFunction:
         """The result, if a column is of its parameter's type; Spark knows that when it plans."""
         words, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
         message = f.lit(f"{self._name}: {name}: expected {words}, got ")
-        error = f.raise_error(f.concat(message, f.typeof(column))).cast(type_)
-        is_taken = f.typeof(column).isin(*taken, UNTYPED)
+        given = f.typeof(column)
+        error = f.raise_error(f.concat(message, given)).cast(type_)
+        is_taken = f.find_in_set(given, f.lit(",".join((*taken, UNTYPED)))) > 0
         if wanted == "string":
             # Without its collation, as Python compares texts.
-            is_taken = is_taken | f.typeof(column).startswith("string collate ")
+            is_taken = is_taken | given.startswith("string collate ")
         return f.when(is_taken, result).otherwise(error)
 
     def _elsewhere(self, columns: Mapping[str, Column], type_: str) -> Column:
@@ -253,6 +280,28 @@ class PlannedFunction:
         )
         return f.raise_error(f.lit(message)).cast(type_)
 
+
+_BUILDING = threading.RLock()
+
+
+@contextlib.contextmanager
+def without_call_sites() -> Iterator[None]:
+    """Operations of Columns do not note the line of Python that called them.
+
+    PySpark asks Spark for its session, a setting and more to note one, which takes two thirds of the time
+    of making an expression. The lines would be those of this package.
+    """
+    with _BUILDING:
+        before = getattr(utils, _NOTES_LINES, None)
+        setattr(utils, _NOTES_LINES, False)
+        try:
+            yield
+        finally:
+            setattr(utils, _NOTES_LINES, before)
+
+
+_NOTES_LINES = "_enable_debugging_cache"
+"""Where PySpark keeps whether they are noted: False for no, None until it has asked for the setting."""
 
 UTC = "UTC"
 """The session's time zone in which timestamps are datetimes in UTC."""
@@ -273,27 +322,27 @@ def may_be_repeated(column: Column | str) -> bool:
     if isinstance(column, str):
         return True
     called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
-    native = {name for name, function in _KNOWN.items() if function.is_native}
+    native = {name for name, function in KNOWN.items() if function.is_native}
     words = {"CAST", "TRY_CAST", *native}
     # SQL's names have no case.
     names = (name.lower() for name in called if name not in words)
     return all(hasattr(f, name) and name not in _OTHER_EACH_TIME for name in names)
 
 
-_KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
+KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
 """The functions of this process by their names, the last of each name."""
 
 
 def known_functions() -> list[PlannedFunction]:
     """The functions that this process has, by name."""
-    return [each for _, each in sorted(_KNOWN.items())]
+    return [each for _, each in sorted(KNOWN.items())]
 
 
 def _shown(column: Column | str) -> str:
     return column if isinstance(column, str) else repr(column).removeprefix("Column<'")[:-2]
 
 
-def _typed(function: Udf, columns: list[s.DataType]) -> Typed:
+def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
     """A row function as a term.
 
     Raises:

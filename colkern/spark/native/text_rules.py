@@ -128,13 +128,13 @@ def _find_from(text: Operand, part: Operand, start: Operand, end: Operand) -> Co
 def _starts_at(text: Operand, part: Operand, start: Operand, end: Operand) -> Column | None:
     if not _text(part) or not _bounds(start, end):
         return None
-    return _sliced(text.column, start.constant, None).startswith(part.column)
+    return sliced(text.column, start.constant, None).startswith(part.column)
 
 
 # Parts
 
 
-def _sliced(text: Column, start: int | None, stop: int | None) -> Column:
+def sliced(text: Column, start: int | None, stop: int | None) -> Column:
     """`text[start:stop]` of constant bounds."""
     first = 0 if start is None else max(min(start, _FAR >> 1), -_FAR >> 1)
     if stop is None:
@@ -152,7 +152,7 @@ def _sliced(text: Column, start: int | None, stop: int | None) -> Column:
 def _slice(text: Operand, start: Operand | None, stop: Operand | None) -> Column:
     bounds = [None if o is None else o.constant for o in (start, stop)]
     if all(bound is None or isinstance(bound, int) for bound in bounds):
-        return _sliced(text.column, *bounds)
+        return sliced(text.column, *bounds)
     length = f.char_length(text.column)
 
     def place(bound: Operand) -> Column:

@@ -398,7 +398,9 @@ class _Writer:
                 operands.append(Operand(literal(value), value))
             elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
                 # Null where a dividend leaves 64 bits: its decimal is divided beside it.
-                operands.append(Operand(self._integer(argument).column))
+                number = self._integer(argument)
+                ends = max(number.low, integers.LEAST), min(number.high, integers.MOST)
+                operands.append(Operand(number.column, bounds=ends))
             elif name == "int":
                 number = self._integer(argument)
                 operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cuda.on_device.operation import Operation
+from cuda.on_device.operation import Operation, mirrored
 
 from colkern import operations as ops
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
 
 
 def over(values: Array, picks: Array) -> Array:
@@ -41,11 +41,31 @@ def partitioned(array: Array, picks: Array) -> tuple[Array, Array]:
     return ops.partition_indices(ops.hash_columns([array]), 3)
 
 
+def grouped(array: Array, picks: Array) -> list[Array]:
+    batch = RecordBatch.from_arrays([array, mirrored(array)], ["k", "v"])
+    functions = ("sum", "mean", "min", "last", "count", "count_distinct", "stddev", "median")
+    found = ops.group_by(batch, "k").aggregate([("v", f) for f in functions] + [("k", "max")])
+    return [*found.columns, ops.unique(array), ops.value_counts(array), ops.rank(array)]
+
+
+def joined(array: Array, picks: Array) -> list[Array]:
+    left = RecordBatch.from_arrays([array, mirrored(array)], ["k", "v"])
+    columns = []
+    for other in (left, ops.take(left, picks)):
+        for how in ("inner", "outer", "anti"):
+            columns += ops.join(left, other, "k", how=how).columns
+    return columns
+
+
 FLAT = ("bool", "int8", "float16", "decimal128", "fixed_size_binary", "utf8", "utf8_view")
 DICTIONARIES: dict[str, Operation] = {"encode": encoded, "decode": decoded, "unify": unified}
 
 OPERATIONS: dict[str, tuple[str, Operation]] = {
     **{f"{what} {name}": (name, run) for what, run in DICTIONARIES.items() for name in FLAT},
     **{f"sort_indices of {name}": (name, sorted_both_ways) for name in FLAT[:4]},
+    "sort_indices of dictionary": ("dictionary", sorted_both_ways),
+    "sort_indices of utf8": ("utf8", sorted_both_ways),
+    **{f"group_by {name}": (name, grouped) for name in ("int8", "utf8", "dictionary")},
+    **{f"join of {name}": (name, joined) for name in ("int8", "utf8")},
     "partition_indices": ("utf8", partitioned),
 }

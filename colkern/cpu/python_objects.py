@@ -1,0 +1,166 @@
+"""Lists of Python objects as items and bytes, and back, at the speed of C.
+
+The loops (`colkern.cpu.object_loops`) read lists and classes where CPython keeps them, and call its own
+functions for the rest. Each function gives None where they do not apply: another Python, few objects, or
+values that are not all of one class. The caller then goes on in Python, which words the errors.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from functools import cache
+from types import NoneType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.memory import Items, allocate
+
+Values = list[Any]
+
+_FEW = 64
+"""Fewer objects are not worth the call of a loop."""
+
+_MANY = 1 << 19
+"""So many objects are worth to load Numba."""
+
+_MOST_CLASSES = 16
+
+_OBJECTS_OF_LIST = list.__basicsize__ - 2 * ctypes.sizeof(ctypes.c_ssize_t)
+"""Where a list has the address of its objects, in bytes: ahead of how many it has room for."""
+
+CLASS = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
+"""Where an object has the address of its class, in bytes."""
+
+
+@cache
+def _is_known_layout() -> bool:
+    """Whether objects and lists of this Python lie in memory as the loops read them."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    probe = [object()]
+    is_list = _word(_objects(probe)) == id(probe[0])
+    return CLASS == 8 and is_list and _word(id(probe[0]) + CLASS) == id(object)
+
+
+def _word(address: int) -> int:
+    return ctypes.c_size_t.from_address(address).value
+
+
+def _objects(values: Values) -> int:
+    """The address of the objects' addresses."""
+    return _word(id(values) + _OBJECTS_OF_LIST)
+
+
+def _is_worth(values: Values) -> bool:
+    least = _FEW if "numba" in sys.modules else _MANY
+    return len(values) >= least and _is_known_layout()
+
+
+@cache
+def _function(name: str) -> int:
+    """The address of a function of CPython."""
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def classes_of(values: Values) -> set[type]:
+    """The classes of the values."""
+    if _is_worth(values):
+        from colkern.cpu.object_loops import find_classes
+
+        found = np.empty(_MOST_CLASSES, np.int64)
+        count = find_classes(_objects(values), len(values), found)
+        if count >= 0:
+            return {ctypes.cast(a, ctypes.py_object).value for a in found[:count].tolist()}
+    return set(map(type, values))
+
+
+def flags_of(values: Values, wanted: object) -> tuple[NDArray[np.uint8], int]:
+    """1 for each value that is the wanted object, else 0 (uint8[]); and how many are."""
+    flags = np.empty(len(values), np.uint8)
+    if _is_worth(values):
+        from colkern.cpu.object_loops import find_objects
+
+        return flags, find_objects(_objects(values), len(values), id(wanted), flags)
+    flags[:] = [value is wanted for value in values]
+    return flags, int(np.count_nonzero(flags))
+
+
+def _are_all(values: Values, of_class: type) -> bool:
+    return _is_worth(values) and classes_of(values) <= {of_class, NoneType}
+
+
+def booleans_of(values: Values) -> NDArray[np.uint8] | None:
+    """1 for each true, else 0 (uint8[]); None if one is of a class other than bool."""
+    return flags_of(values, True)[0] if _are_all(values, bool) else None
+
+
+def integers_of(values: Values) -> Items | None:
+    """The integers (int64[]), 0 for None; None if one is of a class other than int, or too large."""
+    if not _are_all(values, int):
+        return None
+    from colkern.cpu.object_loops import read_integers
+
+    count = len(values)
+    items = np.empty(count + 1, np.int64)
+    convert = _function("PyLong_AsLongLongAndOverflow")
+    read = read_integers(_objects(values), count, id(None), convert, items)
+    return items[:count] if read == count else None
+
+
+def floats_of(values: Values) -> Items | None:
+    """The floats (float64[]), 0 for None; None if one is of a class other than float."""
+    if not _are_all(values, float):
+        return None
+    from colkern.cpu.object_loops import read_floats
+
+    items = np.empty(len(values), np.float64)
+    read_floats(_objects(values), len(values), id(None), _function("PyFloat_AsDouble"), items)
+    return items
+
+
+def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
+    """The bytes of texts (as UTF-8) or byte strings, one behind the other, and the size of each.
+
+    None if one is of a class other than `of_class`, which is `str` or `bytes`, or has no UTF-8. Empty for
+    None.
+    """
+    if not _are_all(values, of_class):
+        return None
+    from colkern.cpu.object_loops import copy_pieces, find_bytes, find_texts
+
+    count = len(values)
+    places, sizes = np.empty(count, np.int64), np.empty(count, np.int64)
+    find, names = (
+        (find_texts, ("PyUnicode_AsUTF8AndSize", "PyErr_Clear"))
+        if of_class is str
+        else (find_bytes, ("PyBytes_AsString", "PyBytes_Size"))
+    )
+    if find(_objects(values), count, id(None), *map(_function, names), places, sizes) < count:
+        return None
+    data = allocate(int(sizes.sum()), np.uint8)
+    copy_pieces(places, sizes, data)
+    return data, sizes
+
+
+def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Values | None:
+    """Texts or byte strings made of pieces of bytes; None if a text is not UTF-8.
+
+    Args:
+        data: The bytes (uint8[]), which hold all pieces.
+        starts: The first byte of each piece (int64[]).
+        sizes: The bytes of each (int64[]).
+        of_class: `str` or `bytes`.
+    """
+    values: Values = [None] * len(starts)
+    if not _is_worth(values):
+        return None
+    from colkern.cpu.object_loops import make_objects
+
+    make = "PyUnicode_FromStringAndSize" if of_class is str else "PyBytes_FromStringAndSize"
+    functions = map(_function, (make, "PyList_SetItem", "PyErr_Clear"))
+    made = make_objects(id(values), data, starts, sizes, *functions)
+    return values if made == len(values) else None

@@ -1,0 +1,9 @@
+"""Functions of columns that are row functions: numbers, text, dates, nested values.
+
+Each is a line or a few of Python, compiled for the types that it meets, on the host or a device. Names are
+imported when they are first used.
+"""
+
+from colkern.names import late_names
+
+__getattr__, __dir__, __all__ = late_names(__name__)

@@ -1,0 +1,50 @@
+"""`cast`, also between text and numbers, dates and times."""
+
+from __future__ import annotations
+
+from colkern import operations
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.dispatch import TEXT
+from colkern.operations.arguments import operation
+from colkern.operations.position_checks import require_valid
+
+WRITTEN = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
+"""What is written as text, and read from it."""
+
+
+@operation
+def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
+    """As `colkern.operations.cast`, which says what casts mean; and between text and what is written as it.
+
+    Numbers, booleans, dates and timestamps become text as pyarrow writes them: `1` of 1.0, `true`,
+    `2024-01-02 03:04:05`. Python's forms are those of `str(x)` in a row function. Text becomes them if it
+    has such a form; underscores and spaces are none.
+
+    Args:
+        array: Any array.
+        type: The type of the result.
+        safe: Whether to refuse values that the result cannot hold exactly, or that are not valid in it.
+
+    Raises:
+        TypeError: If `type` is not a data type.
+        ValueError: If a value has no equivalent; names the slot.
+        UnsupportedError: If there is no cast between the two types.
+        LimitExceededError: If values or elements do not fit 32-bit offsets.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    type = s.as_type(type)
+    source = array.type.storage
+    while isinstance(source, s.Dictionary | s.RunEndEncoded):
+        source = source.value_type.storage
+    result = type.storage
+    if not (
+        (isinstance(source, TEXT) and isinstance(result, WRITTEN))
+        or (isinstance(source, WRITTEN) and isinstance(result, TEXT))
+    ):
+        return operations.cast(array, type, safe=safe)
+    # Imported late: other casts need no row functions.
+    from colkern.functions.text_casts import from_text, to_text
+
+    require_valid(array)
+    return (to_text if isinstance(result, TEXT) else from_text)(array, type)

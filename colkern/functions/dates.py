@@ -1,0 +1,821 @@
+"""Functions of dates and times, named as in `pyarrow.compute`: row functions of the numbers that they are.
+
+A timestamp with a time zone is looked at as the clock of its zone shows it, as in pyarrow. Years have no
+limits but those of the types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.arrays.values import zone_of
+from colkern.errors import UnsupportedError
+from colkern.functions.row_functions import STRINGS, boolean, long, over_rows, registered
+from colkern.operations import (
+    add,
+    and_,
+    any,
+    cast,
+    equal,
+    if_else,
+    make_struct,
+    multiply,
+    not_equal,
+    subtract,
+)
+from colkern.operations.arguments import operation
+from colkern.operations.casting.results import retyped
+from colkern.operations.encodings import decoded, encoded_alike, on_values
+from colkern.operations.nulling import null_outside
+from colkern.operations.position_checks import require_valid
+from colkern.operations.validity import compact_validity
+
+PER_SECOND = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
+DAY = 86_400
+
+MOST_FORMATS = 256
+"""So many functions with a format, a zone or a period of their own are kept."""
+
+
+# Dates and times as numbers
+
+
+def _per_second(type_: s.DataType) -> int:
+    """How many of a type's units a second has; a date32 has days alone."""
+    if isinstance(type_.storage, s.Date):
+        return 1000 if type_ == s.date64() else 0
+    return PER_SECOND[type_.storage.unit]  # type: ignore[attr-defined]
+
+
+def _numbers(values: Array) -> Array:
+    """Dates or times, not encoded, as integers; not copied."""
+    width = values.layout.buffers[1].dtype.itemsize
+    return retyped(values, s.int32() if width == 4 else s.int64())
+
+
+def _shown(values: Array) -> Array:
+    """What clocks show: timestamps with a zone become those without."""
+    storage = values.type.storage
+    zoned = isinstance(storage, s.Timestamp) and storage.timezone
+    return _local(values) if zoned else values
+
+
+_MOMENTS = (s.Date, s.Timestamp)
+
+
+def _worked(
+    name: str, values: Array, takes: tuple[Any, ...], work: Callable[[Array], Array]
+) -> Array:
+    """`work` on the values of an array of dates or times, whatever encodes them."""
+    require_valid(values)
+
+    def checked(plain: Array) -> Array:
+        if not isinstance(plain.type.storage, takes):
+            words = "dates or timestamps" if takes is _MOMENTS else "times or timestamps"
+            raise TypeError(f"{name}: expected {words}, got {plain.type}")
+        return work(plain)
+
+    return on_values(values, checked)
+
+
+# Days
+
+
+def civil(days: int) -> tuple[int, int, int]:
+    """Year, month and day of a day from 1970 on: years begin in March, in eras of 400 of them."""
+    from_march = days + 719468
+    era = from_march // 146097
+    day_of_era = from_march - era * 146097
+    year = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
+    day = day_of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * day + 2) // 153
+    in_next = month >= 10
+    return (
+        year + era * 400 + (1 if in_next else 0),
+        month - 9 if in_next else month + 3,
+        day - (153 * month + 2) // 5 + 1,
+    )
+
+
+def days_of(year: int, month: int) -> int:
+    """The first day of a month, from 1970 on."""
+    since = year - (1 if month <= 2 else 0)
+    era = since // 400
+    in_era = since - era * 400
+    day = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5
+    return era * 146097 + in_era * 365 + in_era // 4 - in_era // 100 + day - 719468
+
+
+def _year(days: int) -> int:
+    return civil(days)[0]
+
+
+def _month(days: int) -> int:
+    return civil(days)[1]
+
+
+def _day(days: int) -> int:
+    return civil(days)[2]
+
+
+def _quarter(days: int) -> int:
+    return (civil(days)[1] + 2) // 3
+
+
+def _day_of_year(days: int) -> int:
+    return days - days_of(civil(days)[0], 1) + 1
+
+
+def _weekday(days: int) -> int:
+    return (days + 3) % 7
+
+
+def _iso_year(days: int) -> int:
+    # The year of a week is that of its Thursday.
+    return civil(days - (days + 3) % 7 + 3)[0]
+
+
+def _iso_week(days: int) -> int:
+    thursday = days - (days + 3) % 7 + 3
+    return (thursday - days_of(civil(thursday)[0], 1)) // 7 + 1
+
+
+def _is_leap_year(days: int) -> bool:
+    year = civil(days)[0]
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _by_days(of_days: Callable[[int], int], per_second: int) -> Any:
+    """A function of a moment, by its day."""
+    per_day = per_second * DAY
+
+    def of_moment(values: int) -> int:
+        return of_days(values // per_day)
+
+    def of_date(values: int) -> int:
+        return of_days(values)
+
+    return of_moment if per_day else of_date
+
+
+def _of_days(values: Array, of_days: Callable[[int], Any], name: str, rule: Any = long) -> Array:
+    def work(plain: Array) -> Array:
+        shown = _shown(plain)
+        function = _by_days(of_days, _per_second(shown.type))
+        return over_rows(function, [_numbers(shown)], rule, machine=True)
+
+    return _worked(name, values, _MOMENTS, work)
+
+
+@registered("Dates and times")
+@operation
+def year(values: Array) -> Array:
+    """The year of dates or timestamps: int64."""
+    return _of_days(values, _year, "year")
+
+
+@registered("Dates and times")
+@operation
+def month(values: Array) -> Array:
+    """The month of dates or timestamps, from 1 on: int64."""
+    return _of_days(values, _month, "month")
+
+
+@registered("Dates and times")
+@operation
+def day(values: Array) -> Array:
+    """The day in its month, from 1 on, of dates or timestamps: int64."""
+    return _of_days(values, _day, "day")
+
+
+@registered("Dates and times")
+@operation
+def quarter(values: Array) -> Array:
+    """The quarter of dates or timestamps, from 1 on: int64."""
+    return _of_days(values, _quarter, "quarter")
+
+
+@registered("Dates and times")
+@operation
+def day_of_year(values: Array) -> Array:
+    """The day in its year, from 1 on, of dates or timestamps: int64."""
+    return _of_days(values, _day_of_year, "day_of_year")
+
+
+@registered("Dates and times")
+@operation
+def iso_year(values: Array) -> Array:
+    """The ISO 8601 year of dates or timestamps, which is that of their week's Thursday: int64."""
+    return _of_days(values, _iso_year, "iso_year")
+
+
+@registered("Dates and times")
+@operation
+def iso_week(values: Array) -> Array:
+    """The ISO 8601 week of dates or timestamps, from 1 on: int64."""
+    return _of_days(values, _iso_week, "iso_week")
+
+
+@registered("Dates and times")
+@operation
+def is_leap_year(values: Array) -> Array:
+    """Whether the year of dates or timestamps has 366 days: booleans."""
+    return _of_days(values, _is_leap_year, "is_leap_year", boolean)
+
+
+@registered("Dates and times")
+@operation
+def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int = 1) -> Array:
+    """The day in its week of dates or timestamps: int64.
+
+    Args:
+        values: Dates or timestamps.
+        count_from_zero: Whether the first day is 0, not 1.
+        week_start: The first day of a week: 1 for Monday, to 7 for Sunday.
+
+    Raises:
+        ValueError: If there is no such day.
+    """
+    if not 1 <= week_start <= 7:
+        raise ValueError(f"week_start: expected 1 to 7, got {week_start}")
+    return _of_days(values, _weekday_from(week_start, not count_from_zero), "day_of_week")
+
+
+@lru_cache(maxsize=14)
+def _weekday_from(week_start: int, first: int) -> Any:
+    back = 4 - week_start
+
+    def weekday(days: int) -> int:
+        return (days + back) % 7 + first
+
+    return weekday
+
+
+@registered("Dates and times")
+@operation
+def year_month_day(values: Array) -> Array:
+    """Year, month and day of dates or timestamps: structs of int64."""
+    return _struct(values, year=year, month=month, day=day)
+
+
+@registered("Dates and times")
+@operation
+def iso_calendar(values: Array) -> Array:
+    """ISO 8601's year, week and day of the week of dates or timestamps: structs of int64."""
+
+    def iso_day_of_week(values: Array) -> Array:
+        return day_of_week(values, count_from_zero=False)
+
+    return _struct(values, iso_year=iso_year, iso_week=iso_week, iso_day_of_week=iso_day_of_week)
+
+
+def _struct(values: Array, **parts: Callable[[Array], Array]) -> Array:
+    made = make_struct([part(values) for part in parts.values()], [*parts])
+    first = made.children[0]
+    visible = compact_validity(first)
+    return made if visible is None else null_outside(made, visible, first.null_count)
+
+
+# Times of day
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _by_ticks(divisor: int, most: int) -> Any:
+    def of_moment(values: int) -> int:
+        return values // divisor % most
+
+    return of_moment
+
+
+def _zero(values: int) -> int:
+    return 0
+
+
+_CLOCK = (s.Time, s.Timestamp)
+
+
+def _of_ticks(values: Array, per_second: int, most: int, name: str, seconds: int = 1) -> Array:
+    """How many parts of time there are in the next larger one: parts of a second, or of some seconds."""
+
+    def work(plain: Array) -> Array:
+        shown = _shown(plain)
+        own = _per_second(shown.type)
+        divisor = own * seconds // per_second
+        function = _by_ticks(divisor, most) if divisor else _zero
+        return over_rows(function, [_numbers(shown)], long, machine=True)
+
+    return _worked(name, values, _CLOCK, work)
+
+
+@registered("Dates and times")
+@operation
+def hour(values: Array) -> Array:
+    """The hour of timestamps or times: int64."""
+    return _of_ticks(values, 1, 24, "hour", 3600)
+
+
+@registered("Dates and times")
+@operation
+def minute(values: Array) -> Array:
+    """The minute of timestamps or times: int64."""
+    return _of_ticks(values, 1, 60, "minute", 60)
+
+
+@registered("Dates and times")
+@operation
+def second(values: Array) -> Array:
+    """The second of timestamps or times: int64."""
+    return _of_ticks(values, 1, 60, "second")
+
+
+@registered("Dates and times")
+@operation
+def millisecond(values: Array) -> Array:
+    """The milliseconds of timestamps or times since the last whole second: int64."""
+    return _of_ticks(values, 1000, 1000, "millisecond")
+
+
+@registered("Dates and times")
+@operation
+def microsecond(values: Array) -> Array:
+    """The microseconds of timestamps or times since the last whole millisecond: int64."""
+    return _of_ticks(values, 1_000_000, 1000, "microsecond")
+
+
+@registered("Dates and times")
+@operation
+def nanosecond(values: Array) -> Array:
+    """The nanoseconds of timestamps or times since the last whole microsecond: int64."""
+    return _of_ticks(values, 1_000_000_000, 1000, "nanosecond")
+
+
+@lru_cache(maxsize=len(PER_SECOND))
+def _fraction(per_second: int) -> Any:
+    def fraction(values: int) -> float:
+        return values % per_second / per_second
+
+    return fraction
+
+
+@registered("Dates and times")
+@operation
+def subsecond(values: Array) -> Array:
+    """The part of a second of timestamps or times since the last whole one: float64."""
+
+    def work(plain: Array) -> Array:
+        shown = _shown(plain)
+        function = _fraction(_per_second(shown.type))
+        return over_rows(function, [_numbers(shown)], lambda *_: s.float64(), machine=True)
+
+    return _worked("subsecond", values, _CLOCK, work)
+
+
+# Distances
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _distance(number_of: Callable[[int], int], per: int) -> Any:
+    def distance(start: int, end: int) -> int:
+        return number_of(end // per) - number_of(start // per)
+
+    return distance
+
+
+def _same(number: int) -> int:
+    return number
+
+
+def _weeks(days: int) -> int:
+    return (days + 3) // 7
+
+
+def _quarters(days: int) -> int:
+    year, month, _ = civil(days)
+    return 4 * year + (month + 2) // 3
+
+
+def _between(
+    name: str,
+    start: Array,
+    end: Array,
+    of_days: Callable[[int], int] | None,
+    seconds: int = DAY,
+    parts: int = 1,
+) -> Array:
+    """How many bounds of parts of time are between two moments."""
+    for array in (start, end):
+        require_valid(array)
+    sides = [_shown(decoded(array)) for array in (start, end)]
+    type_ = sides[0].type
+    if not isinstance(type_.storage, (s.Date, s.Timestamp, s.Time)) or sides[1].type != type_:
+        raise TypeError(
+            f"{name}: expected two arrays of one type of dates or times, got {start.type} and {end.type}"
+        )
+    own = _per_second(type_)
+    if not own and seconds == DAY:
+        return over_rows(
+            _distance(of_days or _same, 1), [*map(_numbers, sides)], long, machine=True
+        )
+    if not own:
+        sides = [cast(side, s.timestamp("s")) for side in sides]
+        own = 1
+    per = own * seconds // parts
+    ints = [*map(_numbers, sides)]
+    if per:
+        return over_rows(_distance(of_days or _same, per), ints, long, machine=True)
+    found = over_rows(_distance(_same, 1), ints, long, machine=True)
+    return multiply(found, parts // own)
+
+
+@registered("Dates and times")
+@operation
+def years_between(start: Array, end: Array) -> Array:
+    """How many years begin after `start`, up to `end`: int64; of dates or timestamps of one type."""
+    return _between("years_between", start, end, _year)
+
+
+@registered("Dates and times")
+@operation
+def quarters_between(start: Array, end: Array) -> Array:
+    """How many quarters begin after `start`, up to `end`: int64; see `years_between`."""
+    return _between("quarters_between", start, end, _quarters)
+
+
+@registered("Dates and times")
+@operation
+def weeks_between(start: Array, end: Array) -> Array:
+    """How many weeks, from Monday on, begin after `start`, up to `end`: int64; see `years_between`."""
+    return _between("weeks_between", start, end, _weeks)
+
+
+@registered("Dates and times")
+@operation
+def days_between(start: Array, end: Array) -> Array:
+    """How many days begin after `start`, up to `end`: int64; see `years_between`."""
+    return _between("days_between", start, end, None)
+
+
+@registered("Dates and times")
+@operation
+def hours_between(start: Array, end: Array) -> Array:
+    """How many hours begin after `start`, up to `end`: int64; also of times."""
+    return _between("hours_between", start, end, None, 3600)
+
+
+@registered("Dates and times")
+@operation
+def minutes_between(start: Array, end: Array) -> Array:
+    """How many minutes begin after `start`, up to `end`: int64; also of times."""
+    return _between("minutes_between", start, end, None, 60)
+
+
+@registered("Dates and times")
+@operation
+def seconds_between(start: Array, end: Array) -> Array:
+    """How many seconds begin after `start`, up to `end`: int64; also of times."""
+    return _between("seconds_between", start, end, None, 1)
+
+
+@registered("Dates and times")
+@operation
+def milliseconds_between(start: Array, end: Array) -> Array:
+    """How many milliseconds begin after `start`, up to `end`: int64; also of times."""
+    return _between("milliseconds_between", start, end, None, 1, 1000)
+
+
+@registered("Dates and times")
+@operation
+def microseconds_between(start: Array, end: Array) -> Array:
+    """How many microseconds begin after `start`, up to `end`: int64; also of times."""
+    return _between("microseconds_between", start, end, None, 1, 1_000_000)
+
+
+# Rounding
+
+Unit = Literal[
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+    "nanosecond",
+]
+
+_MONTHS = {"year": 12, "quarter": 3, "month": 1}
+_SECONDS = {"week": 7 * DAY, "day": DAY, "hour": 3600, "minute": 60, "second": 1}
+_PARTS = {"millisecond": 1000, "microsecond": 1_000_000, "nanosecond": 1_000_000_000}
+_FLOOR, _CEIL, _NEAREST, _ABOVE = range(4)
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _to_period(period: int, origin: int, way: int) -> Any:
+    def to_period(values: int) -> int:
+        low = (values + origin) // period * period - origin
+        if way == _FLOOR or (low == values and way != _ABOVE):
+            return low
+        high = low + period
+        return low if way == _NEAREST and values - low < high - values else high
+
+    return to_period
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _to_months(months: int, per_day: int, way: int) -> Any:
+    def to_months(values: int) -> int:
+        year, month, _ = civil(values // per_day)
+        first = (12 * (year - 1970) + month - 1) // months * months
+        low = days_of(1970 + first // 12, first % 12 + 1) * per_day
+        if way == _FLOOR or (low == values and way != _ABOVE):
+            return low
+        last = first + months
+        high = days_of(1970 + last // 12, last % 12 + 1) * per_day
+        return low if way == _NEAREST and values - low < high - values else high
+
+    return to_months
+
+
+def _to_unit(
+    name: str, values: Array, multiple: int, unit: Unit, week_starts_monday: bool, way: int
+) -> Array:
+    require_valid(values)
+    if unit not in get_args(Unit) or multiple < 1:
+        raise ValueError(
+            f"unit: expected one of {get_args(Unit)}, once at least, got {multiple} {unit!r}"
+        )
+
+    def work(plain: Array) -> Array:
+        type_ = plain.type
+        if not isinstance(type_.storage, (s.Date, s.Timestamp, s.Time)):
+            raise TypeError(f"{name}: expected dates or times, got {type_}")
+        storage = type_.storage
+        shown = _shown(plain)
+        own = _per_second(type_)
+        if unit in _MONTHS:
+            function = _to_months(_MONTHS[unit] * multiple, own * DAY or 1, way)
+        elif unit in _SECONDS:
+            seconds = _SECONDS[unit] * multiple
+            period = seconds * own if own else seconds // DAY
+            origin = (3 if week_starts_monday else 4) * (own * DAY or 1) if unit == "week" else 0
+            if not period:
+                return plain
+            function = _to_period(period, origin, way)
+        else:
+            period = own * multiple // _PARTS[unit]
+            if period * _PARTS[unit] != own * multiple or (way != _ABOVE and period == 1):
+                return plain
+            function = _to_period(period, 0, way)
+        numbers = _numbers(shown)
+        made = over_rows(function, [numbers], lambda *types: types[0], machine=True)
+        result = retyped(made, shown.type)
+        if isinstance(storage, s.Timestamp) and storage.timezone:
+            return assume_timezone(result, storage.timezone, ambiguous="earliest")
+        return result
+
+    return encoded_alike(values, work)
+
+
+@registered("Dates and times")
+@operation
+def floor_temporal(
+    values: Array, multiple: int = 1, unit: Unit = "day", *, week_starts_monday: bool = True
+) -> Array:
+    """Dates or times rounded down to a multiple of a unit, counted from 1970 on; the type stays.
+
+    Args:
+        values: Dates, timestamps or times.
+        multiple: How many units are one.
+        unit: "year" to "nanosecond".
+        week_starts_monday: Whether weeks start on Monday, not on Sunday.
+
+    Raises:
+        ValueError: If there is no such unit, or a local time does not exist in its zone.
+        TypeError: If the array has neither dates nor times.
+    """
+    return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)
+
+
+@registered("Dates and times")
+@operation
+def ceil_temporal(
+    values: Array,
+    multiple: int = 1,
+    unit: Unit = "day",
+    *,
+    week_starts_monday: bool = True,
+    ceil_is_strictly_greater: bool = False,
+) -> Array:
+    """Dates or times rounded up to a multiple of a unit, or always to the next; see `floor_temporal`."""
+    way = _ABOVE if ceil_is_strictly_greater else _CEIL
+    return _to_unit("ceil_temporal", values, multiple, unit, week_starts_monday, way)
+
+
+@registered("Dates and times")
+@operation
+def round_temporal(
+    values: Array, multiple: int = 1, unit: Unit = "day", *, week_starts_monday: bool = True
+) -> Array:
+    """Dates or times rounded to the nearest multiple of a unit, halves up; see `floor_temporal`."""
+    return _to_unit("round_temporal", values, multiple, unit, week_starts_monday, _NEAREST)
+
+
+# Zones
+
+
+def _wall(values: datetime) -> datetime:
+    return values.replace(tzinfo=None)
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _in_zone(zone: Any) -> Any:
+    def in_zone(values: datetime) -> datetime:
+        return values.replace(tzinfo=zone)
+
+    return in_zone
+
+
+def _seconds(plain: Array) -> tuple[Array, Array | None]:
+    """Timestamps as whole seconds of the same zone, and the rest as integers, if there may be one."""
+    storage = plain.type.storage
+    assert isinstance(storage, s.Timestamp)
+    if storage.unit == "s":
+        return plain, None
+    per_second = PER_SECOND[storage.unit]
+    numbers = _numbers(plain)
+    whole = over_rows(_to_period(per_second, 0, _FLOOR), [numbers], long, machine=True)
+    counts = over_rows(_quotient(per_second), [numbers], long, machine=True)
+    return retyped(counts, s.timestamp("s", storage.timezone)), subtract(numbers, whole)
+
+
+@lru_cache(maxsize=len(PER_SECOND))
+def _quotient(divisor: int) -> Any:
+    def quotient(values: int) -> int:
+        return values // divisor
+
+    return quotient
+
+
+def _with_rest(seconds: Array, rest: Array | None, type_: s.DataType) -> Array:
+    """Whole seconds and the rest as timestamps of a type."""
+    if rest is None:
+        return retyped(seconds, type_)
+    return retyped(add(multiply(_numbers(seconds), _per_second(type_)), rest), type_)
+
+
+def _local(plain: Array) -> Array:
+    seconds, rest = _seconds(plain)
+    shown = over_rows(_wall, [seconds], lambda *_: s.timestamp("s"))
+    storage = plain.type.storage
+    assert isinstance(storage, s.Timestamp)
+    return _with_rest(shown, rest, s.timestamp(storage.unit))
+
+
+@registered("Dates and times")
+@operation
+def local_timestamp(values: Array) -> Array:
+    """What clocks show at timestamps with a zone, as timestamps without one."""
+    require_valid(values)
+    return encoded_alike(values, _shown)
+
+
+@registered("Dates and times")
+@operation
+def assume_timezone(
+    values: Array, timezone: str, *, ambiguous: Literal["raise", "earliest", "latest"] = "raise"
+) -> Array:
+    """Timestamps without a zone as moments at which its clocks show them.
+
+    Args:
+        values: Timestamps without a zone.
+        timezone: The name of the zone.
+        ambiguous: Which moment is meant where a clock shows a time twice.
+
+    Raises:
+        ValueError: If a clock of the zone never shows a time, or shows it twice and `ambiguous` is
+            "raise"; or if `ambiguous` is another word.
+        TypeError: If the values are no timestamps without a zone.
+    """
+    if ambiguous not in ("raise", "earliest", "latest"):
+        raise ValueError(f"ambiguous: expected 'raise', 'earliest' or 'latest', got {ambiguous!r}")
+    require_valid(values)
+    zone = zone_of(timezone)
+
+    def work(plain: Array) -> Array:
+        storage = plain.type.storage
+        if not isinstance(storage, s.Timestamp) or storage.timezone:
+            raise TypeError(
+                f"assume_timezone: expected timestamps without a zone, got {plain.type}"
+            )
+        seconds, rest = _seconds(plain)
+        type_ = s.timestamp("s", timezone)
+        moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_)
+        clock = _numbers(seconds)
+        if any(not_equal(_numbers(_local(moments)), clock)):
+            raise ValueError(f"assume_timezone: clocks of {timezone} never show one of the times")
+        if ambiguous != "earliest":
+            # Shown twice: with the zone's offset of a day later, too.
+            later = add(_numbers(moments), DAY)
+            offset = subtract(_numbers(_local(retyped(later, type_))), later)
+            again = subtract(clock, offset)
+            shown = equal(_numbers(_local(retyped(again, type_))), clock)
+            twice = and_(shown, not_equal(again, _numbers(moments)))
+            if ambiguous == "raise" and any(twice):
+                raise ValueError(
+                    f"assume_timezone: clocks of {timezone} show one of the times twice; "
+                    f"say which is meant by ambiguous='earliest' or 'latest'"
+                )
+            moments = if_else(twice, retyped(again, type_), moments)
+        return _with_rest(moments, rest, s.timestamp(storage.unit, timezone))
+
+    return encoded_alike(values, work)
+
+
+# Text
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _formats(format: str) -> Any:
+    def strftime(values: datetime) -> str:
+        return values.strftime(format)
+
+    return strftime
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _formats_with_fraction(head: str, tail: str, digits: int) -> Any:
+    def strftime(values: datetime, rest: int) -> str:
+        return values.strftime(head) + "." + str(rest).zfill(digits) + values.strftime(tail)
+
+    return strftime
+
+
+@registered("Dates and times")
+@operation
+def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
+    """Dates or timestamps as text, by a format of Python's `strftime`.
+
+    As in pyarrow, `%S` has as many digits behind a point as the unit has.
+
+    Raises:
+        TypeError: If the array has neither dates nor timestamps.
+        UnsupportedError: If `%S` stands in a format twice.
+    """
+
+    def work(plain: Array) -> Array:
+        moments = cast(plain, s.timestamp("s")) if isinstance(plain.type.storage, s.Date) else plain
+        seconds, rest = _seconds(moments)
+        head, *tails = format.split("%S")
+        if rest is None or not tails:
+            return over_rows(_formats(format), [seconds])
+        if len(tails) > 1:
+            raise UnsupportedError(f"format: %S stands twice in {format!r}")
+        digits = len(str(_per_second(moments.type))) - 1
+        function = _formats_with_fraction(head + "%S", tails[0], digits)
+        return over_rows(function, [seconds, rest])
+
+    return _worked("strftime", values, _MOMENTS, work)
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _parses(format: str, error_is_null: bool) -> Any:
+    def strptime(strings: str) -> datetime:
+        return datetime.strptime(strings, format)
+
+    def strptime_or_none(strings: str) -> datetime | None:
+        try:
+            return datetime.strptime(strings, format)
+        except ValueError:
+            return None
+
+    return strptime_or_none if error_is_null else strptime
+
+
+@registered("Dates and times")
+@operation
+def strptime(
+    strings: Array, format: str, unit: str = "us", *, error_is_null: bool = False
+) -> Array:
+    """Text as timestamps without a zone, by a format of Python's `strptime`.
+
+    Args:
+        strings: Strings.
+        format: The format, without a zone.
+        unit: "s", "ms", "us" or "ns".
+        error_is_null: Whether text of another form gives null.
+
+    Raises:
+        ValueError: If a text has another form; a note says in which row.
+        TypeError: If the array has no strings.
+    """
+    type_ = s.timestamp(unit)
+    return over_rows(_parses(format, error_is_null), [strings], lambda *_: type_, STRINGS)

@@ -1,0 +1,220 @@
+"""Functions of lists, maps and structs. Lists give what pyarrow and polars give by these names."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.functions.row_functions import (
+    LISTS,
+    MAPS,
+    boolean,
+    over_rows,
+    registered,
+    same,
+)
+from colkern.operations.arguments import operation
+from colkern.operations.nulling import null_outside
+from colkern.operations.own_slots import own_children
+from colkern.operations.position_checks import require_valid
+from colkern.operations.structs import make_struct
+from colkern.operations.validity import compact_validity
+
+
+def item_of(*types: s.DataType) -> s.DataType:
+    """That of a list's items."""
+    return types[0].storage.fields[0].type
+
+
+def _sum_type(*types: s.DataType) -> s.DataType:
+    item = item_of(*types)
+    return s.int64() if isinstance(item.storage, s.Int | s.Bool) else item
+
+
+def _sum(lists: list[Any]) -> Any:
+    total = 0
+    for item in lists:
+        if item is not None:
+            total += item
+    return total
+
+
+def _mean(lists: list[float | None]) -> float | None:
+    total, count = 0.0, 0
+    for item in lists:
+        if item is not None:
+            total += item
+            count += 1
+    return total / count if count else None
+
+
+def _min(lists: list[Any]) -> Any:
+    there = [item for item in lists if item is not None]
+    return min(there) if there else None
+
+
+def _max(lists: list[Any]) -> Any:
+    there = [item for item in lists if item is not None]
+    return max(there) if there else None
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_sum(lists: Array) -> Array:
+    """The sum of each list's items: int64 of integers, else of their type. Nulls in it do not count.
+
+    Args:
+        lists: Lists of numbers.
+
+    Raises:
+        TypeError: If the array has no lists.
+        OverflowError: If a sum does not fit.
+    """
+    return over_rows(_sum, [lists], _sum_type, LISTS)
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_mean(lists: Array) -> Array:
+    """The mean of each list's items: float64, null of an empty list. Nulls in it do not count."""
+    return over_rows(_mean, [lists], lambda *_: s.float64(), LISTS)
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_min(lists: Array) -> Array:
+    """The least of each list's items, null of an empty list. Nulls in it do not count."""
+    return over_rows(_min, [lists], item_of, LISTS)
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_max(lists: Array) -> Array:
+    """The greatest of each list's items, null of an empty list. Nulls in it do not count."""
+    return over_rows(_max, [lists], item_of, LISTS)
+
+
+def _contains(lists: list[Any], value: Any) -> bool:
+    return any(item is not None and item == value for item in lists)
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_contains(lists: Array, value: Any) -> Array:
+    """Whether a value is among each list's items: booleans; null for a null list.
+
+    Args:
+        lists: Lists.
+        value: A Python value, or an array of as many.
+    """
+    return over_rows(_contains, [lists, value], boolean, LISTS)
+
+
+def _sorted(lists: list[Any], descending: bool) -> list[Any]:
+    return sorted([item for item in lists if item is not None], reverse=descending)
+
+
+def _sorted_with_nulls(lists: list[Any], descending: bool) -> list[Any]:
+    there = [item for item in lists if item is not None]
+    found: list[Any] = [*sorted(there, reverse=descending)]
+    return found + [None] * (len(lists) - len(there))
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_sort(lists: Array, *, descending: bool = False) -> Array:
+    """The items of each list in order; nulls stand at the end."""
+    has_nulls = bool(getattr(lists, "children", ())) and lists.children[0].null_count
+    function = _sorted_with_nulls if has_nulls else _sorted
+    return over_rows(function, [lists, descending], same, LISTS)
+
+
+def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[Any]:
+    return lists[start:stop:step]
+
+
+@registered("Lists, maps and structs")
+@operation
+def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1) -> Array:
+    """Items `start` to `stop` of each list, as Python's slices; the type stays."""
+    return over_rows(_slice, [lists, start, stop, step], same, LISTS)
+
+
+Occurrence = Literal["first", "last", "all"]
+
+
+def _first(maps: list[tuple[Any, Any]], key: Any) -> Any:
+    for own, value in maps:
+        if own == key:
+            return value
+    return None
+
+
+def _last(maps: list[tuple[Any, Any]], key: Any) -> Any:
+    for own, value in reversed(maps):
+        if own == key:
+            return value
+    return None
+
+
+def _all(maps: list[tuple[Any, Any]], key: Any) -> list[Any] | None:
+    found = [value for own, value in maps if own == key]
+    return found if found else None
+
+
+def _value_of(*types: s.DataType) -> s.DataType:
+    storage = types[0].storage
+    assert isinstance(storage, s.Map)
+    return storage.entries_field.type.fields[1].type
+
+
+def _values_of(*types: s.DataType) -> s.DataType:
+    return s.list_(_value_of(*types))
+
+
+@registered("Lists, maps and structs")
+@operation
+def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") -> Array:
+    """The value of a key in each map; null where the key is not there.
+
+    Args:
+        maps: Maps.
+        query_key: A Python value, or an array of as many.
+        occurrence: "first" or "last" of several, or "all" of them, as a list.
+
+    Raises:
+        TypeError: If the array has no maps.
+        ValueError: If `occurrence` is another word.
+    """
+    functions: dict[str, Any] = {"first": _first, "last": _last, "all": _all}
+    if occurrence not in functions:
+        raise ValueError(f"occurrence: expected 'first', 'last' or 'all', got {occurrence!r}")
+    rule = _values_of if occurrence == "all" else _value_of
+    return over_rows(functions[occurrence], [maps, query_key], rule, MAPS)
+
+
+@registered("Lists, maps and structs")
+@operation
+def struct_with_field(array: Array, name: str, values: Array) -> Array:
+    """Structs with a field of a name: in the place of that which has it, else behind the others.
+
+    Args:
+        array: A struct array.
+        name: The field's name.
+        values: As many values, on the same device.
+
+    Raises:
+        TypeError: If the array has no structs.
+        ValueError: If lengths or devices differ.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    require_valid(array)
+    storage = array.type.storage
+    if not isinstance(storage, s.Struct):
+        raise TypeError(f"array: expected structs, got {array.type}")
+    names = [field.name for field in storage.fields]
+    fields = dict(zip(names, own_children(array), strict=True)) | {name: values}
+    made = make_struct([*fields.values()], [*fields])
+    visible = compact_validity(array)
+    return made if visible is None else null_outside(made, visible, array.null_count)

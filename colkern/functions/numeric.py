@@ -1,0 +1,486 @@
+"""Functions of numbers, named as in `pyarrow.compute`: a row function for each.
+
+Floating-point numbers keep their width; integers count as float64 where results are no integers. Nothing
+raises: what has no result is NaN or infinite, as in IEEE 754.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.functions.row_functions import (
+    INTEGERS,
+    NUMBERS,
+    boolean,
+    floating,
+    over_rows,
+    registered,
+    row_function,
+    same,
+)
+from colkern.operations import cast
+from colkern.operations.arguments import operation
+from colkern.operations.casting.results import retyped
+from colkern.operations.encodings import decoded
+from colkern.rows.encoded import decoded_type
+
+# Classes of numbers
+
+
+@row_function("Numbers", boolean, NUMBERS)
+def is_nan(values: float) -> bool:
+    """Whether each number is NaN: booleans."""
+    return values != values
+
+
+@row_function("Numbers", boolean, NUMBERS)
+def is_finite(values: float) -> bool:
+    """Whether each number is neither infinite nor NaN: booleans."""
+    return values - values == 0
+
+
+@row_function("Numbers", boolean, NUMBERS)
+def is_inf(values: float) -> bool:
+    """Whether each number is infinite: booleans."""
+    return values == math.inf or values == -math.inf
+
+
+@row_function("Numbers", same, NUMBERS)
+def clip(values: float, low: float | None = None, high: float | None = None) -> float:
+    """Each number, but at least `low` and at most `high`, where they are given. NaN stays."""
+    if low is not None and values < low:
+        return low
+    if high is not None and values > high:
+        return high
+    return values
+
+
+def _sign_type(*types: s.DataType) -> s.DataType:
+    return types[0] if isinstance(types[0].storage, s.FloatingPoint) else s.int8()
+
+
+@row_function("Numbers", _sign_type, NUMBERS)
+def sign(values: float) -> float:
+    """1, 0 or -1 for each number by its sign; NaN stays. Of integers as int8."""
+    return values if values != values else 1 if values > 0 else -1 if values < 0 else 0
+
+
+# Roots, powers and logarithms
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def sqrt(values: float) -> float:
+    """The square root of each number; NaN of negative ones."""
+    return math.sqrt(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def exp(values: float) -> float:
+    """e to the power of each number."""
+    return math.exp(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def expm1(values: float) -> float:
+    """e to the power of each number, less 1."""
+    return math.expm1(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def ln(values: float) -> float:
+    """The natural logarithm of each number; -inf of 0, NaN of negative ones."""
+    return math.log(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def log10(values: float) -> float:
+    """The logarithm to base 10 of each number; see `ln`."""
+    return math.log10(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def log2(values: float) -> float:
+    """The logarithm to base 2 of each number; see `ln`."""
+    return math.log2(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def log1p(values: float) -> float:
+    """The natural logarithm of 1 more than each number; see `ln`."""
+    return math.log1p(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def logb(values: float, base: float) -> float:
+    """The logarithm of each number to a base, which may be an array; see `ln`."""
+    return math.log(values) / math.log(base)
+
+
+def _power(base: float, exponent: float) -> Any:
+    return base**exponent
+
+
+def _power_of_integers(base: int, exponent: int, bits: int, sign: int) -> Any:
+    found = base**exponent
+    if bits == 64:
+        return found
+    word = found & ((1 << bits) - 1)
+    return word - ((word & sign) << 1)
+
+
+@registered("Numbers")
+@operation
+def power(base: Array, exponent: Any) -> Array:
+    """`base ** exponent`; of integers cut to the bits of the type of `base`.
+
+    Args:
+        base: Integers or floating-point numbers.
+        exponent: An array of as many, or a number. With a float, the power of integers is float64.
+
+    Raises:
+        TypeError: If they are no numbers.
+        ValueError: If an integer has a negative integer exponent, or lengths or devices differ.
+    """
+    types = [decoded_type(each.type) for each in (base, exponent) if isinstance(each, Array)]
+    whole = all(isinstance(type_.storage, s.Int) for type_ in types)
+    if not whole or isinstance(exponent, float):
+        return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True)
+    if not isinstance(exponent, Array) and exponent < 0:
+        raise ValueError("exponent: integers have no power with a negative integer exponent")
+    return _of_bits(_power_of_integers, base, exponent, sized=True)
+
+
+# Trigonometry, in radians
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def sin(values: float) -> float:
+    """The sine of each number."""
+    return math.sin(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def cos(values: float) -> float:
+    """The cosine of each number."""
+    return math.cos(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def tan(values: float) -> float:
+    """The tangent of each number."""
+    return math.tan(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def asin(values: float) -> float:
+    """The angle of each sine; NaN outside of -1 to 1."""
+    return math.asin(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def acos(values: float) -> float:
+    """The angle of each cosine; NaN outside of -1 to 1."""
+    return math.acos(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def atan(values: float) -> float:
+    """The angle of each tangent."""
+    return math.atan(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def atan2(y: float, x: float) -> float:
+    """The angle of each point; `x` may be an array."""
+    return math.atan2(y, x)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def sinh(values: float) -> float:
+    """The hyperbolic sine of each number."""
+    return math.sinh(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def cosh(values: float) -> float:
+    """The hyperbolic cosine of each number."""
+    return math.cosh(values)
+
+
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def tanh(values: float) -> float:
+    """The hyperbolic tangent of each number."""
+    return math.tanh(values)
+
+
+# Integers
+
+
+@row_function("Numbers", same, NUMBERS)
+def floor_divide(dividend: int, divisor: int) -> int:
+    """`dividend // divisor`, rounded down as in Python; `divisor` may be an array.
+
+    Raises:
+        ZeroDivisionError: If a divisor is 0.
+    """
+    return dividend // divisor
+
+
+@row_function("Numbers", same, NUMBERS)
+def mod(dividend: int, divisor: int) -> int:
+    """What `floor_divide` leaves, with the sign of the divisor as in Python; `divisor` may be an array.
+
+    Raises:
+        ZeroDivisionError: If a divisor is 0.
+    """
+    return dividend % divisor
+
+
+# Rounding
+
+
+def _whole(number: float) -> float:
+    """The integer below a number; numbers beyond 2**53 have no fraction."""
+    if not -9e15 < number < 9e15:
+        return number
+    found = float(math.floor(number))
+    return number if found == number else found
+
+
+def _floor(values: float) -> float:
+    return _whole(values)
+
+
+def _ceil(values: float) -> float:
+    return -_whole(-values)
+
+
+def _trunc(values: float) -> float:
+    return _whole(values) if values > 0.0 else -_whole(-values)
+
+
+@registered("Numbers")
+@operation
+def floor(values: Array) -> Array:
+    """The integer below each number, in its type; of integers, float64."""
+    return _of_fractions(_floor, values)
+
+
+@registered("Numbers")
+@operation
+def ceil(values: Array) -> Array:
+    """The integer above each number, in its type; of integers, float64."""
+    return _of_fractions(_ceil, values)
+
+
+@registered("Numbers")
+@operation
+def trunc(values: Array) -> Array:
+    """Each number without its fraction, in its type; of integers, float64."""
+    return _of_fractions(_trunc, values)
+
+
+def _of_fractions(function: Callable[..., float], values: Array) -> Array:
+    if isinstance(decoded_type(values.type).storage, s.Int):
+        return cast(values, s.float64(), safe=False)
+    return over_rows(function, [values], same, NUMBERS)
+
+
+RoundMode = Literal[
+    "down",
+    "up",
+    "towards_zero",
+    "towards_infinity",
+    "half_down",
+    "half_up",
+    "half_towards_zero",
+    "half_towards_infinity",
+    "half_to_even",
+    "half_to_odd",
+]
+
+_NEVER, _ALWAYS, _ODD, _EVEN = range(4)
+"""When the integer above is chosen: never, always, next to an odd one, next to an even one."""
+
+
+def _choice(mode: RoundMode, is_negative: bool) -> tuple[int, bool]:
+    """When a mode chooses the integer above, and whether that is of halves alone."""
+    halves = mode.startswith("half_")
+    way = mode.removeprefix("half_")
+    ways = {
+        "down": _NEVER,
+        "up": _ALWAYS,
+        "towards_zero": _ALWAYS if is_negative else _NEVER,
+        "towards_infinity": _NEVER if is_negative else _ALWAYS,
+        "to_even": _ODD,
+        "to_odd": _EVEN,
+    }
+    return ways[way], halves
+
+
+@lru_cache(maxsize=2 * len(get_args(RoundMode)))
+def _rounding(mode: RoundMode, is_float: bool) -> Any:
+    """The row function of a mode: of a number, and of the unit that it is rounded to."""
+    (positive, halves), (negative, _) = _choice(mode, False), _choice(mode, True)
+
+    def goes_up(low: float, rest: float, unit: float, is_negative: bool) -> bool:
+        if halves and rest + rest != unit:
+            return rest + rest > unit
+        choice = negative if is_negative else positive
+        return choice == _ALWAYS or (choice >= _ODD and (low % 2 == 1) == (choice == _ODD))
+
+    def round_float(values: float, scale: float, divisor: float) -> float:
+        scaled = values * scale / divisor
+        low = _whole(scaled)
+        rest = scaled - low
+        if not rest > 0.0:
+            return values
+        found = low + 1.0 if goes_up(low, rest, 1.0, scaled < 0.0) else low
+        return -0.0 if found == 0.0 and values < 0.0 else found * divisor / scale
+
+    def round_integer(values: int, unit: int) -> int:
+        low = values // unit
+        rest = values - low * unit
+        if rest == 0:
+            return values
+        return (low + 1 if goes_up(low, rest, unit, values < 0) else low) * unit
+
+    return round_float if is_float else round_integer
+
+
+@registered("Numbers")
+@operation
+def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even") -> Array:
+    """Each number rounded to digits behind the point, or to powers of ten if `ndigits` is negative.
+
+    The type stays. Numbers of 32 and 16 bits are rounded as float64 would be.
+
+    Args:
+        values: Integers or floating-point numbers.
+        ndigits: How many digits stay behind the point.
+        round_mode: As in pyarrow: which way numbers go, or halves alone.
+
+    Raises:
+        ValueError: If there is no such mode.
+        TypeError: If the array has no such numbers.
+    """
+    if round_mode not in get_args(RoundMode):
+        raise ValueError(f"round_mode: expected one of {get_args(RoundMode)}, got {round_mode!r}")
+    if not isinstance(decoded_type(values.type).storage, s.Int):
+        scale, divisor = 10.0 ** max(ndigits, 0), 10.0 ** max(-ndigits, 0)
+        return over_rows(_rounding(round_mode, True), [values, scale, divisor], same, NUMBERS)
+    if ndigits >= 0:
+        return values
+    return over_rows(_rounding(round_mode, False), [values, 10**-ndigits], same, NUMBERS)
+
+
+# Bits
+
+
+def _and(left: int, right: int) -> int:
+    return left & right
+
+
+def _or(left: int, right: int) -> int:
+    return left | right
+
+
+def _xor(left: int, right: int) -> int:
+    return left ^ right
+
+
+def _shift_left(values: int, places: int, bits: int, sign: int) -> int:
+    if not 0 <= places < bits - int(sign != 0):
+        return values
+    moved = values << places
+    if bits == 64:
+        return moved
+    word = moved & ((1 << bits) - 1)
+    return word - ((word & sign) << 1)
+
+
+def _shift_right(values: int, places: int, bits: int, sign: int) -> int:
+    if not 0 < places < bits - int(sign != 0):
+        return values
+    moved = values >> places
+    # Words of 64 bits without a sign are read as if they had one.
+    return moved if sign or bits < 64 else moved & ((1 << (64 - places)) - 1)
+
+
+IntegersOrNumber = Array | int
+
+
+@registered("Bits")
+@operation
+def bit_wise_and(left: Array, right: IntegersOrNumber) -> Array:
+    """The bits that are set in both integers; `right` is an array or a number."""
+    return _of_bits(_and, left, right)
+
+
+@registered("Bits")
+@operation
+def bit_wise_or(left: Array, right: IntegersOrNumber) -> Array:
+    """The bits that are set in one of two integers; `right` is an array or a number."""
+    return _of_bits(_or, left, right)
+
+
+@registered("Bits")
+@operation
+def bit_wise_xor(left: Array, right: IntegersOrNumber) -> Array:
+    """The bits that are set in just one of two integers; `right` is an array or a number."""
+    return _of_bits(_xor, left, right)
+
+
+@registered("Bits")
+@operation
+def bit_wise_not(values: Array) -> Array:
+    """The bits that are not set in each integer."""
+    type_ = decoded_type(values.type).storage
+    ones = (1 << type_.bit_width) - 1 if isinstance(type_, s.Int) and not type_.signed else -1
+    return _of_bits(_xor, values, ones)
+
+
+@registered("Bits")
+@operation
+def shift_left(values: Array, places: IntegersOrNumber) -> Array:
+    """The bits of each integer, moved up by places; what leaves the type is cut off.
+
+    By fewer places than 0, or as many as there are bits beside a sign, nothing moves, as in pyarrow.
+    """
+    return _of_bits(_shift_left, values, places, sized=True)
+
+
+@registered("Bits")
+@operation
+def shift_right(values: Array, places: IntegersOrNumber) -> Array:
+    """The bits of each integer, moved down by places; a sign stays. See `shift_left`."""
+    return _of_bits(_shift_right, values, places, sized=True)
+
+
+def _of_bits(
+    function: Callable[..., Any], left: Array, right: IntegersOrNumber, sized: bool = False
+) -> Array:
+    """A function of words of 64 bits, as which unsigned ones are read, too."""
+    type_ = decoded_type(left.type).storage
+    if not isinstance(type_, s.Int):
+        raise TypeError(f"{function.__name__[1:]}: expected integers, got {left.type}")
+    sides: list[Any] = [_signed(left), _signed(right)]
+    if sized:
+        bits = type_.bit_width
+        # Of 64 bits, 1 stands for the sign, for which a number has no room.
+        sides += [bits, int(type_.signed) << (bits - 1 if bits < 64 else 0)]
+    result = over_rows(function, sides, same, INTEGERS, machine=True)
+    return retyped(result, s.uint64()) if type_ == s.uint64() else result
+
+
+def _signed(side: IntegersOrNumber) -> IntegersOrNumber:
+    """Words of 64 bits as numbers with a sign."""
+    if isinstance(side, Array):
+        plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
+        return retyped(plain, s.int64()) if plain.type == s.uint64() else side
+    return side - (1 << 64) if side >> 63 == 1 else side

@@ -1,0 +1,398 @@
+"""`row_function`: a plain function of one row as an operation on arrays.
+
+Its first parameter stands for a column, the others for options. Options are passed to compiled code as
+values of one slot, so that a new one compiles nothing; an option that is an array is a column, too.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders import array as build_array
+from colkern.dispatch import TEXT
+from colkern.layouts import LayoutKind, Role
+from colkern.memory import HOST
+from colkern.operations.encodings import decoded, encoded_alike, on_values
+from colkern.operations.moving import to_device
+from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.repeating import repeat as repeat_slots
+from colkern.rows.arguments import Argument, Nulls
+from colkern.rows.columns import LISTS as ALL_LISTS
+from colkern.rows.columns import Reader, reader_of
+from colkern.rows.inputs import Columns, Inputs
+from colkern.rows.plan import Plan
+from colkern.rows.python_rows import PythonPlan
+from colkern.rows.results import require_values
+
+Options = ParamSpec("Options")
+
+MOST_PLANS = 1 << 10
+"""So many compiled functions are kept: one for each function, set of types, and compiled constant."""
+
+
+class Rule(Protocol):
+    """The type of the results for columns of some types; None for what the function returns."""
+
+    def __call__(self, *types: s.DataType) -> s.DataType | None:
+        """The type, if it is declared."""
+
+
+def same(*types: s.DataType) -> s.DataType:
+    """That of the first column."""
+    return types[0]
+
+
+def boolean(*types: s.DataType) -> s.DataType:
+    """Booleans."""
+    return s.bool_()
+
+
+def long(*types: s.DataType) -> s.DataType:
+    """Integers of 64 bits."""
+    return s.int64()
+
+
+def size(*types: s.DataType) -> s.DataType:
+    """Integers as wide as the offsets of the first column."""
+    large = isinstance(types[0].storage, s.LargeUtf8 | s.LargeBinary | s.LargeList)
+    return s.int64() if large else s.int32()
+
+
+def floating(*types: s.DataType) -> s.DataType:
+    """Floating-point numbers, as wide as those of the first column; of integers and decimals, float64."""
+    return types[0] if isinstance(types[0].storage, s.FloatingPoint) else s.float64()
+
+
+def listed(*types: s.DataType) -> s.DataType:
+    """Lists of the first column's values."""
+    return s.list_(types[0])
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The types that a first column may have, and their name in messages."""
+
+    classes: tuple[type[s.DataType], ...]
+    name: str
+
+
+STRINGS = Taken(TEXT, "strings")
+BYTES = Taken((*TEXT, s.Binary, s.LargeBinary, s.BinaryView), "strings or binary values")
+NUMBERS = Taken((s.Int, s.FloatingPoint), "integers or floating-point numbers")
+INTEGERS = Taken((s.Int,), "integers")
+LISTS = Taken(ALL_LISTS, "lists")
+MAPS = Taken((s.Map,), "maps")
+
+
+@dataclass(frozen=True)
+class One:
+    """The type of an argument that has one value for all rows."""
+
+    type: s.DataType
+
+
+_SLOT = re.compile(r"\bi\b")
+
+_PLAIN = (s.Int, s.FloatingPoint)
+"""Values of these types are passed as numbers, in memory of no device."""
+
+
+class _Arguments(Columns):
+    """Columns, and values that all rows have.
+
+    Args:
+        names: The parameters.
+        types: The types of the columns; `One` of that of a value.
+        nullable: As of `Columns`.
+        inner_nulls: As of `Columns`.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        types: Sequence[s.DataType | One],
+        nullable: Sequence[bool],
+        inner_nulls: bool,
+    ) -> None:
+        plain = [each.type if isinstance(each, One) else each for each in types]
+        super().__init__(names, plain, nullable, inner_nulls)
+        self._is_value = [isinstance(each, One) for each in types]
+        for place, is_value in enumerate(self._is_value):
+            reader = reader_of(plain[place])
+            if is_value and isinstance(reader, Reader):
+                self.arguments[place] = Argument(
+                    _of_first_slot(reader, plain[place]), f"a{place}", Nulls.ABSENT, Nulls.LEFT
+                )
+
+    def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
+        """As of `Inputs`."""
+        columns = [array for array, one in zip(given, self._is_value, strict=True) if not one]
+        values = [
+            one and array.to_pylist()[0] for array, one in zip(given, self._is_value, strict=True)
+        ]
+        for row in super().rows(columns, places):
+            own = iter(row)
+            yield tuple(
+                value if one else next(own)
+                for value, one in zip(values, self._is_value, strict=True)
+            )
+
+
+def _of_first_slot(reader: Reader, type_: s.DataType) -> Reader:
+    """A reader that gives every row the first slot; numbers are passed as such."""
+    if isinstance(type_, _PLAIN):
+        convert = int if isinstance(type_, s.Int) else float
+        return Reader(
+            reader.kind,
+            reader.parameters,
+            reader.code.replace("[i]", ""),
+            lambda array: (convert(array.items(Role.DATA)[0]),),
+        )
+    code, check = (_SLOT.sub("u8(0)", text) for text in (reader.code, reader.check))
+    return replace(reader, code=code, check=check)
+
+
+class _ValuesPlan(Plan):
+    """A plan for columns and values."""
+
+    def _inputs(
+        self,
+        definition: Any,
+        columns: Sequence[Any],
+        nullable: Sequence[bool],
+        inner_nulls: bool,
+    ) -> Inputs:
+        return _Arguments(definition.parameters, columns, nullable, inner_nulls)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What a compiled function follows from.
+
+    Args:
+        function: The plain function.
+        types: The types of its columns and values.
+        nullable: Whether it gets None for nulls.
+        returns: The type of the results, if that is declared.
+        machine: Whether arithmetic is the machine's.
+        otherwise: The function for rows that compiled code does not cover, if another one.
+    """
+
+    function: Callable[..., object]
+    types: tuple[s.DataType | One, ...]
+    nullable: bool
+    returns: s.DataType | None
+    machine: bool
+    otherwise: Callable[..., object] | None
+
+
+@functools.lru_cache(maxsize=MOST_PLANS)
+def _plan(call: _Call) -> Any:
+    nullable = [call.nullable] * len(call.types)
+    if os.environ.get("COLKERN_JIT") == "0":
+        return PythonPlan(call.otherwise or call.function, nullable, call.returns)
+    types: Any = call.types
+    plan = _ValuesPlan(call.function, types, nullable, call.returns, wraps=call.machine)
+    plan.function = call.otherwise or call.function
+    return plan
+
+
+@functools.lru_cache(maxsize=MOST_PLANS)
+def _on_device(call: _Call) -> Any:
+    from colkern.rows.device import OnDevice
+
+    return OnDevice(_plan(call))
+
+
+def over_rows(
+    function: Callable[..., object],
+    arguments: Sequence[object],
+    result: Rule = lambda *_: None,
+    takes: Taken | None = None,
+    *,
+    nullable: bool = False,
+    machine: bool = False,
+    otherwise: Callable[..., object] | None = None,
+) -> Array:
+    """A function of each row of arrays.
+
+    Args:
+        function: A plain function that compiles; `colkern.udf` says what does.
+        arguments: For each parameter, an array, or one Python value for all rows; one array at least.
+            Strings, bytes, numbers, booleans, decimals, dates and times, or None, are values.
+        result: The type of the results.
+        takes: The types that the first array may have.
+        nullable: Whether the function gets None for nulls; else the result is null without a call.
+        machine: Whether arithmetic is the machine's: integers wrap around, functions of `math` give NaN.
+        otherwise: The function for rows that compiled code does not cover, if another one.
+
+    Raises:
+        TypeError: If there is no array, or one of another type.
+        ValueError: If lengths or devices differ.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    name = function.__name__
+    arrays = [value for value in arguments if isinstance(value, Array)]
+    if not arrays:
+        raise TypeError(
+            f"{name}: expected an Array, got {type(arguments[0]).__name__}; "
+            f"make one with colkern.array(...)"
+        )
+    for array in arrays:
+        require_valid(array)
+    _require_alike(name, arrays)
+
+    def called(*plain: Array) -> Array:
+        given = iter(plain)
+        values = [next(given) if isinstance(value, Array) else value for value in arguments]
+        if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
+            raise TypeError(f"{name}: expected {takes.name}, got {plain[0].type}")
+        returns = result(*[array.type for array in plain])
+        return _compiled(function, values, returns, nullable, machine, otherwise)
+
+    if len(arrays) == 1 and not nullable:
+        (array,) = arrays
+        keeps = result is same or result is floating
+        work = encoded_alike if keeps else on_values
+        if array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
+            try:
+                return work(array, called)
+            except (ArithmeticError, ValueError):
+                # Of a value that no slot has, perhaps.
+                pass
+    return called(*map(decoded, arrays))
+
+
+def _require_alike(name: str, arrays: Sequence[Array]) -> None:
+    first = arrays[0]
+    for array in arrays[1:]:
+        if array.length != first.length:
+            raise ValueError(f"{name}: arrays of {first.length} and {array.length} values")
+        if array.device != first.device:
+            raise ValueError(f"{name}: arrays on {first.device} and {array.device}")
+
+
+def _compiled(
+    function: Callable[..., object],
+    values: Sequence[object],
+    returns: s.DataType | None,
+    nullable: bool,
+    machine: bool,
+    otherwise: Callable[..., object] | None,
+) -> Array:
+    """The results for arrays that are not encoded."""
+    columns = [value for value in values if isinstance(value, Array)]
+    length, device = columns[0].length, columns[0].device
+    pairs = [_passed(value, length) for value in values]
+    arrays, types = [array for array, _ in pairs], tuple(type_ for _, type_ in pairs)
+    call = _Call(function, types, nullable, returns, machine, otherwise)
+    plan: Any = _plan(call)
+    if isinstance(plan, PythonPlan):
+        arrays = [
+            array if isinstance(type_, s.DataType) else repeat_slots(array, length)
+            for array, type_ in zip(arrays, types, strict=True)
+        ]
+    elif device != HOST:
+        arrays = [
+            array
+            if isinstance(type_, One) and isinstance(type_.type, _PLAIN)
+            else to_device(array, device)
+            for array, type_ in zip(arrays, types, strict=True)
+        ]
+        plan = _on_device(call)
+    # Decimals that compiled code does not cover are Python's, with all their digits.
+    with decimal.localcontext(prec=154):
+        results: Array = plan.run(arrays, length)[0]
+    require_values(function.__name__, results)
+    return results
+
+
+def _passed(value: object, length: int) -> tuple[Array, s.DataType | One]:
+    """An argument as an array, and its type: values of several parts stand in every slot."""
+    if isinstance(value, Array):
+        return value, value.type
+    array = build_array([value])
+    if array.type.storage.fields:
+        return repeat_slots(array, length), array.type
+    return array, One(array.type)
+
+
+def row_function(
+    kind: str,
+    result: Rule = lambda *_: None,
+    takes: Taken | None = None,
+    *,
+    machine: bool = False,
+    otherwise: Callable[..., object] | None = None,
+) -> Callable[
+    [Callable[Concatenate[Any, Options], object]], Callable[Concatenate[Array, Options], Array]
+]:
+    """Make a plain function into an operation on an array; the parameters are those of `over_rows`.
+
+    Args:
+        kind: The heading that it stands under in the documentation.
+    """
+
+    def made(
+        function: Callable[Concatenate[Any, Options], object],
+    ) -> Callable[Concatenate[Array, Options], Array]:
+        signature = inspect.signature(function)
+        first, *options = signature.parameters.values()
+
+        @functools.wraps(function)
+        def called(*given: Any, **named: Any) -> Array:
+            bound = signature.bind(*given, **named)
+            bound.apply_defaults()
+            return over_rows(
+                function,
+                [*bound.arguments.values()],
+                result,
+                takes,
+                machine=machine,
+                otherwise=otherwise,
+            )
+
+        called.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[first.replace(annotation="Array"), *options], return_annotation="Array"
+        )
+        called.__annotations__ = {
+            **function.__annotations__,
+            first.name: "Array",
+            "return": "Array",
+        }
+        return cast("Callable[Concatenate[Array, Options], Array]", registered(kind)(called))
+
+    return made
+
+
+FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {}
+"""By name, the heading that a function stands under, and the function; of modules that are imported."""
+
+
+def all_functions() -> dict[str, tuple[str, Callable[..., Any]]]:
+    """`FUNCTIONS` of all modules."""
+    from colkern.functions import dates, nested, numeric, text  # noqa: F401 - for their functions
+
+    return FUNCTIONS
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def registered(kind: str) -> Callable[[Function], Function]:
+    """Put a function into the table, under a heading."""
+
+    def put(function: Function) -> Function:
+        FUNCTIONS[function.__name__] = kind, function
+        return function
+
+    return put

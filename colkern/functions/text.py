@@ -1,0 +1,653 @@
+"""Functions of text, named as in `pyarrow.compute`: a row function for each.
+
+Results have the type of the strings; dictionaries and runs stay encoded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.functions.row_functions import (
+    BYTES,
+    LISTS,
+    STRINGS,
+    boolean,
+    listed,
+    over_rows,
+    registered,
+    row_function,
+    same,
+    size,
+)
+from colkern.jit.stored_elements import AS_BYTES
+from colkern.operations import cast, coalesce
+from colkern.operations.arguments import operation
+
+MOST_PATTERNS = 256
+"""So many functions with a pattern of their own are kept."""
+
+
+# Case
+
+
+def _by_character(turned: Callable[[str], str], text: str) -> str:
+    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several."""
+    return "".join(
+        found if len(found := turned(each)) == 1 else _SINGLE.get(each) or each.title()[0]
+        for each in text
+    )
+
+
+_SINGLE = {"ß": "ẞ", "İ": "i"}
+
+
+def _upper(strings: str) -> str:
+    return _by_character(str.upper, strings)
+
+
+def _lower(strings: str) -> str:
+    return _by_character(str.lower, strings)
+
+
+def _swapcase(strings: str) -> str:
+    return _by_character(str.swapcase, strings)
+
+
+def _capitalize(strings: str) -> str:
+    return _by_character(str.upper, strings[:1]) + _by_character(str.lower, strings[1:])
+
+
+@row_function("Text", same, STRINGS, otherwise=_upper)
+def utf8_upper(strings: str) -> str:
+    """Each string in upper case, character by character: 'ß' becomes 'ẞ', not 'SS' as in Python."""
+    return strings.upper()
+
+
+@row_function("Text", same, STRINGS, otherwise=_lower)
+def utf8_lower(strings: str) -> str:
+    """Each string in lower case, character by character."""
+    return strings.lower()
+
+
+@row_function("Text", same, STRINGS, otherwise=_swapcase)
+def utf8_swapcase(strings: str) -> str:
+    """Each string with the case of its letters swapped, character by character."""
+    return strings.swapcase()
+
+
+@row_function("Text", same, STRINGS, otherwise=_capitalize)
+def utf8_capitalize(strings: str) -> str:
+    """Each string with its first character in upper case, the others in lower case."""
+    return strings.capitalize()
+
+
+@row_function("Text", same, STRINGS)
+def utf8_title(strings: str) -> str:
+    """Each string with the first letter of its words in upper case, the others in lower case.
+
+    Of letters beyond ASCII, by Python's mapping.
+    """
+    return strings.title()
+
+
+# Trimming and padding
+
+
+@row_function("Text", same, STRINGS)
+def utf8_trim(strings: str, characters: str) -> str:
+    """Each string without those characters at both ends."""
+    return strings.strip(characters)
+
+
+@row_function("Text", same, STRINGS)
+def utf8_ltrim(strings: str, characters: str) -> str:
+    """Each string without those characters at its beginning."""
+    return strings.lstrip(characters)
+
+
+@row_function("Text", same, STRINGS)
+def utf8_rtrim(strings: str, characters: str) -> str:
+    """Each string without those characters at its end."""
+    return strings.rstrip(characters)
+
+
+@row_function("Text", same, STRINGS)
+def utf8_trim_whitespace(strings: str) -> str:
+    """Each string without white space at both ends."""
+    return strings.strip()
+
+
+@row_function("Text", same, STRINGS)
+def utf8_ltrim_whitespace(strings: str) -> str:
+    """Each string without white space at its beginning."""
+    return strings.lstrip()
+
+
+@row_function("Text", same, STRINGS)
+def utf8_rtrim_whitespace(strings: str) -> str:
+    """Each string without white space at its end."""
+    return strings.rstrip()
+
+
+@row_function("Text", same, STRINGS)
+def utf8_lpad(strings: str, width: int, padding: str = " ") -> str:
+    """Each string with padding (one character) in front, up to a width in characters."""
+    return strings.rjust(width, padding)
+
+
+@row_function("Text", same, STRINGS)
+def utf8_rpad(strings: str, width: int, padding: str = " ") -> str:
+    """Each string with padding (one character) behind it, up to a width in characters."""
+    return strings.ljust(width, padding)
+
+
+@row_function("Text", same, STRINGS)
+def utf8_center(strings: str, width: int, padding: str = " ") -> str:
+    """Each string with padding (one character) on both sides; more behind it, if the number is odd."""
+    missing = max(width - len(strings), 0)
+    return padding * (missing // 2) + strings + padding * (missing - missing // 2)
+
+
+@row_function("Text", same, STRINGS)
+def utf8_zero_fill(strings: str, width: int) -> str:
+    """Each string with zeros behind its sign, up to a width in characters."""
+    return strings.zfill(width)
+
+
+# Parts
+
+
+@row_function("Text", same, STRINGS)
+def utf8_slice_codeunits(strings: str, start: int, stop: int | None = None, step: int = 1) -> str:
+    """Characters `start` to `stop` of each string, as Python's slices."""
+    return strings[start:stop:step]
+
+
+@row_function("Text", same, STRINGS)
+def utf8_replace_slice(strings: str, start: int, stop: int, replacement: str) -> str:
+    """Each string with other text in place of its characters `start` to `stop`."""
+    return strings[:start] + replacement + strings[max(start, stop) :]
+
+
+@row_function("Text", same, STRINGS)
+def utf8_reverse(strings: str) -> str:
+    """Each string with its characters in reverse order."""
+    return strings[::-1]
+
+
+@row_function("Text", same, BYTES)
+def binary_repeat(strings: str, num_repeats: int) -> str:
+    """Each string or binary value as many times in a row; `num_repeats` may be an array."""
+    return strings * num_repeats
+
+
+# Substrings
+
+
+@row_function("Text", same, BYTES)
+def replace_substring(
+    strings: str, pattern: str, replacement: str, max_replacements: int = -1
+) -> str:
+    """Each value with another text in place of a pattern, as often as it is there, or at most so often."""
+    return strings.replace(pattern, replacement, max_replacements)
+
+
+@registered("Text")
+@operation
+def match_substring(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
+    """Whether a text is in each string: booleans.
+
+    Args:
+        strings: Strings, or binary values if `pattern` is bytes.
+        pattern: The text.
+        ignore_case: Whether upper and lower case count as the same.
+    """
+    if ignore_case:
+        return match_substring_regex(strings, re.escape(pattern), ignore_case=True)
+    return over_rows(_contains, [strings, pattern], boolean, BYTES)
+
+
+def _contains(strings: str, pattern: str) -> bool:
+    return pattern in strings
+
+
+@registered("Text")
+@operation
+def count_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
+    """How often a text is in each string, without overlaps: int32, or int64 of large strings."""
+    if ignore_case:
+        assert isinstance(pattern, str)
+        return count_substring_regex(strings, re.escape(pattern), ignore_case=True)
+    return over_rows(_count, [strings, pattern], size, BYTES)
+
+
+def _count(strings: str, pattern: str) -> int:
+    return strings.count(pattern)
+
+
+@registered("Text")
+@operation
+def find_substring(strings: Array, pattern: str | bytes) -> Array:
+    """The first byte of a text in each string, -1 if it is not there: int32, or int64 of large strings.
+
+    As in pyarrow, bytes are counted, not characters.
+    """
+    text = pattern.encode() if isinstance(pattern, str) else pattern
+    return over_rows(_find, [_as_bytes(strings), text], size, BYTES)
+
+
+def _find(strings: bytes, pattern: bytes) -> int:
+    return strings.find(pattern)
+
+
+def _as_bytes(strings: Array) -> Array:
+    """Text as binary values; not copied."""
+    storage = strings.type.storage
+    if isinstance(storage, s.Dictionary | s.RunEndEncoded):
+        return cast(strings, s.binary())
+    plain = AS_BYTES.get(type(storage))
+    return strings if plain is None else cast(strings, plain)
+
+
+# Regular expressions. They are Python's, over ASCII's classes as RE2's are, and compiled into the function.
+
+
+def _pattern(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII | (re.IGNORECASE if ignore_case else 0))
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _searches(pattern: str, ignore_case: bool) -> Any:
+    compiled = _pattern(pattern, ignore_case)
+
+    def match_substring_regex(strings: str) -> bool:
+        return compiled.search(strings) is not None
+
+    return match_substring_regex
+
+
+@registered("Text")
+@operation
+def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
+    """Whether a part of each string matches a regular expression: booleans.
+
+    Args:
+        strings: Strings.
+        pattern: A regular expression of Python's, whose classes are ASCII's, as RE2's are.
+        ignore_case: Whether upper and lower case count as the same.
+
+    Raises:
+        re.error: If `pattern` is none.
+    """
+    return over_rows(_searches(pattern, ignore_case), [strings], boolean, STRINGS)
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _matches_whole(pattern: str, ignore_case: bool) -> Any:
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    compiled = re.compile(pattern, flags)
+
+    def match_like(strings: str) -> bool:
+        return compiled.fullmatch(strings) is not None
+
+    return match_like
+
+
+def _starts(strings: str, pattern: str) -> bool:
+    return strings.startswith(pattern)
+
+
+def _ends(strings: str, pattern: str) -> bool:
+    return strings.endswith(pattern)
+
+
+def _equals(strings: str, pattern: str) -> bool:
+    return strings == pattern
+
+
+_LIKE = re.compile(r"(%?)((?:[^%_\\]|\\[%_\\])*)(%?)")
+
+
+@registered("Text")
+@operation
+def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
+    """Whether each string matches a pattern of SQL's LIKE: booleans.
+
+    Args:
+        strings: Strings.
+        pattern: `%` stands for any text, `_` for any character, and behind a backslash each for itself.
+        ignore_case: Whether upper and lower case count as the same.
+    """
+    plain = _LIKE.fullmatch(pattern)
+    if plain and not ignore_case:
+        text = re.sub(r"\\(.)", r"\1", plain[2])
+        simple = {"%%": _contains, "%": _ends}.get(plain[1] + plain[3], _equals)
+        if plain[3] and not plain[1]:
+            simple = _starts
+        return over_rows(simple, [strings, text], boolean, STRINGS)
+    parts = re.findall(r"\\[%_\\]|.", pattern, re.DOTALL)
+    special = {"%": ".*", "_": "."}
+    regular = "".join(special.get(part) or re.escape(part[-1]) for part in parts)
+    return over_rows(_matches_whole(regular, ignore_case), [strings], boolean, STRINGS)
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _counts(pattern: str, ignore_case: bool) -> Any:
+    compiled = _pattern(pattern, ignore_case)
+
+    def count_substring_regex(strings: str) -> int:
+        return sum(1 for _ in compiled.finditer(strings))
+
+    return count_substring_regex
+
+
+@registered("Text")
+@operation
+def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
+    """How many parts of each string match a regular expression; see `match_substring_regex`."""
+    return over_rows(_counts(pattern, ignore_case), [strings], size, STRINGS)
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _finds(pattern: str, ignore_case: bool) -> Any:
+    compiled = _pattern(pattern, ignore_case)
+
+    def find_substring_regex(strings: str) -> int:
+        found = compiled.search(strings)
+        return -1 if found is None else len(strings[: found.start()].encode())
+
+    return find_substring_regex
+
+
+@registered("Text")
+@operation
+def find_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
+    """The first byte of the first part that matches a regular expression, -1 if none does.
+
+    See `find_substring` and `match_substring_regex`.
+    """
+    return over_rows(_finds(pattern, ignore_case), [strings], size, STRINGS)
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _substitutes(pattern: str, replacement: str, count: int) -> Any:
+    compiled = _pattern(pattern, False)
+
+    def replace_substring_regex(strings: str) -> str:
+        return compiled.sub(replacement, strings, count)
+
+    return replace_substring_regex
+
+
+@registered("Text")
+@operation
+def replace_substring_regex(
+    strings: Array, pattern: str, replacement: str, max_replacements: int | None = None
+) -> Array:
+    r"""Each string with other text in place of the parts that match a regular expression.
+
+    Args:
+        strings: Strings.
+        pattern: As of `match_substring_regex`.
+        replacement: The text; `\1` in it stands for the first group.
+        max_replacements: How many parts are replaced at most; None for all.
+    """
+    if max_replacements == 0:
+        return strings
+    function = _substitutes(pattern, replacement, max(max_replacements or 0, 0))
+    return over_rows(function, [strings], same, STRINGS)
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _extracts(pattern: str) -> Any:
+    compiled = _pattern(pattern, False)
+
+    def extract_regex(strings: str) -> dict[str, str] | None:
+        found = compiled.search(strings)
+        return None if found is None else found.groupdict("")
+
+    return extract_regex
+
+
+@registered("Text")
+@operation
+def extract_regex(strings: Array, pattern: str) -> Array:
+    """The named groups of the first part that matches a regular expression: a struct with a field for each.
+
+    It is null where no part matches; a group without a match is empty. See `match_substring_regex`.
+
+    Raises:
+        ValueError: If the pattern has no named group.
+    """
+    names = re.compile(pattern).groupindex
+    if not names:
+        raise ValueError(f"pattern: {pattern!r} has no group with a name, (?P<name>...)")
+
+    def fields(*types: s.DataType) -> s.DataType:
+        return s.struct([(name, types[0]) for name in names])
+
+    return over_rows(_extracts(pattern), [strings], fields, STRINGS)
+
+
+# Splitting and joining
+
+
+@registered("Text")
+@operation
+def split_pattern(
+    strings: Array, pattern: str, *, max_splits: int | None = None, reverse: bool = False
+) -> Array:
+    """The parts of each string between a text, as lists.
+
+    Args:
+        strings: Strings.
+        pattern: The text that stands between the parts.
+        max_splits: At how many places a string is split at most; None for all.
+        reverse: Whether these are counted from the end.
+    """
+    function = _split_reverse if reverse else _split
+    given = [strings, pattern, -1 if max_splits is None else max_splits]
+    return over_rows(function, given, listed, STRINGS)
+
+
+def _split(strings: str, pattern: str, max_splits: int) -> list[str]:
+    return strings.split(pattern, max_splits)
+
+
+def _split_reverse(strings: str, pattern: str, max_splits: int) -> list[str]:
+    return strings.rsplit(pattern, max_splits)
+
+
+@lru_cache(maxsize=MOST_PATTERNS)
+def _splits(pattern: str, count: int) -> Any:
+    compiled = _pattern(pattern, False)
+
+    def split_pattern_regex(strings: str) -> list[str]:
+        return compiled.split(strings, count)
+
+    return split_pattern_regex
+
+
+@registered("Text")
+@operation
+def split_pattern_regex(strings: Array, pattern: str, *, max_splits: int | None = None) -> Array:
+    """The parts of each string between those that match a regular expression without groups, as lists.
+
+    See `split_pattern` and `match_substring_regex`.
+    """
+    if max_splits == 0:
+        return over_rows(_whole, [strings], listed, STRINGS)
+    return over_rows(_splits(pattern, max(max_splits or 0, 0)), [strings], listed, STRINGS)
+
+
+def _whole(strings: str) -> list[str]:
+    return [strings]
+
+
+@registered("Text")
+@operation
+def utf8_split_whitespace(strings: Array, *, max_splits: int | None = None) -> Array:
+    """The parts of each string between white space, as lists; empty where a string begins or ends with it.
+
+    So it is in pyarrow; Python's `split` leaves these out.
+    """
+    return split_pattern_regex(strings, r"[\s\x1c-\x1f\x85\xa0]+", max_splits=max_splits)
+
+
+@registered("Text")
+@operation
+def binary_join(lists: Array, separator: Any) -> Array:
+    """The strings of each list as one, with a text between them; null where one of them is null.
+
+    Args:
+        lists: Lists of strings.
+        separator: A text, or an array of as many.
+    """
+    return over_rows(_joined, [lists, separator], _items, LISTS, nullable=True)
+
+
+def _joined(lists: list[str | None] | None, separator: str | None) -> str | None:
+    if lists is None or separator is None:
+        return None
+    for item in lists:
+        if item is None:
+            return None
+    return separator.join([item for item in lists if item is not None])
+
+
+def _items(*types: s.DataType) -> s.DataType:
+    """That of a list's items."""
+    return types[0].storage.fields[0].type
+
+
+NullHandling = Literal["emit_null", "skip", "replace"]
+
+
+@registered("Text")
+@operation
+def binary_join_element_wise(
+    *strings: Any,
+    separator: str = "",
+    null_handling: NullHandling = "emit_null",
+    null_replacement: str = "",
+) -> Array:
+    """The strings of several arrays as one, slot by slot, with a text between them.
+
+    Args:
+        strings: Arrays of one type and length, and texts that stand for every slot.
+        separator: The text between them. (In pyarrow, it is the last argument.)
+        null_handling: "emit_null": the result is null where one is null. "skip": nulls are left out.
+            "replace": `null_replacement` takes their places.
+        null_replacement: See above.
+
+    Raises:
+        ValueError: If `null_handling` is another word, or lengths or devices differ.
+        TypeError: If there is no array, or it has no strings.
+    """
+    if null_handling not in ("emit_null", "skip", "replace"):
+        raise ValueError(
+            f"null_handling: expected 'emit_null', 'skip' or 'replace', got {null_handling!r}"
+        )
+    given = [*strings]
+    if null_handling == "replace":
+        given = [
+            coalesce(each, null_replacement) if isinstance(each, Array) else each for each in given
+        ]
+    skips = null_handling == "skip"
+    joined, *others = given
+    for each in others:
+        if not isinstance(joined, Array) and not isinstance(each, Array):
+            joined = f"{joined}{separator}{each}"
+        else:
+            pair = [joined, separator, each]
+            joined = over_rows(_join_there if skips else _join, pair, same_text, nullable=skips)
+    if not isinstance(joined, Array):
+        raise TypeError("strings: expected an Array; make one with colkern.array(...)")
+    return coalesce(joined, "") if skips else joined
+
+
+def same_text(*types: s.DataType) -> s.DataType:
+    """That of the first column, which must be text."""
+    if not isinstance(types[0].storage, STRINGS.classes):
+        raise TypeError(f"strings: expected strings, got {types[0]}")
+    return types[0]
+
+
+def _join(left: str, separator: str, right: str) -> str:
+    return left + separator + right
+
+
+def _join_there(left: str | None, separator: str, right: str | None) -> str | None:
+    if left is None:
+        return right
+    if right is None:
+        return left
+    return left + separator + right
+
+
+# Predicates
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_alnum(strings: str) -> bool:
+    """Whether each string has letters and digits alone, and one at least."""
+    return strings.isalnum()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_alpha(strings: str) -> bool:
+    """Whether each string has letters alone, and one at least."""
+    return strings.isalpha()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_decimal(strings: str) -> bool:
+    """Whether each string has decimal digits alone, and one at least."""
+    return strings.isdecimal()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_digit(strings: str) -> bool:
+    """Whether each string has digits alone, and one at least."""
+    return strings.isdigit()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_lower(strings: str) -> bool:
+    """Whether the letters of each string are in lower case, and there is one at least."""
+    return strings.islower()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_numeric(strings: str) -> bool:
+    """Whether each string has numeric characters alone, and one at least."""
+    return strings.isnumeric()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_printable(strings: str) -> bool:
+    """Whether each string has no character that is not printed."""
+    return strings.isprintable()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_space(strings: str) -> bool:
+    """Whether each string has white space alone, and some of it."""
+    return strings.isspace()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_title(strings: str) -> bool:
+    """Whether the words of each string, and they alone, begin with an upper-case letter."""
+    return strings.istitle()
+
+
+@row_function("Text", boolean, STRINGS)
+def utf8_is_upper(strings: str) -> bool:
+    """Whether the letters of each string are in upper case, and there is one at least."""
+    return strings.isupper()

@@ -1,0 +1,72 @@
+"""Keys of rows: several values as one word, whose order is theirs; and text by words of seven bytes."""
+
+from __future__ import annotations
+
+from numpy import uint64
+
+from colkern.kernels.arguments import Bitmap, In, O, Out, T
+from colkern.kernels.bitmaps import is_valid
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import add
+from colkern.kernels.strings import Texts, near_word
+
+PIECE = 7
+"""The bytes of text in a key; a byte below them says how many there are."""
+
+MORE = PIECE + 1
+"""What that byte says if there are more."""
+
+
+@kernel()
+def append_keys(
+    start,
+    stop,
+    step,
+    words: In[T],
+    flip,
+    addend,
+    validity: Bitmap,
+    null,
+    bits,
+    out: Out[uint64],
+):
+    """out[i] = out[i], and below it in `bits` bits the key of slot i.
+
+    A key is a word with the bits of `flip` flipped, and `addend` added modulo 2^64; of a null, `null`.
+    """
+    for i in range(start, stop, step):
+        key = add(uint64(words[i]) ^ flip, addend)
+        key = key if is_valid(validity, i) else null
+        out[i] = (out[i] << bits) | key
+
+
+@helper
+def reversed_bytes(word: uint64) -> uint64:
+    """The bytes of a word in reverse, so that its order as a number is that of its bytes."""
+    low = uint64(0x00FF_00FF_00FF_00FF)
+    word = ((word & low) << uint64(8)) | ((word >> uint64(8)) & low)
+    low = uint64(0x0000_FFFF_0000_FFFF)
+    word = ((word & low) << uint64(16)) | ((word >> uint64(16)) & low)
+    return (word << uint64(32)) | (word >> uint64(32))
+
+
+@kernel()
+def order_strings(
+    start, stop, step, texts: Texts[O], positions: In[uint64], depth, out: Out[uint64]
+):
+    """out[i] = a key for up to `PIECE` bytes, from byte `depth` on, of the string at positions[i].
+
+    No positions stand for the numbers from 0 on. Strings with the same key are the same, or have more bytes
+    than these; those that end before `depth` have key 0.
+    """
+    for i in range(start, stop, step):
+        slot = uint64(i) if len(positions) == 0 else positions[i]
+        begin = uint64(texts.offsets[slot]) + depth
+        end = max(uint64(texts.offsets[slot + uint64(1)]), begin)
+        count = min(end - begin, uint64(MORE))
+        here = uint64(0)
+        if count != 0:
+            kept = min(count, uint64(PIECE)) << uint64(3)
+            word = near_word(texts.base, begin, texts.last)
+            here = reversed_bytes(word & ((uint64(1) << kept) - uint64(1))) | count
+        out[i] = here

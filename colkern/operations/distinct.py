@@ -1,0 +1,100 @@
+"""`unique`, `value_counts`, `count_distinct` and `mode`: the different values of an array."""
+
+from __future__ import annotations
+
+from typing import overload
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.operations.aggregates.functions import CountMode
+from colkern.operations.arguments import operation
+from colkern.operations.group_aggregates import GroupedRows, one_group
+from colkern.operations.key_groups import key_groups
+from colkern.operations.position_checks import require_valid
+from colkern.operations.selection import take, take_positions
+from colkern.operations.sorting import drop_nulls, ordered_positions
+from colkern.operations.structs import make_struct
+from colkern.targets import target_of
+
+
+@overload
+def unique(data: Array) -> Array: ...
+@overload
+def unique(data: RecordBatch) -> RecordBatch: ...
+@operation
+def unique(data: Array | RecordBatch) -> Array | RecordBatch:
+    """The different values of an array, or rows of a batch, in the order in which they first come; copied.
+
+    Null is a value like any other, NaN is one, and 0.0 and -0.0 are the same; see `group_by`.
+
+    Raises:
+        UnsupportedError: If there are unions in it.
+        LimitExceededError: If there are more than 2^32 slots.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    if not columns:
+        return data
+    for column in columns:
+        require_valid(column)
+    firsts = key_groups(columns).firsts
+    if isinstance(data, Array):
+        return take_positions(data, firsts)
+    taken = [take_positions(column, firsts) for column in columns]
+    return RecordBatch(data.schema, taken, len(firsts))
+
+
+@operation
+def value_counts(array: Array) -> Array:
+    """Structs of the fields "values" and "counts" (int64): what `unique` gives, and how often it is there.
+
+    Raises:
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
+    """
+    require_valid(array)
+    groups = key_groups([array])
+    rows = GroupedRows(target_of(array.device), groups.numbers, len(groups.firsts))
+    counts = rows.aggregate("count", array, mode="all")
+    return make_struct([groups.keys(array), counts], ["values", "counts"])
+
+
+@operation
+def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
+    """The number of different values; NaN is one, and 0.0 and -0.0 are the same.
+
+    Args:
+        array: Any array but a union.
+        mode: `only_valid`; `only_null`, for 1 if there are nulls; or `all`, where null is one more.
+
+    Raises:
+        ValueError: If there is no such mode.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
+    """
+    require_valid(array)
+    counts: list[int] = one_group(array).aggregate("count_distinct", array, mode=mode).to_pylist()
+    return counts[0]
+
+
+@operation
+def mode(array: Array, n: int = 1) -> Array:
+    """Structs of the fields "mode" and "count" (int64): the `n` values that are there most often.
+
+    The most frequent one is the first, the least of those that are there as often comes before others.
+    Nulls do not count.
+
+    Args:
+        array: Values that have an order, as for `sort_indices`.
+        n: How many, fewer if there are not so many different ones.
+
+    Raises:
+        ValueError: If `n` is less than 1.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices` and `unique`.
+    """
+    if n < 1:
+        raise ValueError(f"n: expected 1 at least, got {n}")
+    require_valid(array)
+    values, counts = value_counts(drop_nulls(array)).children
+    target = target_of(array.device)
+    best = ordered_positions(target, [(counts, True), (values, False)], False)[:n]
+    rows = Array(s.uint64(), len(best), [None, target.buffer(best)], null_count=0)
+    return make_struct([take(values, rows), take(counts, rows)], ["mode", "count"])

@@ -1,0 +1,385 @@
+"""Aggregates of the rows of each group: the schedule of the kernels in `colkern.kernels.grouping`.
+
+On a CPU, each thread goes through a range of rows and adds up what all groups have in it. On a device,
+rows are sorted by their group, and a thread has those of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders import array as build_array
+from colkern.cpu.threads import GRAIN, num_threads
+from colkern.errors import UnsupportedError
+from colkern.forks import cached_property
+from colkern.kernels import Kernel, sorting
+from colkern.kernels import grouping as kernels
+from colkern.layouts import Role
+from colkern.memory import HOST, Device
+from colkern.operations.booleans import packed_bits
+from colkern.operations.casting import cast
+from colkern.operations.comparison import equal
+from colkern.operations.encodings import decoded
+from colkern.operations.key_groups import integer_codes, key_groups
+from colkern.operations.operands import decimal_words, validity_of
+from colkern.operations.remedies import instead_of_sum
+from colkern.operations.selection import take, take_positions
+from colkern.operations.selection.choosing import if_else
+from colkern.operations.sorting import dense_ranks, ordered_positions, sort_words
+from colkern.targets import Argument, Items, Target, on_its_device, target_of
+
+_WORTH_SHARES = 4
+"""A thread has sums of its own for all groups, if it has so many times as many rows."""
+
+
+class GroupedRows:
+    """Rows, of which each is in one of some groups.
+
+    Args:
+        target: Where the numbers are.
+        numbers: The group of each row (uint32[n], read-only).
+        count: The number of groups.
+    """
+
+    def __init__(self, target: Target, numbers: Items, count: int) -> None:
+        self.target = target
+        self.numbers = numbers
+        self.count = count
+
+    @cached_property
+    def by_group(self) -> tuple[Items, Items]:
+        """The rows by their group (uint64[n]), and where those of each begin (int64[count + 1])."""
+        target = self.target
+        keys = target.frozen(self.numbers.astype(np.uint64))
+        order = target.frozen(target.sort_positions(keys))
+        bounds = target.output(self.count + 1, np.int64)
+        target.map(sorting.group_starts, self.count + 1, keys, order, bounds)
+        return order, target.frozen(bounds)
+
+    def run(
+        self,
+        kernel: Kernel,
+        dtype: DTypeLike,
+        *args: Argument,
+        width: int = 1,
+        fill: int = 0,
+        most: int = 1 << 10,
+    ) -> Items:
+        """What a kernel leaves for each group (dtype[shares, count, width]); one share on a device.
+
+        Args:
+            kernel: One of `colkern.kernels.grouping`.
+            dtype: The type of its output.
+            args: What it takes after the shares.
+            width: The items for each group.
+            fill: What they are before.
+            most: The most shares on a CPU.
+        """
+        target, rows = self.target, len(self.numbers)
+        shares, parts = self.count, 1
+        if target.device == HOST:
+            worth = rows // max(GRAIN, _WORTH_SHARES * self.count)
+            shares = parts = max(min(num_threads(), worth, most), 1)
+            bounds = target.table([rows * k // shares for k in range(shares + 1)], np.int64)
+            given = (target.table([], np.uint64), bounds, self.numbers, self.count)
+        else:
+            given = (*self.by_group, self.numbers, 0)
+        out = target.allocate(parts * self.count * width, dtype)
+        if fill:
+            out[:] = fill
+        target.map(kernel, shares, *given, *args, out, work=max(rows / max(shares, 1), 1))
+        return out.reshape(parts, self.count, width)
+
+    @cached_property
+    def sizes(self) -> Items:
+        """The number of rows of each group (uint64[count])."""
+        return self._counted(self.target.no_bits, 0)
+
+    def valid_counts(self, array: Array) -> Items:
+        """The number of valid rows of each group (uint64[count])."""
+        bitmap, offset = validity_of(array, self.target)
+        return self._counted(bitmap, offset) if len(bitmap) else self.sizes
+
+    def _counted(self, bitmap: Items, offset: int) -> Items:
+        counts = self.run(kernels.count_group_rows, np.uint64, bitmap, offset)
+        return _added(counts)[:, 0]
+
+    def float_sums(self, array: Array) -> Items:
+        """The sum of the valid floats of each group (float64[count])."""
+        items, validity = array.items(Role.DATA), validity_of(array, self.target)
+        return _added(self.run(kernels.sum_group_floats, np.float64, items, *validity))[:, 0]
+
+    def integer_sums(self, array: Array) -> Items:
+        """The sum of the valid integers of each group, modulo 2^64 (uint64[count])."""
+        items, validity = array.items(Role.DATA), validity_of(array, self.target)
+        if items.dtype.itemsize == 8:
+            items = items.view(np.int64)
+        return _added(self.run(kernels.sum_group_integers, np.uint64, items, *validity))[:, 0]
+
+    def square_sums(self, array: Array, means: Items) -> Items:
+        """The sum of the squared distances of the valid floats from the mean of their group."""
+        given = (
+            array.items(Role.DATA),
+            *validity_of(array, self.target),
+            self.target.frozen(means),
+        )
+        return _added(self.run(kernels.sum_group_squares, np.float64, *given))[:, 0]
+
+    def decimal_sums(self, array: Array) -> Items:
+        """The words of the sums of decimals of 128 or 256 bits (uint64[count, width])."""
+        words, width = decimal_words(array)
+        given = (words, width, *validity_of(array, self.target))
+        # Sums of several words are not added word by word.
+        sums: Items = self.run(kernels.sum_group_words, np.uint64, *given, width=width, most=1)[0]
+        return sums
+
+    def least_rows(self, keys: Items, array: Array) -> Items:
+        """The first row of each group with its least key, of the rows that `array` has valid.
+
+        It is `NO_ROW` where there is none (uint64[count]).
+        """
+        given = (self.target.frozen(keys), *validity_of(array, self.target))
+        none = kernels.NO_ROW
+        found = self.run(kernels.least_group_keys, np.uint64, *given, width=2, fill=none)
+        least, rows = found[0, :, 0], found[0, :, 1].copy()
+        for share in found[1:]:
+            # Those of the first share, where keys are equal.
+            better = (share[:, 0] < least) | ((rows == none) & (share[:, 1] != none))
+            least[better], rows[better] = share[better, 0], share[better, 1]
+        return rows
+
+    @property
+    def device(self) -> Device:
+        """Where the numbers are."""
+        return self.target.device
+
+    @on_its_device
+    def aggregate(self, function: str, column: Array, **options: object) -> Array:
+        """An aggregate of a checked column, with a slot for each group, as `GroupBy.aggregate` has it."""
+        return AGGREGATES[function](self, column, **options)
+
+    @property
+    def column(self) -> Array:
+        """The numbers as an array."""
+        buffers = [None, self.target.buffer(self.numbers)]
+        return Array(s.uint32(), len(self.numbers), buffers, null_count=0)
+
+
+def one_group(array: Array) -> GroupedRows:
+    """The slots of an array as rows of one group."""
+    target = target_of(array.device)
+    return GroupedRows(target, target.frozen(target.allocate(array.length, np.uint32)), 1)
+
+
+def _added(parts: Items) -> Items:
+    whole: Items = parts[0] if len(parts) == 1 else parts.sum(axis=0)
+    return whole
+
+
+# Aggregates
+
+
+def _result(
+    rows: GroupedRows, type_: s.DataType, items: Items, known: Items | None = None
+) -> Array:
+    """The array of items; null where `known` is false."""
+    target = rows.target
+    nulls = 0 if known is None else rows.count - int(known.sum())
+    validity = packed_bits(target, known) if known is not None and nulls else None
+    return Array.of_valid(type_, rows.count, (validity, target.buffer(items.reshape(-1))), nulls)
+
+
+def _taken(rows: GroupedRows, column: Array, found: Items) -> Array:
+    """The values at some rows, null for `NO_ROW`."""
+    known = found != np.uint64(kernels.NO_ROW)
+    return take(column, _result(rows, s.uint64(), found, known))
+
+
+def _count(rows: GroupedRows, column: Array, mode: str = "only_valid") -> Array:
+    if mode not in ("only_valid", "only_null", "all"):
+        raise ValueError(f"mode: expected 'only_valid', 'only_null' or 'all', got {mode!r}")
+    if mode == "all":
+        return _result(rows, s.int64(), rows.sizes.view(np.int64))
+    valid = rows.valid_counts(integer_codes(column))
+    counts = valid if mode == "only_valid" else rows.sizes - valid
+    return _result(rows, s.int64(), counts.view(np.int64))
+
+
+def _count_distinct(rows: GroupedRows, column: Array, mode: str = "only_valid") -> Array:
+    firsts = key_groups([rows.column, column]).firsts
+    distinct = GroupedRows(rows.target, rows.target.frozen(rows.numbers[firsts]), rows.count)
+    return _count(distinct, take_positions(column, firsts), mode=mode)
+
+
+def _sum(rows: GroupedRows, column: Array) -> Array:
+    values = decoded(column)
+    known = rows.valid_counts(values) > 0
+    type_ = values.type.storage
+    if isinstance(type_, s.FloatingPoint):
+        wide = cast(values, s.float32()) if type_.bit_width == 16 else values
+        return _result(rows, s.float64(), rows.float_sums(wide), known)
+    if isinstance(type_, s.Decimal):
+        wide_type = s.decimal256(76, type_.scale)
+        if type_.bit_width < 256:
+            wide_type = s.decimal128(38, type_.scale)
+        return _result(rows, wide_type, rows.decimal_sums(cast(values, wide_type)), known)
+    if isinstance(type_, s.Int | s.Bool):
+        wide = values
+        if isinstance(type_, s.Bool) or type_.bit_width < 32:
+            wide = cast(values, s.int32())
+        unsigned = isinstance(type_, s.Bool) or not type_.signed
+        sums = rows.integer_sums(wide)
+        return _result(rows, s.uint64() if unsigned else s.int64(), sums, known)
+    raise _unsupported("sum", column)
+
+
+def _unsupported(what: str, column: Array) -> UnsupportedError:
+    return UnsupportedError(
+        f"{what}: no {what} of the values of {column.type}; {instead_of_sum(column.type)}"
+    )
+
+
+def _mean(rows: GroupedRows, column: Array) -> Array:
+    counts = rows.valid_counts(decoded(column))
+    sums = _sum(rows, column)
+    if isinstance(sums.type, s.Decimal):
+        means = zip(sums.to_pylist(), counts.tolist(), strict=True)
+        one = Decimal(1).scaleb(-sums.type.scale)
+        exact = Context(prec=90, rounding=ROUND_HALF_UP)
+        return build_array(
+            [None if t is None else exact.quantize(exact.divide(t, n), one) for t, n in means],
+            sums.type,
+        )
+    return _result(rows, s.float64(), _divided(sums.items(Role.DATA), counts), counts > 0)
+
+
+def _divided(sums: Items, counts: Items) -> Items:
+    # Of groups without values the result is null.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        quotients: Items = sums / counts
+    return quotients
+
+
+def _floats(column: Array, what: str) -> Array:
+    values = decoded(column)
+    if not isinstance(values.type.storage, s.Int | s.FloatingPoint | s.Decimal | s.Bool):
+        raise _unsupported(what, column)
+    if isinstance(values.type.storage, s.Bool):
+        values = cast(values, s.uint8())
+    return cast(values, s.float64(), safe=False)
+
+
+def _variance(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:
+    values = _floats(column, "variance")
+    counts = rows.valid_counts(values)
+    means = _divided(rows.float_sums(values), counts)
+    squares = rows.square_sums(values, means)
+    return _result(
+        rows, s.float64(), _divided(squares, counts.astype(np.float64) - ddof), counts > ddof
+    )
+
+
+def _stddev(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:
+    variance = _variance(rows, column, ddof=ddof)
+    items = abs(variance.items(Role.DATA)) ** 0.5
+    return variance.over(variance.type, [variance.buffers[0], rows.target.buffer(items)], (), None)
+
+
+def _extreme(rows: GroupedRows, column: Array, greatest: bool) -> Array:
+    words = sort_words(rows.target, [(column, greatest)], False)
+    keys = words[0] if len(words) == 1 else dense_ranks(rows.target, words)[1]
+    return _taken(rows, column, rows.least_rows(keys, integer_codes(column)))
+
+
+def _end(rows: GroupedRows, column: Array, last: bool) -> Array:
+    keys = rows.target.positions(column.length).view(np.uint64)
+    return _taken(rows, column, rows.least_rows(~keys if last else keys, integer_codes(column)))
+
+
+def _decided(rows: GroupedRows, column: Array, deciding: bool) -> Array:
+    values = decoded(column)
+    if not isinstance(values.type.storage, s.Bool):
+        raise TypeError(f"{'any' if deciding else 'all'}: expected booleans, got {column.type}")
+    return _extreme(rows, values, deciding)
+
+
+def _quantile(
+    rows: GroupedRows, column: Array, q: float = 0.5, interpolation: str = "linear"
+) -> Array:
+    if not 0 <= q <= 1:
+        raise ValueError(f"q: expected 0 to 1, got {q}")
+    if interpolation not in _INTERPOLATIONS:
+        raise ValueError(
+            f"interpolation: expected one of {tuple(_INTERPOLATIONS)}, got {interpolation!r}"
+        )
+    values = _floats(column, "quantile")
+    # In each group, NaN and nulls come last.
+    positions = ordered_positions(rows.target, [(rows.column, False), (values, False)], False)
+    starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
+    counts = rows.valid_counts(if_else(equal(values, values), values, None))
+    items = values.items(Role.DATA)
+    found = _between(items, positions, starts, counts, q, interpolation)
+    return _result(rows, s.float64(), found, counts > 0)
+
+
+_INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
+    "linear": lambda share: share,
+    "lower": lambda share: share * 0,
+    "higher": lambda share: (share > 0) * 1.0,
+    "nearest": lambda share: (share > 0.5) * 1.0,
+    "midpoint": lambda share: (share > 0) * 0.5,
+}
+"""How much of the way to the next value, from how far a quantile is on it."""
+
+
+def _between(
+    items: Items,
+    positions: Items,
+    starts: Items,
+    counts: Items,
+    q: float,
+    interpolation: str,
+) -> Items:
+    """The quantiles of groups of `counts` numbers that begin at `starts` of the sorted rows."""
+    if len(items) == 0:
+        return counts.astype(np.float64)
+    most = (counts.astype(np.int64) - 1).clip(0)
+    place = most * q
+    low = place.astype(np.int64)
+    share = _INTERPOLATIONS[interpolation](place - low)
+    first = items[positions[(starts + low).clip(0, len(items) - 1)]]
+    second = items[positions[(starts + (low + 1).clip(None, most)).clip(0, len(items) - 1)]]
+    # Between infinities there is nothing to add.
+    with np.errstate(invalid="ignore"):
+        found: Items = np.where(share == 1, second, first * (1 - share) + second * share)
+    found[share == 0] = first[share == 0]
+    return found
+
+
+Aggregate: TypeAlias = Callable[..., Array]
+
+AGGREGATES: dict[str, Aggregate] = {
+    "count": _count,
+    "count_distinct": _count_distinct,
+    "sum": _sum,
+    "mean": _mean,
+    "min": partial(_extreme, greatest=False),
+    "max": partial(_extreme, greatest=True),
+    "first": partial(_end, last=False),
+    "last": partial(_end, last=True),
+    "any": partial(_decided, deciding=True),
+    "all": partial(_decided, deciding=False),
+    "variance": _variance,
+    "stddev": _stddev,
+    "quantile": _quantile,
+    "median": lambda rows, column: _quantile(rows, column),
+}
+"""By name: of grouped rows and a column, with options, an array with a slot for each group."""

@@ -1,0 +1,140 @@
+"""`group_by`: aggregates of columns by the values of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from colkern.arrays import Array, RecordBatch
+from colkern.forks import cached_property
+from colkern.operations.arguments import operation
+from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
+from colkern.operations.grouping import Groups
+from colkern.operations.key_groups import key_groups
+from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.devices import device_of
+from colkern.targets import target_of
+
+
+@runtime_checkable
+class GroupReducer(Protocol):
+    """What reduces the rows of groups: a `ck.reducer`."""
+
+    __name__: str
+
+    def reduce_groups(self, columns: Sequence[Array], groups: Groups) -> Array:
+        """A result for each group."""
+
+
+Columns: TypeAlias = str | int | Sequence[str | int]
+Aggregation: TypeAlias = (
+    tuple[Columns, str | GroupReducer] | tuple[Columns, str | GroupReducer, dict[str, Any]]
+)
+
+
+@operation
+def group_by(data: RecordBatch, keys: Columns) -> GroupBy:
+    """The groups of the rows that have equal values in some columns, to be aggregated::
+
+        ck.group_by(batch, "city").aggregate([("price", "sum"), ("price", "max")])
+
+    Keys are of any type but unions. Null is a key like any other, NaN is one, and 0.0 and -0.0 are the
+    same (but not within lists or structs); encoded keys are compared by their values. Groups come in the
+    order of their first rows.
+
+    Args:
+        data: The rows.
+        keys: The names or positions of the columns; with none, all rows are one group.
+
+    Raises:
+        KeyError: If there is no such column.
+        InvalidArrowError: If a key points outside its own memory.
+    """
+    chosen = [keys] if isinstance(keys, str | int) else list(keys)
+    for key in chosen:
+        require_valid(data.column(key))
+    return GroupBy(data, [data.schema.index(key) for key in chosen])
+
+
+class GroupBy:
+    """Rows by the values of some columns; `group_by` makes it.
+
+    Args:
+        data: The rows.
+        keys: The positions of the columns.
+    """
+
+    def __init__(self, data: RecordBatch, keys: Sequence[int]) -> None:
+        self._data = data
+        self._keys = list(keys)
+
+    @cached_property
+    def _groups(self) -> Groups:
+        if self._keys:
+            return key_groups([self._data.column(key) for key in self._keys])
+        target = target_of(device_of(self._data.columns))
+        numbers = target.frozen(target.allocate(self._data.length, np.uint32))
+        return Groups(numbers, target.frozen(target.allocate(1, np.int64)))
+
+    @cached_property
+    def _rows(self) -> GroupedRows:
+        keys = [self._data.column(key) for key in self._keys]
+        target = target_of(device_of(keys or self._data.columns))
+        return GroupedRows(target, self._groups.numbers, len(self._groups.firsts))
+
+    def aggregate(self, aggregations: Sequence[Aggregation]) -> RecordBatch:
+        """One row for each group: its keys, and then the aggregates, named `column_function`.
+
+        Nulls are left out, as by pyarrow; where no value is left, the result is null (of counts, 0).
+
+        ================================  ============================================================
+        function                          gives
+        ================================  ============================================================
+        "sum", "mean"                     as `colkern.sum` and `mean`; sums of decimals wrap around
+        "min", "max"                      of every type that has an order; NaN only if all values are
+        "count"                           of values, or with `mode` "only_null" or "all" of others
+        "count_distinct"                  of different values; `mode` as before
+        "first", "last"                   the first or the last value that is not null
+        "any", "all"                      of booleans
+        "variance", "stddev"              float64; divided by the number of values less `ddof` (0)
+        "quantile", "median"              float64, exact: `q` (0.5) and `interpolation`, as `quantile`
+        a `ck.reducer`                    its result; of one column or a list of them
+        ================================  ============================================================
+
+        Args:
+            aggregations: Columns (names or positions), functions, and, if need be, a dict of options.
+
+        Raises:
+            KeyError: If there is no such column.
+            ValueError: If there is no such function.
+            TypeError: If a function has no such option.
+            UnsupportedError: If the values of a column have no such aggregate.
+            InvalidArrowError: If a column points outside its own memory.
+        """
+        names = [self._data.schema.names[key] for key in self._keys]
+        results = [self._groups.keys(self._data.column(key)) for key in self._keys]
+        for place, function, *options in aggregations:
+            places = [place] if isinstance(place, str | int) else list(place)
+            columns = [self._data.column(key) for key in places]
+            for column in columns:
+                require_valid(column)
+            name = function if isinstance(function, str) else function.__name__
+            names.append(
+                "_".join(
+                    [*(self._data.schema.names[self._data.schema.index(k)] for k in places), name]
+                )
+            )
+            given = options[0] if options else {}
+            if isinstance(function, GroupReducer):
+                results.append(function.reduce_groups(columns, self._groups))
+            elif function not in AGGREGATES:
+                raise ValueError(
+                    f"aggregations: no function {function!r}; there are {', '.join(AGGREGATES)}"
+                )
+            elif len(columns) != 1:
+                raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
+            else:
+                results.append(self._rows.aggregate(function, columns[0], **given))
+        return RecordBatch.from_arrays(results, names)

@@ -1,0 +1,367 @@
+"""`join` and `join_asof`: rows of two batches side by side, by their keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.kernels import joining as kernels
+from colkern.layouts import Role
+from colkern.operations.arguments import operation
+from colkern.operations.booleans import packed_bits
+from colkern.operations.encodings import decoded
+from colkern.operations.group_aggregates import GroupedRows
+from colkern.operations.join_keys import JoinKeys, key_columns
+from colkern.operations.key_groups import key_groups
+from colkern.operations.number_words import number_words
+from colkern.operations.selection import take
+from colkern.operations.selection.choosing import if_else
+from colkern.operations.sorting import dense_ranks, sort_words
+from colkern.targets import Items, Target, on_its_device
+
+JoinType = Literal[
+    "inner", "left", "right", "outer", "semi", "anti", "left outer", "right outer", "full outer",
+    "left semi", "right semi", "left anti", "right anti",
+]  # fmt: skip
+Keys: TypeAlias = str | int | Sequence[str | int]
+
+_SHORT = {
+    "left outer": "left",
+    "right outer": "right",
+    "full outer": "outer",
+    "left semi": "semi",
+    "left anti": "anti",
+}
+
+
+@operation
+def join(
+    left: RecordBatch,
+    right: RecordBatch,
+    keys: Keys,
+    right_keys: Keys | None = None,
+    how: JoinType = "inner",
+    *,
+    left_suffix: str = "",
+    right_suffix: str = "_right",
+    coalesce_keys: bool = True,
+) -> RecordBatch:
+    """The rows of two batches whose keys are equal, side by side.
+
+    Keys are equal as `group_by` has it, but null matches nothing. They are of any type but unions; one
+    of two that are compared may be encoded. Rows come in the order of the left ones, and those with one
+    left row in the order of the right ones; right rows without a match come last.
+
+    ==========================  ================================================================
+    how                         rows
+    ==========================  ================================================================
+    "inner"                     that match
+    "left" ("left outer")       and left ones without a match
+    "right" ("right outer")     and right ones without a match
+    "outer" ("full outer")      and both of these
+    "semi" ("left semi")        left ones that have a match, with the left columns alone
+    "anti" ("left anti")        left ones that have none
+    "right semi", "right anti"  the same of the right ones
+    ==========================  ================================================================
+
+    Args:
+        left, right: The rows, in one memory.
+        keys: The names or positions of the left keys.
+        right_keys: Those of the right keys, as many; the same names if None.
+        how: Which rows.
+        left_suffix, right_suffix: What is added to names that other columns of both sides have.
+        coalesce_keys: Whether the right keys are left out, and left ones have their values where there is
+            no left row; else both are there.
+
+    Raises:
+        ValueError: If there is no such join, there are not as many keys, or two columns have one name.
+        KeyError: If there is no such column.
+        TypeError: If keys are of different types.
+        UnsupportedError: If there is a union in a key.
+        LimitExceededError: If the rows do not fit this machine's memory, or there are 2^32 on both sides.
+        InvalidArrowError: If a column points outside its own memory.
+    """
+    kind = _SHORT.get(how, how)
+    if kind in ("right semi", "right anti"):
+        others = keys if right_keys is None else right_keys
+        kind = kind.removeprefix("right ")
+        return join(right, left, others, keys, kind)  # type: ignore[arg-type]
+    if kind not in ("inner", "left", "right", "outer", "semi", "anti"):
+        raise ValueError(f"how: no join {how!r}; expected inner, left, right, outer, semi or anti")
+    left_places, right_places = _places(left, right, keys, right_keys)
+    sides = JoinKeys(key_columns(left, left_places), key_columns(right, right_places))
+    if kind in ("semi", "anti"):
+        matched = _has_match(sides.target, sides)
+        rows = _rows_where(sides.target, matched if kind == "semi" else ~matched)
+        return take(left, _indices(sides.target, rows))
+    parts = [spec for c in (*left.columns, *right.columns) for spec in c.layout.buffers]
+    lefts, rights = _pairs(sides, kind, 16 + sum(spec.slot_bits for spec in parts) // 8)
+    columns = _taken(sides.target, left.columns, lefts)
+    if coalesce_keys and kind in ("right", "outer") and lefts is not None:
+        other_keys = _taken(sides.target, [right.columns[k] for k in right_places], rights)
+        for place, values in zip(left_places, other_keys, strict=True):
+            columns[place] = _filled(sides.target, columns[place], values, lefts)
+    dropped = right_places if coalesce_keys else []
+    kept = [k for k in range(len(right.schema)) if k not in dropped]
+    more = [right.schema.names[k] for k in kept]
+    own = [
+        name + left_suffix * (name in more and not (coalesce_keys and k in left_places))
+        for k, name in enumerate(left.schema.names)
+    ]
+    names = [*own, *(name + right_suffix * (name in left.schema.names) for name in more)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"join: two columns {', '.join(twice)}; rename one, or give suffixes")
+    columns += _taken(sides.target, [right.columns[k] for k in kept], rights)
+    return RecordBatch.from_arrays(columns, names)
+
+
+def _filled(target: Target, keys: Array, others: Array, rows: Items) -> Array:
+    """The keys of rows, and where there is no row, those of the other side."""
+    there = _is_row(target, rows)
+    if there is None:
+        return keys
+    if not s.same_type(keys.type, others.type):
+        keys, others = decoded(keys), decoded(others)
+    bits = packed_bits(target, there)
+    return if_else(Array(s.bool_(), len(rows), [None, bits], null_count=0), keys, others)
+
+
+def _taken(target: Target, columns: Sequence[Array], rows: Items | None) -> list[Array]:
+    """The values of columns at rows, null for `NO_MATCH`; the columns themselves if that is None."""
+    if rows is None:
+        return list(columns)
+    indices = _indices(target, rows)
+    return [take(column, indices) for column in columns]
+
+
+def _places(
+    left: RecordBatch, right: RecordBatch, keys: Keys, right_keys: Keys | None
+) -> tuple[list[int], list[int]]:
+    """The positions of the keys on both sides."""
+    own = [keys] if isinstance(keys, str | int) else list(keys)
+    others = own if right_keys is None else right_keys
+    named = [others] if isinstance(others, str | int) else list(others)
+    if not own or len(own) != len(named):
+        raise ValueError(
+            f"keys: {len(own)} on the left, {len(named)} on the right; need one or more"
+        )
+    return [left.schema.index(k) for k in own], [right.schema.index(k) for k in named]
+
+
+def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, Items]:
+    """The rows of both sides, side by side (uint64[]); `NO_MATCH` where there is none.
+
+    Those of the left side are None if they are all of them, in order.
+    """
+    target, least = sides.target, int(kind in ("left", "outer"))
+    if sides.right_keys == sides.right_rows:
+        left, right = _of_one_each(target, sides, bool(least))
+    else:
+        own = target.frozen(sides.numbers[: sides.right_rows])
+        order, bounds = GroupedRows(target, own, sides.right_keys).by_group
+        numbers = target.frozen(sides.numbers[sides.right_rows :])
+        given = (numbers, *sides.left_validity, bounds)
+        counts = target.output(len(numbers), np.int64)
+        target.map(kernels.count_matches, len(numbers), *given, sides.right_keys, least, counts)
+        starts, total = target.running_sum(counts, np.int64)
+        _require_memory(total, row_bytes)
+        starts = target.frozen(starts)
+        left, right = (target.output(total, np.uint64) for _ in range(2))
+        target.map(kernels.left_of_matches, len(numbers), starts, left, balance=starts)
+        matches = (*given, order, sides.right_keys, starts, right)
+        target.map(kernels.right_of_matches, len(numbers), *matches, balance=starts)
+    if kind in ("right", "outer"):
+        return _with_unmatched(target, sides, left, right)
+    return left, right
+
+
+def _require_memory(rows: int, row_bytes: int) -> None:
+    """Refuse a result that this machine cannot hold, before there is no memory left."""
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if rows * row_bytes > most:
+        raise LimitExceededError(
+            f"join: {rows} rows of at least {row_bytes} bytes do not fit {most} bytes of memory; "
+            "are the keys those that are meant, or should rows be filtered before?"
+        )
+
+
+@on_its_device
+def _has_match(target: Target, sides: JoinKeys) -> Items:
+    """Whether each left row has a match (bool[])."""
+    matched: Items = sides.numbers[sides.right_rows :] < sides.right_keys
+    known = sides.known()
+    return matched if known is None else matched & known[sides.right_rows :]
+
+
+@on_its_device
+def _of_one_each(target: Target, sides: JoinKeys, outer: bool) -> tuple[Items | None, Items]:
+    """As `_pairs`, where no two right rows have one key: so the number of a key is that of its row."""
+    matched = _has_match(target, sides)
+    right = sides.numbers[sides.right_rows :].astype(np.uint64)
+    if outer:
+        right[~matched] = kernels.NO_MATCH
+    elif not matched.all():
+        return _rows_where(target, matched), right[matched]
+    return None, right
+
+
+@on_its_device
+def _with_unmatched(
+    target: Target, sides: JoinKeys, left: Items | None, right: Items
+) -> tuple[Items, Items]:
+    """The rows, and after them the right ones that have no match."""
+    left = target.positions(len(right)).view(np.uint64) if left is None else left
+    alone = target.allocate(sides.right_rows + 1, bool)
+    alone[:] = True
+    # The last one takes what stands for no match.
+    alone[right.clip(None, sides.right_rows).astype(np.int64)] = False
+    more = alone[:-1].nonzero()[0].astype(np.uint64)
+    lefts, rights = (target.output(len(left) + len(more), np.uint64) for _ in range(2))
+    lefts[: len(left)], lefts[len(left) :] = left, kernels.NO_MATCH
+    rights[: len(left)], rights[len(left) :] = right, more
+    return lefts, rights
+
+
+@on_its_device
+def _rows_where(target: Target, mask: Items) -> Items:
+    rows: Items = mask.nonzero()[0].astype(np.uint64)
+    return rows
+
+
+def _indices(target: Target, rows: Items) -> Array:
+    """Rows as indices, null for `NO_MATCH`."""
+    known = _is_row(target, rows)
+    buffers = [None, target.buffer(rows)]
+    if known is None:
+        return Array(s.uint64(), len(rows), buffers, null_count=0)
+    buffers[0] = packed_bits(target, known)
+    return Array.of_valid(s.uint64(), len(rows), buffers, -1)
+
+
+@on_its_device
+def _is_row(target: Target, rows: Items) -> Items | None:
+    """Which of them are rows (bool[]); None if all are."""
+    known = rows != np.uint64(kernels.NO_MATCH)
+    return None if known.all() else known
+
+
+# As-of joins
+
+
+@operation
+def join_asof(
+    left: RecordBatch,
+    right: RecordBatch,
+    on: str | int,
+    by: Keys = (),
+    *,
+    right_on: str | int | None = None,
+    right_by: Keys | None = None,
+    strategy: Literal["backward", "forward", "nearest"] = "backward",
+    tolerance: float | None = None,
+    right_suffix: str = "_right",
+) -> RecordBatch:
+    """The left rows, each beside the right row that was there at its time.
+
+    That is, of the right rows with the same `by`, the last one whose `on` is not greater ("backward"),
+    the first one whose `on` is not less ("forward"), or the nearer of the two ("nearest"). Rows need not
+    be in order. Without such a row, or where `on` or `by` are null, the right columns are null.
+
+    Args:
+        left, right: The rows, in one memory.
+        on: The column that is compared: integers, floats, dates, times, timestamps, durations.
+        by: The columns that must be equal, as for `join`.
+        right_on, right_by: Those of the right side, if they have other names.
+        strategy: Which right row.
+        tolerance: The greatest distance of the two, in the unit of the column; any if None.
+        right_suffix: What is added to the names of right columns that left ones have.
+
+    Raises:
+        ValueError: If there is no such strategy, or not as many columns on both sides.
+        KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
+    """
+    if strategy not in ("backward", "forward", "nearest"):
+        raise ValueError(f"strategy: expected backward, forward or nearest, got {strategy!r}")
+    own = [by] if isinstance(by, str | int) else list(by)
+    others = (
+        own
+        if right_by is None
+        else [right_by]
+        if isinstance(right_by, str | int)
+        else list(right_by)
+    )
+    times = ([on], [on if right_on is None else right_on])
+    left_places, right_places = _places(left, right, [*own, *times[0]], [*others, *times[1]])
+    sides = JoinKeys(key_columns(left, left_places), key_columns(right, right_places))
+    target, rows = sides.target, sides.right_rows
+    time = sides.columns[-1]
+    numbers = number_words(time)
+    if numbers is None or numbers.width > 1 or isinstance(time.type.storage, s.Bool):
+        raise UnsupportedError(f"on: no distances of the values of {time.type}; cast it to numbers")
+    groups = key_groups(sides.columns[:-1]).numbers if own else target.allocate(time.length, "u4")
+    group = Array(s.uint32(), time.length, [None, target.buffer(groups)], null_count=0)
+    words = sort_words(target, [(group, False), (time, False)], False)
+    ranks = words[0] if len(words) == 1 else dense_ranks(target, words)[1]
+    found = _asof(
+        target, ranks, groups, time.items(Role.DATA), sides.known(), rows, strategy, tolerance
+    )
+    kept = [k for k in range(len(right.schema)) if k not in right_places]
+    columns = [take(right.columns[k], _indices(target, found)) for k in kept]
+    names = [
+        n + right_suffix * (n in left.schema.names) for n in (right.schema.names[k] for k in kept)
+    ]
+    return RecordBatch.from_arrays([*left.columns, *columns], [*left.schema.names, *names])
+
+
+@on_its_device
+def _asof(
+    target: Target,
+    ranks: Items,
+    groups: Items,
+    times: Items,
+    known: Items | None,
+    rows: int,
+    strategy: str,
+    tolerance: float | None,
+) -> Items:
+    """The right row of each left row; right rows are the first of both."""
+    right = target.sort_positions(target.frozen(ranks[:rows].copy()))
+    if known is not None:
+        right = right[known[:rows][right]]
+    ordered = ranks[right]
+
+    def candidates(place: Items) -> tuple[Items, Items]:
+        """Right rows at places of the order, and how far they are; where there is none, infinitely."""
+        inside = (place >= 0) & (place < len(right))
+        if known is not None:
+            inside &= known[rows:]
+        row = right[np.where(inside, place, 0)] if len(right) else place * 0
+        inside &= groups[row] == groups[rows:]
+        far = _distances(times[row], times[rows:])
+        if tolerance is not None:
+            inside &= far <= tolerance
+        return np.where(inside, row, np.uint64(kernels.NO_MATCH)), np.where(inside, far, np.inf)
+
+    wanted = ranks[rows:]
+    if strategy != "forward":
+        before, how_far = candidates(np.searchsorted(ordered, wanted, side="right") - 1)
+        if strategy == "backward":
+            return before
+    after, beyond = candidates(np.searchsorted(ordered, wanted, side="left"))
+    return after if strategy == "forward" else np.where(how_far <= beyond, before, after)
+
+
+def _distances(left: Items, right: Items) -> Items:
+    """How far apart numbers are; of integers exact up to 2^53."""
+    if left.dtype.kind == "f":
+        return abs(left - right)
+    less = left < right
+    low, high = np.where(less, left, right), np.where(less, right, left)
+    return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)

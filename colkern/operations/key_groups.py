@@ -1,0 +1,120 @@
+"""Groups of rows whose keys are equal as SQL has it: null is a key, NaN is one, both zeros are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.dispatch import ENCODED, NESTED
+from colkern.errors import UnsupportedError
+from colkern.kernels import sorting
+from colkern.memory import HOST
+from colkern.operations.creation import nulls
+from colkern.operations.dictionaries import number_values
+from colkern.operations.encodings import on_values
+from colkern.operations.grouping import Groups, group_rows
+from colkern.operations.number_words import NumberWords, number_words
+from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
+from colkern.operations.selection.devices import device_of
+from colkern.operations.validity import compact_validity
+from colkern.targets import Items, Target, target_of
+
+
+def key_groups(arrays: Sequence[Array]) -> Groups:
+    """The groups of equal rows of checked columns of one length, on one device.
+
+    As `group_rows`, but floats are equal if they are the same number, and no numbers.
+
+    Args:
+        arrays: The columns, one at least.
+
+    Raises:
+        UnsupportedError: If there is a union in a column, or a nested column in device memory.
+        LimitExceededError: If there are more than 2^32 rows or elements.
+    """
+    target = target_of(device_of(arrays))
+    if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
+        return _numbered(flat)
+    parts = [part for array in arrays for part in _parts(array)]
+    first, *others = packed_keys(target, arrays[0].length, parts)
+    groups = _numbered(_words(target, first))
+    for words in others:
+        more = _numbered(_words(target, words))
+        pairs = [part for each in (groups, more) for part in _parts(_array(target, each.numbers))]
+        groups = _numbered(_words(target, packed_keys(target, arrays[0].length, pairs)[0]))
+    return groups
+
+
+def _numbered(array: Array) -> Groups:
+    target = target_of(array.device)
+    numbers, firsts = number_values(array, True, np.uint32)
+    return Groups(target.frozen(numbers), target.frozen(firsts))
+
+
+def _words(target: Target, words: Items) -> Array:
+    return Array(s.uint64(), len(words), [None, target.buffer(words)], null_count=0)
+
+
+def _array(target: Target, numbers: Items) -> Array:
+    return Array(s.uint32(), len(numbers), [None, target.buffer(numbers)], null_count=0)
+
+
+def _flat(array: Array) -> Array | None:
+    """Values that are the same if their bytes are, of a column that is not encoded; else None."""
+    if isinstance(array.type.storage, (s.Null, *ENCODED, *NESTED)):
+        return None
+    numbers = number_words(array)
+    if numbers is None or not numbers.infinity:
+        return array
+    target = target_of(array.device)
+    keys = target.output(array.length, np.uint64)
+    nan = (1 << numbers.bits) - 1
+    floats = (numbers.words, numbers.minus, numbers.infinity, nan, 0)
+    target.map(sorting.order_floats, array.length, *floats, keys)
+    buffers = (compact_validity(array), target.buffer(keys))
+    return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
+
+
+def _parts(array: Array) -> list[KeyPart]:
+    if isinstance(array.type.storage, s.Null):
+        return []
+    if isinstance(array.type.storage, NESTED):
+        return _parts(_array(target_of(HOST), _nested_numbers(array)))
+    values = on_values(array, _codes)
+    numbers = number_words(values)
+    assert isinstance(numbers, NumberWords)
+    return key_parts(values, numbers)
+
+
+def _nested_numbers(array: Array) -> Items:
+    if array.device != HOST:
+        raise UnsupportedError(
+            f"groups of {array.type} on {array.device}; colkern.to_host copies it"
+        )
+    return group_rows([array]).numbers
+
+
+def integer_codes(array: Array) -> Array:
+    """An array that is null where a value is: itself, or codes in the place of encoded values."""
+    if isinstance(array.type.storage, s.Null):
+        return nulls(array.length, s.uint32(), array.device)
+    return on_values(array, _codes) if isinstance(array.type.storage, ENCODED) else array
+
+
+def _codes(array: Array) -> Array:
+    """Integers of up to 64 bits that are equal if the values are; null where they are."""
+    if isinstance(array.type.storage, s.Null):
+        return nulls(array.length, s.uint32(), array.device)
+    flat = _flat(array)
+    if flat is not None and (words := number_words(flat)) is not None and words.width == 1:
+        return flat
+    target = target_of(array.device)
+    if flat is None:
+        numbers = _nested_numbers(array)
+    else:
+        numbers = number_values(flat, False, np.uint32)[0]
+    buffers = (compact_validity(array), target.buffer(target.frozen(numbers)))
+    return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)

@@ -1,0 +1,125 @@
+"""Whether values are among others, and where there: `is_in`, `index_in`, `between`.
+
+Columnar format 1.5: "Dictionary-encoded Layout", "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.bitmaps import and_bits
+from colkern.builders import array
+from colkern.operations.arguments import operation
+from colkern.operations.booleans import and_, or_
+from colkern.operations.casting import cast
+from colkern.operations.comparison import equal
+from colkern.operations.creation import nulls
+from colkern.operations.dictionaries import number_values
+from colkern.operations.encodings import decoded, on_values
+from colkern.operations.moving import to_device, to_host
+from colkern.operations.null_filling import fill_null, is_null, is_valid, packed_flags
+from colkern.operations.ordering import greater, greater_equal, less, less_equal
+from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.choosing import if_else
+from colkern.operations.selection.concatenation import concat
+from colkern.operations.validity import compact_validity
+from colkern.targets import on_its_device, target_of
+
+Inclusive = Literal["both", "left", "right", "neither"]
+
+FEW = 4
+"""So many values are compared with one by one."""
+
+
+@operation
+def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool = False) -> Array:
+    """Whether each value is among those of a set, as booleans without nulls; as `pyarrow.compute.is_in`.
+
+    Args:
+        values: An array that `dictionary_encode` takes; encoded ones are looked up by their values.
+        value_set: An array of the same type on the same device, or Python values.
+        skip_nulls: Whether a null in the set stands for nothing. Else a null is in a set with a null.
+
+    Raises:
+        TypeError: If the types differ.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    members = _as_set(values, value_set)
+    has_null = bool(members.null_count) and not skip_nulls
+    if members.length <= FEW and not isinstance(members.type.storage, s.FloatingPoint | s.Null):
+        found = nulls(values.length, s.bool_(), values.device)
+        for place, member in enumerate(to_host(members).to_pylist()):
+            if member is not None:
+                one = equal(values, member)
+                found = or_(found, one) if place else one
+    else:
+        found = is_valid(on_values(values, lambda plain: _places(plain, members)))
+    return or_(fill_null(found, False), is_null(values)) if has_null else fill_null(found, False)
+
+
+@operation
+def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool = False) -> Array:
+    """The place of each value in a set, the first if there are several, else null: int32.
+
+    As `pyarrow.compute.index_in`; arguments and errors are those of `is_in`.
+    """
+    members = _as_set(values, value_set)
+    found = on_values(values, lambda plain: _places(plain, members))
+    if not members.null_count or skip_nulls:
+        return found
+    first = to_host(members).to_pylist().index(None)
+    return if_else(is_null(values), first, found)
+
+
+@operation
+def between(array: Array, low: object, high: object, inclusive: Inclusive = "both") -> Array:
+    """Whether each value is between two others: booleans, null where one of the three is null.
+
+    Args:
+        array: Values that `less` takes.
+        low: An array of as many values, or a Python value.
+        high: As `low`.
+        inclusive: Which of the bounds are between themselves.
+
+    Raises:
+        ValueError: If `inclusive` is none of its words.
+        TypeError, UnsupportedError, InvalidArrowError: As of `less`.
+    """
+    if inclusive not in get_args(Inclusive):
+        raise ValueError(f"inclusive: expected one of {get_args(Inclusive)}, got {inclusive!r}")
+    above: Any = greater_equal if inclusive in ("both", "left") else greater
+    below: Any = less_equal if inclusive in ("both", "right") else less
+    return and_(above(array, low), below(array, high))
+
+
+def _as_set(values: Array, value_set: Array | Sequence[Any]) -> Array:
+    """A set as an array of the type of the values, which may be encoded."""
+    require_valid(values)
+    type_ = values.type
+    while isinstance(type_.storage, s.Dictionary | s.RunEndEncoded):
+        type_ = type_.storage.value_type
+    if not isinstance(value_set, Array):
+        return to_device(array(value_set, type_), values.device)
+    require_valid(value_set)
+    members = decoded(value_set)
+    if not s.same_type(members.type, type_) and not isinstance(members.type, s.Null):
+        raise TypeError(f"value_set: {members.type}, values is {type_}; cast one of them first")
+    return cast(members, type_)
+
+
+@on_its_device
+def _places(plain: Array, members: Array) -> Array:
+    """The first place of each value in a set, int32; null for nulls, and where it is not there."""
+    target = target_of(plain.device)
+    # A value's number leads to the first slot that has it: in the set, which stands in front.
+    numbers, firsts = number_values(concat([members, plain]), True, np.uint32)
+    places = firsts[numbers[members.length :]].astype(np.int32)
+    valid = packed_flags(target, places < members.length)
+    if plain.null_count:
+        valid, _ = and_bits(valid, 0, compact_validity(plain) or valid, 0, plain.length)
+    return Array.of_valid(s.int32(), plain.length, (valid, target.buffer(places)))

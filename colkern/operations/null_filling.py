@@ -1,0 +1,284 @@
+"""Which slots are null, and values in their place: of every layout, by what its slots stand for.
+
+Columnar format 1.5: "Validity bitmaps", "Dictionary-encoded Layout", "Run-End Encoded Layout", "Union
+Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits
+from colkern.kernels import bitmaps
+from colkern.layouts import LayoutKind
+from colkern.memory import Buffer
+from colkern.operations.arguments import operation
+from colkern.operations.booleans import and_, expand, or_kleene
+from colkern.operations.comparison import not_equal
+from colkern.operations.creation import nulls
+from colkern.operations.encodings import encoded_alike, on_values
+from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.choosing import if_else
+from colkern.operations.selection.filtering import filter
+from colkern.operations.selection.taking import take
+from colkern.operations.structs import struct_flatten
+from colkern.operations.unions import gather_union
+from colkern.operations.validity import compact_validity
+from colkern.targets import Items, Target, on_its_device, target_of
+
+
+@operation
+def is_valid(array: Array) -> Array:
+    """Whether each slot has a value, as booleans without nulls; copied.
+
+    As `pyarrow.compute.is_valid`: dictionaries, runs and unions by the values that their slots stand for.
+
+    Args:
+        array: Any array.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    return _booleans(array, _valid_bits(array))
+
+
+@operation
+def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
+    """Whether each slot is null, as booleans without nulls; see `is_valid`.
+
+    Args:
+        array: Any array.
+        nan_is_null: Whether NaN counts as null.
+    """
+    require_valid(array)
+    bits = _valid_bits(array)
+    none = combine_bits(bits, 0, bits, 0, array.length, bitmaps.NOT)
+    found = _booleans(array, none)
+    if nan_is_null and isinstance(array.type.storage, s.FloatingPoint):
+        return or_kleene(found, not_equal(array, array))
+    return found
+
+
+@operation
+def drop_null(values: Array | RecordBatch) -> Array | RecordBatch:
+    """The slots that are not null, in order; of a batch, the rows without any null. Copied, as by `filter`.
+
+    Raises:
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    if isinstance(values, Array):
+        return filter(values, is_valid(values))
+    mask = None
+    for column in values.columns:
+        valid = is_valid(column)
+        mask = valid if mask is None else and_(mask, valid)
+    return values if mask is None else filter(values, mask)
+
+
+@operation
+def coalesce(*values: object) -> Array:
+    """The first of several values that is not null, slot by slot; null where all are.
+
+    As `pyarrow.compute.coalesce`, but no type is widened. Copied, as by `if_else`.
+
+    Args:
+        values: Arrays of one type and length on one device, and Python values of that type, which stand
+            for every slot; one array at least.
+
+    Raises:
+        TypeError: If there is no array, or the types differ.
+        ValueError: If lengths or devices differ, or a value does not fit the type.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    arrays = [value for value in values if isinstance(value, Array)]
+    if not arrays:
+        raise TypeError("coalesce: expected an Array; make one with colkern.array(...)")
+    *others, result = values
+    for value in reversed(others):
+        if isinstance(value, Array):
+            result = if_else(is_valid(value), value, result)
+        elif value is not None:
+            result = value
+    if isinstance(result, Array):
+        return result
+    array = arrays[0]
+    return if_else(_booleans(array, _ones(array)), result, array)
+
+
+@operation
+def fill_null(array: Array, value: object) -> Array:
+    """The array with a value in place of nulls; copied, unless there is no null.
+
+    Dictionaries and runs stay encoded.
+
+    Args:
+        array: Any array.
+        value: A Python value of the array's type, or an array of as many values.
+
+    Raises:
+        TypeError, ValueError: If `value` is no value of the type, or an array of another length.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    require_valid(array)
+    if array.layout.kind is LayoutKind.RUN_END_ENCODED and not isinstance(value, Array):
+        return encoded_alike(array, lambda values: coalesce(values, value), decode=True)
+    return coalesce(array, value)
+
+
+@operation
+def fill_null_forward(array: Array) -> Array:
+    """The array with the last value before it in place of each null; null where there is none. Copied.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    return _filled(array, 1)
+
+
+@operation
+def fill_null_backward(array: Array) -> Array:
+    """The array with the next value behind it in place of each null; null where there is none. Copied.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    return _filled(array, 0)
+
+
+@operation
+def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
+    """The value of the first case whose condition is true, slot by slot, as `pyarrow.compute.case_when`.
+
+    A condition that is null counts as false. Copied, as by `if_else`.
+
+    Args:
+        conditions: Booleans: a struct array with a field a case, or a list of arrays.
+        cases: A case for each condition, and one more for slots without a true one, which are null
+            else: arrays of one type, or Python values.
+
+    Raises:
+        TypeError: If conditions are not booleans, or the types of cases differ.
+        ValueError: If there are more or fewer cases, or lengths or devices differ.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    if isinstance(conditions, Array):
+        require_valid(conditions)
+        conditions = struct_flatten(conditions)
+    if not 0 <= len(cases) - len(conditions) <= 1 or not conditions:
+        raise ValueError(f"cases: {len(cases)} for {len(conditions)} conditions")
+    result = cases[len(conditions)] if len(cases) > len(conditions) else None
+    pairs = zip(conditions, cases, strict=False)
+    for condition, case in reversed([*pairs]):
+        result = if_else(coalesce(condition, False), case, result)
+    assert isinstance(result, Array)
+    return result
+
+
+@operation
+@on_its_device
+def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array:
+    """The values `periods` slots before each, as pandas' `shift`; those that come in are null. Copied.
+
+    Args:
+        array: Any array.
+        periods: By how many slots the values move to the end; to the beginning if negative.
+        fill_value: A Python value in place of null.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    target = target_of(array.device)
+    places = target.positions(array.length) - periods
+    outside = (places < 0) | (places >= array.length)
+    inside = packed_flags(target, outside == 0)
+    moved = _taken(array, places, outside)
+    return moved if fill_value is None else if_else(_booleans(array, inside), moved, fill_value)
+
+
+def _valid_bits(array: Array) -> Buffer:
+    """A bit a slot, from bit 0 on: whether it has a value."""
+    kind = array.layout.kind
+    if kind is LayoutKind.NULL:
+        target = target_of(array.device)
+        return target.buffer(target.allocate((array.length + 7) // 8, np.uint8))
+    if kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
+        shown = on_values(array, lambda values: _marked(values))
+        return compact_validity(shown) or _ones(array)
+    if kind in (LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION):
+        children = [_booleans(child, _valid_bits(child)) for child in array.children]
+        storage = array.type.storage
+        assert isinstance(storage, s.Union)
+        fields = [s.field(field.name, s.bool_()) for field in storage.fields]
+        make = s.sparse_union if storage.mode == "sparse" else s.dense_union
+        type_ = make(fields, storage.type_codes)
+        union = Array.of_valid(
+            type_, array.length, array.buffers, 0, children, None, offset=array.offset
+        )
+        found = gather_union(union)
+        values = found.buffers[1]
+        assert values is not None
+        return values
+    return compact_validity(array) or _ones(array)
+
+
+def _marked(values: Array) -> Array:
+    """Booleans that are null where values are."""
+    bits = _valid_bits(values)
+    return Array.of_valid(s.bool_(), values.length, (bits, bits))
+
+
+def _ones(array: Array) -> Buffer:
+    """A bit that is set for each slot."""
+    target = target_of(array.device)
+    words = bit_words(target, array.length)
+    words[:] = ~np.uint64(0)
+    return bitmap_of(target, words, array.length)
+
+
+def _booleans(array: Array, bits: Buffer) -> Array:
+    return Array.of_valid(s.bool_(), array.length, (None, bits), 0)
+
+
+def packed_flags(target: Target, flags: Items) -> Buffer:
+    """The bitmap of flags (bool[])."""
+    words = bit_words(target, len(flags))
+    target.map(
+        bitmaps.pack_bits, len(words), target.frozen(flags.view(np.uint8)), len(flags), words
+    )
+    return bitmap_of(target, words, len(flags))
+
+
+@on_its_device
+def _filled(array: Array, own: int) -> Array:
+    """Nulls filled from one side, by how many values there are before each slot, and `own` with its own."""
+    valid = is_valid(array)
+    bits = valid.buffers[1]
+    if bits is None or not array.length:
+        return array
+    target = target_of(array.device)
+    flags = expand(target, bits, 0, array.length).view(np.int8).astype(np.int64)
+    before = target.scan(flags, np.int64)
+    places = before[own : own + array.length] - own
+    count = target.item(before, array.length)
+    values = filter(array, valid)
+    return _taken(values, places, (places < 0) | (places >= count))
+
+
+@on_its_device
+def _taken(array: Array, places: Items, outside: Items) -> Array:
+    """The values at places, null where these are outside."""
+    target = target_of(array.device)
+    valid = packed_flags(target, outside == 0)
+    places[outside] = 0
+    indices = Array.of_valid(s.int64(), len(places), (valid, target.buffer(places)))
+    if not array.length:
+        return nulls(len(places), array.type, array.device)
+    return take(array, indices)

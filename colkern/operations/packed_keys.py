@@ -1,0 +1,114 @@
+"""Keys of rows by one or several columns, packed into as few words as hold them.
+
+The order of the words is that of the rows, and equal rows have equal words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.kernels import keys as kernels
+from colkern.layouts import Role
+from colkern.operations.booleans import expand
+from colkern.operations.number_words import NumberWords
+from colkern.operations.operands import validity_of
+from colkern.targets import Items, Target, on_its_device, target_of
+
+_ALL = (1 << 64) - 1
+
+
+class KeyPart(NamedTuple):
+    """Keys for slots, one of the columns' or a part of them.
+
+    Args:
+        words: A word for each slot (unsigned, read-only).
+        flip: The bits to flip in it.
+        addend: What is added then, modulo 2^64.
+        validity: As kernels take it.
+        null: The key of nulls.
+        bits: How many bits a key has.
+    """
+
+    words: Items
+    flip: int
+    addend: int
+    validity: tuple[Items, int]
+    null: int
+    bits: int
+
+
+def key_parts(
+    array: Array, numbers: NumberWords, descending: bool = False, nulls_first: bool = False
+) -> list[KeyPart]:
+    """The keys of an array of numbers, those that count most first.
+
+    Args:
+        array: A checked array, for its nulls.
+        numbers: Its words, which are integers.
+        descending: Whether the greatest number has the least key.
+        nulls_first: Whether the key of null is less than all others, or greater.
+    """
+    target = target_of(array.device)
+    parts = []
+    width = numbers.width
+    for level in reversed(range(width)):
+        words = numbers.words if width == 1 else _level(target, numbers.words, width, level)
+        flip = numbers.minus if level == width - 1 else 0
+        low, high = _word_range(target, words, flip)
+        if descending:
+            every_bit = (1 << numbers.bits) - 1
+            flip, low, high = flip ^ every_bit, every_bit - high, every_bit - low
+        nulls = validity_of(array, target)
+        span = high - low + 1
+        counted = bool(array.null_count) and level == width - 1
+        if counted and span > _ALL:
+            parts.append(_null_part(array, nulls_first))
+            counted = False
+        first = int(counted and nulls_first)
+        null = span if counted and not nulls_first else 0
+        bits = (span - 1 + counted).bit_length()
+        parts.append(KeyPart(words, flip, (first - low) & _ALL, nulls, null, bits))
+    return parts
+
+
+def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[Items]:
+    """Words (uint64[length], read-only) of all keys, those that count most first; at least one."""
+    packed: list[Items] = []
+    room = 0
+    for part in parts:
+        if not packed or part.bits > room:
+            packed.append(target.allocate(length, np.uint64))
+            room = 64
+        room -= part.bits
+        # A word of zeros is shifted for a key of 64 bits: any number of places is as good.
+        given = (part.words, part.flip, part.addend, *part.validity, part.null, min(part.bits, 63))
+        target.map(kernels.append_keys, length, *given, packed[-1])
+    return [target.frozen(words) for words in packed or [target.allocate(length, np.uint64)]]
+
+
+def _null_part(array: Array, nulls_first: bool) -> KeyPart:
+    """A bit that is 0 for what comes first: nulls or values."""
+    target = target_of(array.device)
+    bitmap = array.buffer(Role.VALIDITY)
+    assert bitmap is not None
+    valid = target.frozen(expand(target, bitmap, array.offset, array.length).view(np.uint8))
+    return KeyPart(valid, int(not nulls_first), 0, (target.no_bits, 0), 0, 1)
+
+
+@on_its_device
+def _level(target: Target, words: Items, width: int, level: int) -> Items:
+    """One of the words that each number has."""
+    return target.frozen(words[level::width].copy())
+
+
+@on_its_device
+def _word_range(target: Target, words: Items, minus: int) -> tuple[int, int]:
+    """The least and the greatest of some integers with the sign bit flipped; 0 if there are none."""
+    if len(words) == 0:
+        return 0, 0
+    items = words.view(f"i{words.dtype.itemsize}") if minus else words
+    return int(items.min()) + minus, int(items.max()) + minus

@@ -1,0 +1,304 @@
+"""Functions of each value and those before it: cumulative ones, differences, and rolling windows.
+
+Sums of windows are made of those of 1, 2, 4, … values, never of the difference of two running sums: so NaN
+and infinities leave a window again, and nothing cancels. The array library does the work, where the bytes
+are.
+
+Columnar format 1.5: "Fixed-Size Primitive Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.layouts import Role
+from colkern.operations.arguments import operation
+from colkern.operations.arithmetic import multiply, subtract
+from colkern.operations.booleans import expand
+from colkern.operations.casting import cast
+from colkern.operations.casting.results import retyped
+from colkern.operations.encodings import decoded
+from colkern.operations.null_filling import packed_flags, shift
+from colkern.operations.numbers import number_of
+from colkern.operations.position_checks import require_valid
+from colkern.targets import Items, Target, on_its_device, target_of
+
+_NUMBERS = (s.Int, s.FloatingPoint)
+_ORDERED = (*_NUMBERS, s.Date, s.Time, s.Timestamp, s.Duration)
+
+How = Literal["sum", "prod", "min", "max"]
+
+_UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.fmin, "max": np.fmax}
+"""NumPy's functions, which hand arrays of CuPy's to its own."""
+
+
+@operation
+def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
+    """The sum of each value and all before it, in their type; integers are cut to its bits.
+
+    As `pyarrow.compute.cumulative_sum`.
+
+    Args:
+        values: Integers or floating-point numbers; encoded ones are decoded.
+        start: A number in front of all.
+        skip_nulls: Whether a null is left out, and null alone. Else all from the first null on are null.
+
+    Raises:
+        TypeError: If the values are no numbers.
+        ValueError: If `start` does not fit their type.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _cumulative("sum", values, start, skip_nulls)
+
+
+@operation
+def cumulative_prod(
+    values: Array, start: float | None = None, *, skip_nulls: bool = False
+) -> Array:
+    """The product of each value and all before it; see `cumulative_sum`."""
+    return _cumulative("prod", values, start, skip_nulls)
+
+
+@operation
+def cumulative_min(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
+    """The least of each value and all before it, also of dates and times; see `cumulative_sum`.
+
+    NaN is left out where there is a number. (Of NaN alone, pyarrow makes an infinity.)
+    """
+    return _cumulative("min", values, start, skip_nulls)
+
+
+@operation
+def cumulative_max(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
+    """The greatest of each value and all before it; see `cumulative_min`."""
+    return _cumulative("max", values, start, skip_nulls)
+
+
+@operation
+def cumulative_mean(values: Array, *, skip_nulls: bool = False) -> Array:
+    """The mean of each value and all before it: float64; see `cumulative_sum`."""
+    return _cumulative_mean(_plain(values, _NUMBERS), skip_nulls)
+
+
+@operation
+def pairwise_diff(values: Array, period: int = 1) -> Array:
+    """Each value less the one `period` slots before it; null where there is none.
+
+    As `pyarrow.compute.pairwise_diff`: numbers keep their type, dates and times give durations.
+
+    Args:
+        values: Numbers, dates or times; encoded ones are decoded.
+        period: By how many slots values are apart; those behind are subtracted if negative.
+
+    Raises:
+        TypeError: If the values are of another type.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    plain = _plain(values, _ORDERED)
+    storage = plain.type.storage
+    if isinstance(storage, _NUMBERS):
+        return subtract(plain, shift(plain, period))
+    wide = plain.layout.spec(Role.DATA).dtype.itemsize == 8
+    numbers = retyped(plain, s.int64() if wide else s.int32())
+    if not wide:
+        numbers = cast(numbers, s.int64())
+    found = subtract(numbers, shift(numbers, period))
+    if isinstance(storage, s.Date):
+        unit = "ms" if wide else "s"
+        return retyped(found if wide else multiply(found, 86_400), s.duration(unit))
+    return retyped(found, s.duration(storage.unit))  # type: ignore[attr-defined]
+
+
+@operation
+def rolling_sum(values: Array, window: int, *, min_periods: int | None = None) -> Array:
+    """The sum of each value and those before it in a window; integers as 64 bits, which wrap around.
+
+    Args:
+        values: Integers or floating-point numbers; encoded ones are decoded.
+        window: How many slots a window has: the slot itself, and those before it.
+        min_periods: How many values a window must have, or its result is null; `window` if None.
+
+    Raises:
+        TypeError: If the values are no numbers.
+        ValueError: If a window has no slot, or is to have more values than slots.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _rolling("sum", _plain(values, _NUMBERS), window, min_periods)
+
+
+@operation
+def rolling_mean(values: Array, window: int, *, min_periods: int | None = None) -> Array:
+    """The mean of each value and those before it in a window: float64; see `rolling_sum`."""
+    return _rolling("mean", _plain(values, _NUMBERS), window, min_periods)
+
+
+@operation
+def rolling_min(values: Array, window: int, *, min_periods: int | None = None) -> Array:
+    """The least of each value and those before it in a window, also of dates; see `rolling_sum`.
+
+    NaN is left out where there is a number.
+    """
+    return _rolling("min", _plain(values, _ORDERED), window, min_periods)
+
+
+@operation
+def rolling_max(values: Array, window: int, *, min_periods: int | None = None) -> Array:
+    """The greatest of each value and those before it in a window; see `rolling_min`."""
+    return _rolling("max", _plain(values, _ORDERED), window, min_periods)
+
+
+def _plain(values: Array, types: tuple[type[s.DataType], ...]) -> Array:
+    require_valid(values)
+    plain = decoded(values)
+    if not isinstance(plain.type.storage, types):
+        raise TypeError(f"values: expected numbers, got {values.type}")
+    return plain
+
+
+def _flags(array: Array) -> Items:
+    """Which slots have a value: bool[]."""
+    target = target_of(array.device)
+    if not array.null_count:
+        flags = target.output(array.length, np.bool_)
+        flags[:] = True
+        return flags
+    bits = array.buffer(Role.VALIDITY)
+    assert bits is not None
+    return expand(target, bits, array.offset, array.length)
+
+
+def _identity(how: str, dtype: Any) -> Any:
+    """The value that changes nothing."""
+    if how in ("sum", "prod"):
+        return dtype.type(how == "prod")
+    if dtype.kind == "f":
+        return dtype.type(np.nan)
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.max if how == "min" else limits.min)
+
+
+def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
+    """The items, of a type, with a value that changes nothing in place of nulls; copied."""
+    items = array.items(Role.DATA)
+    made = items.astype(dtype or items.dtype)
+    if array.null_count:
+        made[flags == 0] = _identity(how, made.dtype)
+    return made
+
+
+def _running(how: str, items: Items) -> Items:
+    """Each item with all before it."""
+    if how in ("sum", "prod"):
+        made: Items = (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
+        return made
+    ufunc = _UFUNCS[how]
+    if isinstance(items, np.ndarray):
+        found: Items = ufunc.accumulate(items)
+        return found
+    distance = 1
+    while distance < len(items):
+        items = _with_earlier(ufunc, items, items, distance)
+        distance *= 2
+    return items
+
+
+def _with_earlier(ufunc: Any, items: Items, others: Items, distance: int) -> Items:
+    """Each item with another at a distance before it, if there is one."""
+    made = items.copy()
+    if distance < len(items):
+        made[distance:] = ufunc(items[distance:], others[: len(items) - distance])
+    return made
+
+
+@on_its_device
+def _seen(array: Array, skip_nulls: bool) -> tuple[Items, Items]:
+    """Which slots have a value, and which have a result."""
+    flags = _flags(array)
+    if skip_nulls or not array.null_count:
+        return flags, flags
+    first = int((flags == 0).argmax())
+    shown = flags.copy()
+    shown[first:] = False
+    return flags, shown
+
+
+def _cumulative(how: How, values: Array, start: float | None, skip_nulls: bool) -> Array:
+    plain = _plain(values, _NUMBERS if how in ("sum", "prod") else _ORDERED)
+    return _cumulated(plain, how, start, skip_nulls)
+
+
+@on_its_device
+def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) -> Array:
+    flags, shown = _seen(array, skip_nulls)
+    with np.errstate(all="ignore"):
+        made = _running(how, _without_nulls(how, array, flags))
+        if start is not None:
+            storage = array.type.storage
+            assert isinstance(storage, _NUMBERS)
+            made = _UFUNCS[how](made, number_of(start, storage, "start"))
+    return _made(array, array.type, made, shown)
+
+
+@on_its_device
+def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
+    flags, shown = _seen(array, skip_nulls)
+    with np.errstate(all="ignore"):
+        sums = _running("sum", _without_nulls("sum", array, flags, np.float64))
+        means = sums / flags.cumsum(dtype=np.int64)
+    return _made(array, s.float64(), means, shown)
+
+
+@on_its_device
+def _made(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
+    """Items as an array that is null where nothing is shown."""
+    target: Target = target_of(array.device)
+    bits = packed_flags(target, shown) if array.null_count or not bool(shown.all()) else None
+    return Array.of_valid(type_, array.length, (bits, target.buffer(items)))
+
+
+def _rolling(how: str, array: Array, window: int, min_periods: int | None) -> Array:
+    least = window if min_periods is None else min_periods
+    if window < 1:
+        raise ValueError(f"window: must be positive, got {window}")
+    if not 0 <= least <= window:
+        raise ValueError(f"min_periods: expected 0 to {window}, got {least}")
+    return _rolled(array, how, window, least)
+
+
+@on_its_device
+def _rolled(array: Array, how: str, window: int, least: int) -> Array:
+    flags = _flags(array)
+    counts = flags.cumsum(dtype=np.int64)
+    counts = _with_earlier(np.subtract, counts, counts, window)
+    own, type_ = how, array.type
+    dtype: Any = None
+    if how == "mean":
+        own, type_, dtype = "sum", s.float64(), np.float64
+    elif how == "sum" and isinstance(type_.storage, s.Int):
+        type_ = s.int64() if type_.storage.signed else s.uint64()
+        dtype = np.int64 if type_.signed else np.uint64
+    with np.errstate(all="ignore"):
+        made = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
+        if how == "mean":
+            made = made / counts
+    return _made(array, type_, made, counts >= max(least, 1) if how != "sum" else counts >= least)
+
+
+def _windows(ufunc: Any, powers: Items, window: int) -> Items:
+    """Each item with the others of its window, by windows of powers of two."""
+    found, covered, size = None, 0, 1
+    window = min(window, len(powers)) or 1
+    while True:
+        if window & size:
+            # What is found so far is nearer.
+            found = powers if found is None else _with_earlier(ufunc, found, powers, covered)
+            covered += size
+        size *= 2
+        if size > window:
+            assert found is not None
+            return found
+        powers = _with_earlier(ufunc, powers, powers, size // 2)

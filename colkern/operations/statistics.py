@@ -1,0 +1,139 @@
+"""`variance`, `stddev`, `quantile`, `median`, `product`, `first` and `last` of the values of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.layouts import Role
+from colkern.operations.arguments import operation
+from colkern.operations.casting import cast
+from colkern.operations.encodings import decoded
+from colkern.operations.group_aggregates import one_group
+from colkern.operations.position_checks import require_valid
+from colkern.operations.remedies import instead_of_sum
+from colkern.operations.sorting import drop_nulls
+from colkern.targets import on_its_device
+
+Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
+
+
+@operation
+def variance(array: Array, *, ddof: int = 0) -> float | None:
+    """The mean of the squared distances from the mean; None if there are no more values than `ddof`.
+
+    Args:
+        array: Numbers, booleans or decimals, also encoded. Nulls do not count.
+        ddof: What is taken from the number of values: 0 for that of all values, 1 for that of a sample.
+
+    Raises:
+        UnsupportedError: If the values are no numbers.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    found: float | None = _only(one_group(array).aggregate("variance", array, ddof=ddof))
+    return found
+
+
+@operation
+def stddev(array: Array, *, ddof: int = 0) -> float | None:
+    """The square root of the `variance`."""
+    require_valid(array)
+    found: float | None = _only(one_group(array).aggregate("stddev", array, ddof=ddof))
+    return found
+
+
+@overload
+def quantile(
+    array: Array, q: float = 0.5, *, interpolation: Interpolation = "linear"
+) -> float | None: ...
+@overload
+def quantile(
+    array: Array, q: Sequence[float], *, interpolation: Interpolation = "linear"
+) -> list[float | None]: ...
+@operation
+def quantile(
+    array: Array, q: float | Sequence[float] = 0.5, *, interpolation: Interpolation = "linear"
+) -> float | list[float | None] | None:
+    """The value below which a share of the values is: exact, a float. None if there is no value.
+
+    Args:
+        array: Numbers, booleans or decimals, also encoded. Nulls and NaN do not count.
+        q: The share, from 0 to 1; or several, for a list of results.
+        interpolation: What is taken between two values: "linear" for a part of the way, "lower",
+            "higher", "nearest" or "midpoint".
+
+    Raises:
+        ValueError: If a share is out of its range, or there is no such interpolation.
+        UnsupportedError: If the values are no numbers.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    shares = [float(q)] if isinstance(q, float | int) else list(q)
+    rows = one_group(array)
+    found = [
+        _only(rows.aggregate("quantile", array, q=share, interpolation=interpolation))
+        for share in shares
+    ]
+    return found[0] if isinstance(q, float | int) else found
+
+
+@operation
+def median(array: Array) -> float | None:
+    """The `quantile` of one half."""
+    return quantile(array)
+
+
+@operation
+def product(array: Array) -> int | float | None:
+    """The product of the values: of integers modulo 2^64, as int64 or uint64; None if there is none.
+
+    Args:
+        array: Integers, floats or booleans, also encoded. Nulls do not count.
+
+    Raises:
+        UnsupportedError: If the values are no such numbers.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    values = drop_nulls(decoded(array))
+    storage = values.type.storage
+    if isinstance(storage, s.Bool):
+        values = cast(values, s.uint8())
+    elif not isinstance(storage, s.Int | s.FloatingPoint):
+        what = instead_of_sum(array.type)
+        raise UnsupportedError(f"product: no product of the values of {array.type}; {what}")
+    return _product(values) if values.length else None
+
+
+@on_its_device
+def _product(values: Array) -> int | float:
+    items = values.items(Role.DATA)
+    wide = {"f": np.float64, "i": np.int64, "u": np.uint64}[items.dtype.kind]
+    with np.errstate(over="ignore", invalid="ignore"):
+        product: int | float = items.prod(dtype=wide).item()
+    return product
+
+
+@operation
+def first(array: Array) -> Any:
+    """The first value that is not null, as `to_pylist` gives it; None if there is none."""
+    require_valid(array)
+    return _only(one_group(array).aggregate("first", array))
+
+
+@operation
+def last(array: Array) -> Any:
+    """The last value that is not null, as `to_pylist` gives it; None if there is none."""
+    require_valid(array)
+    return _only(one_group(array).aggregate("last", array))
+
+
+def _only(array: Array) -> Any:
+    """The value of an array of one slot."""
+    return array.to_pylist()[0]

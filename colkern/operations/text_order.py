@@ -1,0 +1,86 @@
+"""The order of strings and of binary values: that of their bytes.
+
+Strings are sorted by their first seven bytes, then those that are alike by the next seven, and so on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import keys
+from colkern.operations.convert import views_to_offsets
+from colkern.operations.string_data import Text, text_of
+from colkern.operations.string_ordering import as_strings
+from colkern.operations.validity import compact_validity
+from colkern.targets import Items, Target, on_its_device, target_of
+
+
+def text_positions(array: Array, chosen: Items | None) -> tuple[Items, Items]:
+    """Positions (uint64[n]) in the order of their strings, and the number of each one's string.
+
+    Equal strings have the same number (int64[n]), from 0 on in their order, and keep their order.
+
+    Args:
+        array: A checked array of text or bytes.
+        chosen: The positions to sort; all if None.
+    """
+    if isinstance(array.type.storage, s.FixedSizeBinary):
+        array = as_strings(array)
+    elif array.layout.variadic:
+        array = views_to_offsets(array)
+    target = target_of(array.device)
+    return _positions(target, text_of(array, target), array.length, chosen)
+
+
+@on_its_device
+def _positions(target: Target, text: Text, count: int, chosen: Items | None) -> tuple[Items, Items]:
+    words = _words(target, text, target.table([], np.uint64), count, 0)
+    positions = target.sort_positions(words, chosen).copy()
+    sorted_words = words[positions]
+    begins = _changes(sorted_words)
+    depth = 0
+    while True:
+        tied = ~begins
+        tied[:-1] |= ~begins[1:]
+        places = (tied & (sorted_words & np.uint64(255) == keys.MORE)).nonzero()[0]
+        if len(places) == 0:
+            return positions, begins.cumsum() - 1
+        depth += keys.PIECE
+        own = positions[places]
+        words = _words(target, text, target.frozen(own), len(own), depth)
+        runs = begins[places].cumsum().astype(np.uint64)
+        order = target.sort_positions(target.frozen(runs), target.sort_positions(words))
+        positions[places] = own[order]
+        sorted_words[places] = words[order]
+        begins[places] |= _changes(words[order])
+
+
+def _words(target: Target, text: Text, positions: Items, count: int, depth: int) -> Items:
+    out = target.output(count, np.uint64)
+    target.map(keys.order_strings, count, *text.arguments, positions, depth, out)
+    return target.frozen(out)
+
+
+def _changes(items: Items) -> Items:
+    """Whether each item differs from the one before."""
+    changes: Items = items == items
+    changes[1:] = items[1:] != items[:-1]
+    return changes
+
+
+@on_its_device
+def text_ranks(array: Array, split: Items | None) -> Array:
+    """The number (uint32) of each string among the distinct ones, in their order; null where it is.
+
+    Args:
+        array: A checked array of text or bytes.
+        split: The positions of slots that are valid, if not all are.
+    """
+    target = target_of(array.device)
+    positions, numbers = text_positions(array, split)
+    ranks = target.allocate(array.length, np.uint32)
+    ranks[positions] = numbers
+    buffers = (compact_validity(array), target.buffer(ranks))
+    return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)

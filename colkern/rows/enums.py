@@ -1,0 +1,175 @@
+"""Members of enums in row functions: what depends on the row is which of them it is.
+
+All that a member has is known when the function is compiled: its name, its value, its text and what its
+class computes. A table of these is read by the member's number.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, has
+from colkern.rows.constants import kind_of
+from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.expressions import constant
+from colkern.rows.values import Value
+
+
+def attribute(emitter: Emitter, member: Value, name: str) -> Value:
+    """An attribute of a member."""
+    kind = _form_of(member)
+    found = inspect.getattr_static(kind, name, None)
+    if isinstance(found, property) and not isinstance(
+        found, enum.property | types.DynamicClassAttribute
+    ):
+        from colkern.rows.functions import users_function
+
+        assert isinstance(found.fget, types.FunctionType)
+        return users_function(emitter, found.fget, [member], {})
+    if not all(hasattr(each, name) for each in kind):
+        emitter.refuse(f"{kind.__name__} has no {name!r}")
+    return _of_each(emitter, member, _ATTRIBUTES, name)
+
+
+def method(
+    emitter: Emitter, member: Value, name: str, arguments: Sequence[Value], named: dict[str, Value]
+) -> Value:
+    """A method of a member: its class's own, or that of the number or text that it is."""
+    function = inspect.getattr_static(_form_of(member), name, None)
+    if isinstance(function, types.FunctionType):
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, function, [member, *arguments], named)
+    plain = as_plain(emitter, member)
+    if plain is member:
+        emitter.refuse(f"{_form_of(member).__name__}.{name}() has no compiled form")
+    return call(emitter, f"{plain.kind.name}.{name}", [plain, *arguments], named)
+
+
+def text(emitter: Emitter, member: Value) -> Value:
+    """`str(member)`."""
+    return _of_each(emitter, member, _TEXTS, "")
+
+
+def formatted(emitter: Emitter, member: Value, specification: str) -> Value:
+    """`format(member, specification)`."""
+    return _of_each(emitter, member, _FORMATS, specification)
+
+
+def represented(emitter: Emitter, member: Value) -> Value:
+    """`repr(member)`."""
+    return _of_each(emitter, member, _REPRESENTED, "")
+
+
+def as_plain(emitter: Emitter, value: Value) -> Value:
+    """The number or text that a member is as well, by its class; other values as they are."""
+    if not isinstance(value.kind, k.Member) or not issubclass(value.kind.form, _MIXED):
+        return value
+    if value.is_constant:
+        return constant(_plain(value.constant))
+    return _of_each(emitter, value, _PLAIN, "")
+
+
+def of_value(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
+    """`Form(value)`."""
+    value = as_plain(emitter, emitter.plain(value, row_values.VALUE_ERROR))
+    if isinstance(value.kind, k.Member) and value.kind.form is form:
+        return value
+    if value.is_constant:
+        return constant(form(value.constant))
+    table = stored_constant(emitter, _by_value(form), kind_of)
+    if not has("dict.get", [table, value]):
+        emitter.refuse(f"{form.__name__}() of {value.kind} has no compiled form")
+    found = call(emitter, "dict.get", [table, value])
+    is_open = "_missing_" in vars(form)
+    code = row_values.LEFT if is_open else row_values.VALUE_ERROR
+    emitter.fail_if(found.none, code, f"{form.__name__}() of another value")
+    return Value(k.member_of(form), found.code)
+
+
+def of_name(emitter: Emitter, form: type[enum.Enum], name: Value) -> Value:
+    """`Form[name]`."""
+    if name.is_constant:
+        return constant(form[name.constant])
+    found = call(emitter, "[]", [stored_constant(emitter, _by_name(form), kind_of), name])
+    return Value(k.member_of(form), found.code)
+
+
+def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two values, of which one is a member that is nothing else, are equal."""
+    if left.kind != right.kind:
+        return constant(False)
+    if "__eq__" in {name for base in _form_of(left).__mro__[:-1] for name in vars(base)}:
+        emitter.refuse(f"== of {left.kind} has no compiled form")
+    return Value(k.BOOL, f"({emitter.numbers(left).code} == {emitter.numbers(right).code})")
+
+
+def has_member(kind: k.Kind) -> bool:
+    """Whether a value of a kind is, or has, a member that has no order."""
+    if isinstance(kind, k.Optional):
+        return has_member(kind.of)
+    if isinstance(kind, k.Compound | k.Container):
+        return any(map(has_member, kind.items))
+    return isinstance(kind, k.Member)
+
+
+def _form_of(member: Value) -> type[enum.Enum]:
+    assert isinstance(member.kind, k.Member)
+    return member.kind.form
+
+
+Table = Callable[[type[enum.Enum], str], list[Any]]
+
+
+def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
+    """What a table has for a member."""
+    items = table(_form_of(member), name)
+    place = Value(k.INT, emitter.numbers(member).code)
+    if all(type(item) is type(items[0]) and item == items[0] for item in items):
+        return constant(items[0])
+    return call(emitter, "[]", [stored_constant(emitter, items, kind_of), place])
+
+
+# One object each, which its key in the program is made of.
+
+
+def _table(make: Callable[[Any, str], Any]) -> Table:
+    @lru_cache
+    def made(form: type[enum.Enum], name: str) -> list[Any]:
+        return [make(member, name) for member in form]
+
+    return made
+
+
+_ATTRIBUTES = _table(getattr)
+_FORMATS = _table(format)
+_TEXTS = _table(lambda member, _: str(member))
+_REPRESENTED = _table(lambda member, _: repr(member))
+_PLAIN = _table(lambda member, _: _plain(member))
+
+_MIXED = (str, int, float)
+
+
+def _plain(member: Any) -> Any:
+    """What a member of a class such as `(str, Enum)` is besides a member."""
+    if isinstance(member, str):
+        return str.__str__(member)
+    return int(member) if isinstance(member, int) else float(member)
+
+
+@lru_cache
+def _by_value(form: type[enum.Enum]) -> dict[Any, int]:
+    return {member.value: number for number, member in enumerate(form)}
+
+
+@lru_cache
+def _by_name(form: type[enum.Enum]) -> dict[str, int]:
+    members = list(form)
+    return {name: members.index(member) for name, member in form.__members__.items()}

@@ -1,0 +1,67 @@
+"""What the names in compiled functions meant, and whether they still do."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from colkern.rows.front import names_in
+
+MOST_COMPARED = 1 << 10
+"""Of a container of more items, only the number of them is compared."""
+
+_GONE = object()
+
+
+class Meanings:
+    """The globals and the variables of outer functions that functions name, as they are now."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
+        self._cells: list[tuple[types.CellType, Any]] = []
+        self._containers: dict[int, tuple[Any, Any]] = {}
+
+    def note(self, functions: Iterable[Any]) -> None:
+        """Note what the names in some functions mean, those of modules' attributes among them."""
+        for function in functions:
+            names = names_in(function.__code__)
+            for name in names & function.__globals__.keys():
+                self._note(function.__globals__, name)
+                value = function.__globals__[name]
+                if isinstance(value, types.ModuleType):
+                    for attribute in names & vars(value).keys():
+                        self._note(vars(value), attribute)
+            for cell in function.__closure__ or ():
+                value = _content(cell)
+                self._cells.append((cell, value))
+                self._note_container(value)
+
+    def _note(self, namespace: dict[str, Any], name: str) -> None:
+        self._names[id(namespace), name] = namespace, name, namespace[name]
+        self._note_container(namespace[name])
+
+    def _note_container(self, value: Any) -> None:
+        if type(value) in (dict, list, set):
+            few = len(value) <= MOST_COMPARED
+            self._containers[id(value)] = value, value.copy() if few else len(value)
+
+    def hold(self) -> bool:
+        """Whether all names mean what they meant."""
+        for namespace, name, value in self._names.values():
+            if namespace.get(name, _GONE) is not value:
+                return False
+        for cell, value in self._cells:
+            if _content(cell) is not value:
+                return False
+        for value, before in self._containers.values():
+            if (len(value) if type(before) is int else value) != before:
+                return False
+        return True
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _GONE

@@ -1,0 +1,308 @@
+"""Existing `pandas_udf`s with a choice of plans: Spark's own expressions, or a Python worker over Arrow."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import CodeType
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from colkern.rows.terms import NoTermError
+from colkern.spark.acceleration.compiled import result_of
+from colkern.spark.acceleration.expressions import Expression
+from colkern.spark.acceleration.nodes import Node
+from colkern.spark.acceleration.original import Original, Settings
+from colkern.spark.acceleration.recorded import Tracer
+from colkern.spark.acceleration.tracing import traced
+from colkern.spark.acceleration.verification import accepted, difference, extremes
+from colkern.spark.native.functions import (
+    KNOWN,
+    UTC,
+    PlanName,
+    PlannedFunction,
+    without_call_sites,
+)
+from colkern.spark.native.translation import require_short
+
+_EXAMPLES = {
+    "double": pa.array([1.5, 2.0, None]),
+    "string": pa.array(["2024-01-31", "b", None]),
+    "date": pa.array([19_753, 19_754, None], pa.int32()).view(pa.date32()),
+    "timestamp": pa.array([1_706_659_200_000_000, 1_706_745_600_000_001, None]).cast(
+        pa.timestamp("us", "UTC")
+    ),
+}
+"""Some values of each type of columns for which there are expressions, with a null."""
+
+_AS_DOUBLE = {"bigint": pa.int64(), "int": pa.int32()}
+"""The types that are doubles in pandas where they have nulls."""
+
+_NO_TIME = {
+    "array": pa.array([[1.0, 2.0], [3.0], None]),
+    "struct": pa.array([{"a": 1.0}, {"a": 2.0}, None]),
+    "binary": pa.array([b"a", b"b", None]),
+    "boolean": pa.array([True, False, None]),
+}
+
+_NO_DOUBLE = {name: _EXAMPLES[name] for name in ("date", "timestamp")} | _NO_TIME
+del _NO_DOUBLE["boolean"]
+
+_REFUSED = {"double": _NO_DOUBLE, "date": _NO_TIME, "timestamp": _NO_TIME, "string": {}}
+"""By types: others from which Spark refuses to convert to that one when it plans a query."""
+
+_MOST_COLUMNS = 5
+
+_MOST_PRODUCTS = 3
+"""Of so many columns, all combinations of types are tried."""
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """The graph of a function for columns of some types.
+
+    Args:
+        node: The results.
+        kinds: The types.
+        taken: The combinations of types with the same results, as Spark's `typeof` names them.
+    """
+
+    node: Node
+    kinds: tuple[str, ...]
+    taken: tuple[tuple[str, ...], ...]
+
+
+class PlannedOriginal(PlannedFunction):
+    """A column function of Spark's for a `pandas_udf`: its expression for columns of most types.
+
+    Which types columns have, Spark knows when it plans a query: it then drops the other branches. What is
+    no expression for the types of a query runs over Arrow.
+
+    Args:
+        arrow: Spark's function over Arrow.
+        original: The function of pandas' columns, with Spark's own settings.
+        plan: As for `PlannedFunction`, but that a refusal comes from the first call.
+    """
+
+    def __init__(self, arrow: Callable[..., Column], original: Original, plan: PlanName) -> None:
+        functools.update_wrapper(self, arrow)
+        self._arrow = arrow
+        self._name = arrow.__name__
+        self._original = original
+        self._returns = original.returns.simpleString()
+        self._must = plan == "native"
+        self._reason = NoTermError("plan='arrow'", 0) if plan == "arrow" else None
+        self._branches: list[_Branch] | None = None
+        self._columns = self._typed = None
+        KNOWN[self._name] = self
+
+    def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
+        """The results for columns, given in order or by the names of the parameters."""
+        names = list(inspect.signature(self._original.function).parameters)
+        given = dict(zip(names, columns, strict=False)) | named
+        is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
+        if is_complete and self.planned() and self._may_be_native(given.values()):
+            ordered = [given[name] for name in names]
+            try:
+                with without_call_sites():
+                    result = self._expression(ordered)
+                return self._named(result, ordered)
+            except NoTermError as error:
+                # Expressions of users stand in it several times.
+                self._refuse(error)
+        return self._arrow(*columns, **named)
+
+    @property
+    def is_native(self) -> bool:
+        """Whether a query may have its expression."""
+        return bool(self._branches)
+
+    def explanation(self) -> str:
+        """A line: for which columns the function's plan is native, or why it never is."""
+        if not self.planned():
+            return super().explanation()
+        shown = "; ".join(
+            ", ".join("|".join(dict.fromkeys(types)) for types in zip(*each.taken, strict=True))
+            for each in self._branches or ()
+        )
+        return f"{self._name}: native for columns of {shown}; arrow for others"
+
+    def planned(self) -> bool:
+        """Whether there is an expression for columns of any types; found out when it is first asked.
+
+        Raises:
+            CompileError: If there is none, and the plan is to be native.
+        """
+        if self._branches is None:
+            self._branches = []
+            try:
+                if self._reason is not None:
+                    raise self._reason
+                self._branches = self._found()
+            except NoTermError as error:
+                self._refuse(error)
+        return bool(self._branches) and not Settings.of_session().extension
+
+    def _code(self) -> CodeType:
+        code: CodeType = inspect.unwrap(self._original.function).__code__
+        return code
+
+    def _expression(self, given: Sequence[Column | str]) -> Column:  # type: ignore[override]
+        columns = [f.col(column) if isinstance(column, str) else column for column in given]
+        types = f.concat_ws(",", *map(f.typeof, columns))
+        tests = []
+        for branch in self._branches or ():
+            test = types.isin(*map(",".join, branch.taken))
+            if "timestamp" in branch.kinds:
+                test = test & (f.current_timezone() == UTC)
+            tests.append((test, self._of(branch, columns)))
+        if self._must:
+            message = f"{self._name}: no native plan for columns of "
+            elsewhere = f.raise_error(f.concat(f.lit(message), types)).cast(self._returns)
+        else:
+            elsewhere = self._arrow(*columns)
+        for test, result in reversed(tests):
+            elsewhere = f.when(test, result).otherwise(elsewhere)
+        return elsewhere
+
+    def _of(self, branch: _Branch, columns: Sequence[Column]) -> Column:
+        """The results for columns of a branch's types.
+
+        Raises:
+            NoTermError: If there is no expression, or only a large one.
+        """
+        # Timestamps first: numbers are no dates.
+        typed = [
+            (column.cast("timestamp") if kind == "date" else column).cast(kind)
+            for column, kind in zip(columns, branch.kinds, strict=True)
+        ]
+        writer = Expression(typed, branch.kinds, self._name)
+        result = writer.in_bounds(writer.result(branch.node, self._original.returns), self._returns)
+        require_short(result)
+        return result
+
+    # Which types of columns there are expressions for
+
+    def _found(self) -> list[_Branch]:
+        """The branches; NoTermError if there is none."""
+        parameters = inspect.signature(self._original.function).parameters.values()
+        if self._original.over_batches or not 0 < len(parameters) <= _MOST_COLUMNS:
+            raise NoTermError("only functions of one to five columns have native plans", 0)
+        if any(
+            p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is not p.empty for p in parameters
+        ):
+            raise NoTermError("functions of any number of columns have no native plans", 0)
+        found: list[_Branch] = []
+        reason = NoTermError("it takes no columns of the types that have native plans", 0)
+        furthest = -1
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            for kinds in _combinations(len(parameters)):
+                tracer = Tracer()
+                if not self._accepts([_EXAMPLES[kind] for kind in kinds]):
+                    continue
+                try:
+                    found.append(self._branch(kinds, tracer))
+                except Exception as error:  # noqa: BLE001 The user's function may raise anything.
+                    if tracer.steps > furthest:
+                        furthest = tracer.steps
+                        reason = NoTermError(getattr(error, "reason", str(error)), 0)
+        if not found:
+            raise reason
+        return found
+
+    def _branch(self, kinds: tuple[str, ...], tracer: Tracer) -> _Branch:
+        """The branch for columns of some types.
+
+        Raises:
+            NoTermError: If there is none.
+            UnsupportedError: If the function is not element-wise.
+            Exception: Whatever the function raises for some rows.
+        """
+        examples = [_EXAMPLES[kind] for kind in kinds]
+        node = result_of(
+            traced(self._original.function, self._original.pandas(examples), tracer),
+            self._original.returns,
+        )
+        self._of(_Branch(node, kinds, ()), [f.col(f"c{place}") for place in range(len(kinds))])
+        for place, kind in enumerate(kinds):
+            for type_, values in _REFUSED[kind].items():
+                others = [*examples[:place], values, *examples[place + 1 :]]
+                if self._accepts(others):
+                    raise NoTermError(f"it also takes columns of {type_}", 0)
+        if not self._is_alike_beside_nulls(kinds):
+            raise NoTermError("the results of a row differ where other rows have nulls", 0)
+        types = [("double", *_AS_DOUBLE) if kind == "double" else (kind,) for kind in kinds]
+        if len(kinds) > _MOST_PRODUCTS:
+            types = [(kind,) for kind in kinds]
+        taken = [each for each in itertools.product(*types) if self._is_alike(each, kinds)]
+        return _Branch(node, kinds, tuple(taken))
+
+    def _accepts(self, columns: Sequence[pa.Array]) -> bool:
+        """Whether the function has results for columns."""
+        return isinstance(_outcome(self._original, columns), pa.Array)
+
+    def _is_alike(self, types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
+        """Whether the results for integers are those for doubles, as far as extreme values tell."""
+        if types == kinds:
+            return True
+        rows = self._rows(
+            [
+                _AS_DOUBLE.get(type_, _EXAMPLES[kind].type)
+                for type_, kind in zip(types, kinds, strict=True)
+            ]
+        )
+        doubles = [
+            column.cast(_EXAMPLES[kind].type, safe=False)
+            for column, kind in zip(rows, kinds, strict=True)
+        ]
+        return difference(rows, self._original(rows), self._original(doubles)) is None
+
+    def _is_alike_beside_nulls(self, kinds: tuple[str, ...]) -> bool:
+        """Whether the results for values are the same where a column has nulls elsewhere."""
+        rows = self._rows([_EXAMPLES[kind].type for kind in kinds])
+        expected = self._original(rows)
+        for with_null in itertools.product([False, True], repeat=len(kinds)):
+            more = [
+                pa.concat_arrays([column, pa.nulls(1, column.type) if is_null else column[:1]])
+                for column, is_null in zip(rows, with_null, strict=True)
+            ]
+            if difference(rows, self._original(more)[:-1], expected) is not None:
+                return False
+        return True
+
+    def _rows(self, types: Sequence[pa.DataType]) -> list[pa.Array]:
+        """Extreme values of some types, in the rows for which the function has results; one at least.
+
+        Raises:
+            NoTermError: If there are none.
+        """
+        rows = accepted(self._original, extremes([pa.array([], type_) for type_ in types]))
+        if not len(rows[0]):
+            raise NoTermError("it has no results for extreme values", 0)
+        return rows
+
+
+def _combinations(columns: int) -> Iterator[tuple[str, ...]]:
+    """The types that are tried for some columns; of many columns, one of another type than all others."""
+    if columns <= _MOST_PRODUCTS:
+        yield from itertools.product(_EXAMPLES, repeat=columns)
+        return
+    for kind in _EXAMPLES:
+        yield (kind,) * columns
+    for place, kind in itertools.product(range(columns), list(_EXAMPLES)[1:]):
+        yield (*["double"] * place, kind, *["double"] * (columns - place - 1))
+
+
+def _outcome(original: Original, columns: Sequence[pa.Array]) -> pa.Array | Exception:
+    try:
+        return original(columns)
+    except Exception as error:  # noqa: BLE001 The user's function may raise anything.
+        return error

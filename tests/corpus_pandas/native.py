@@ -1,0 +1,196 @@
+"""What means the same in Spark, and has a native plan for columns of the types here."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from .case import case
+
+STATES = {"DE": "Germany", "FR": "France", "JP": "Japan"}
+RATES = {"DE": 0.19, "FR": 0.2, "GB": 0.2, "us": 0.0}
+
+
+@case("double", x="amount")
+def fahrenheit(x: pd.Series) -> pd.Series:
+    return x * 9 / 5 + 32
+
+
+@case("double", income="amount")
+def tax(income: pd.Series) -> pd.Series:
+    low = income.clip(0, 10_000) * 0.1
+    return low + (income - 10_000).clip(0, 30_000) * 0.2 + (income - 40_000).clip(lower=0) * 0.3
+
+
+@case("double", a="amount", b="price")
+def ratio(a: pd.Series, b: pd.Series) -> pd.Series:
+    return (a / b).replace([np.inf, -np.inf], np.nan).fillna(0.0)
+
+
+@case("double", a="amount", b="amount")
+def divided(a: pd.Series, b: pd.Series) -> pd.Series:
+    return a / b
+
+
+@case("double", height="price", weight="amount")
+def mass_index(height: pd.Series, weight: pd.Series) -> pd.Series:
+    return (weight / (height / 100) ** 2).round(1)
+
+
+@case("string", x="amount")
+def level(x: pd.Series) -> pd.Series:
+    return pd.Series(np.select([x < 0, x < 50, x < 100], ["debt", "low", "mid"], default="high"))
+
+
+@case("int", a="amount", b="price", n="number")
+def score(a: pd.Series, b: pd.Series, n: pd.Series) -> pd.Series:
+    return (a > 10).astype(int) * 2 + (b > 50).astype(int) + (n >= 3).astype(int) * 3
+
+
+@case("double", count="number", price="price", share="share")
+def line_total(count: pd.Series, price: pd.Series, share: pd.Series) -> pd.Series:
+    discount = np.where(count >= 5, 0.1, share.fillna(0))
+    return (count * price * (1 - discount)).round(2)
+
+
+@case("double", x="amount")
+def outliers(x: pd.Series) -> pd.Series:
+    kept = x.copy()
+    kept[kept > 100] = np.nan
+    return kept
+
+
+@case("double", x="amount")
+def by_seven(x: pd.Series) -> pd.Series:
+    return x % 7 + x // 7
+
+
+@case("double", x="amount")
+def whole(x: pd.Series) -> pd.Series:
+    return np.floor(x) + np.ceil(x) - np.trunc(x) + np.sqrt(np.abs(x))
+
+
+@case("boolean", x="amount", y="price")
+def odd_one(x: pd.Series, y: pd.Series) -> pd.Series:
+    return ~((x > y) | (x.between(10, 50) & (y != 8.25)))
+
+
+@case("string", x="amount")
+def sign(x: pd.Series) -> pd.Series:
+    def of_one(value: float) -> str:
+        if math.isnan(value):
+            return "missing"
+        if value < 0:
+            return "negative"
+        return "zero" if value == 0 else "positive"
+
+    return x.apply(of_one)
+
+
+@case("double", country="country", price="price")
+def with_tax(country: pd.Series, price: pd.Series) -> pd.Series:
+    return price * (1 + country.map(RATES).fillna(0.0))
+
+
+@case("string", country="country")
+def state(country: pd.Series) -> pd.Series:
+    return country.str.strip().map(STATES).fillna("other")
+
+
+@case("boolean", country="country", price="price")
+def dear(country: pd.Series, price: pd.Series) -> pd.Series:
+    return country.isin(["DE", "FR"]) & (price > 50)
+
+
+@case("string", name="name", country="country")
+def labelled(name: pd.Series, country: pd.Series) -> pd.Series:
+    return name.fillna("") + " (" + country.fillna("?") + ")"
+
+
+@case("string", code="code")
+def middle(code: pd.Series) -> pd.Series:
+    return code.str.slice(3, 6) + code.str[-2:]
+
+
+@case("string", name="name")
+def short(name: pd.Series) -> pd.Series:
+    return name.where(name.str.len() <= 5, name.str.slice(0, 4) + "…")
+
+
+@case("string", name="name")
+def last_word(name: pd.Series) -> pd.Series:
+    return name.str.split().str[-1]
+
+
+@case("boolean", address="address")
+def of_a_shop(address: pd.Series) -> pd.Series:
+    found = address.str.contains("shop1") | address.str.startswith("http://")
+    return found | address.str.endswith("x")
+
+
+@case("string", text="number_text")
+def without_signs(text: pd.Series) -> pd.Series:
+    return text.str.replace("$", "", regex=False).str.replace(",", "", regex=False)
+
+
+@case("int", t="moment")
+def year(t: pd.Series) -> pd.Series:
+    return t.dt.year
+
+
+@case("string", t="moment")
+def part_of_day(t: pd.Series) -> pd.Series:
+    hour = t.dt.hour
+    return pd.Series(np.select([hour < 6, hour < 12], ["night", "morning"], default="later"))
+
+
+@case("string", t="moment")
+def dated(t: pd.Series) -> pd.Series:
+    return t.dt.day_name() + t.dt.strftime(", %Y-%m-%d %H:%M")
+
+
+@case("int", x="amount")
+def bucket(x: pd.Series) -> pd.Series:
+    return pd.Series(np.digitize(x, [0, 10, 50, 100]))
+
+
+@case("double", x="amount")
+def limited(x: pd.Series) -> pd.Series:
+    return np.minimum(np.maximum(x, 0), 99.5)
+
+
+@case("boolean", t="moment")
+def at_weekends(t: pd.Series) -> pd.Series:
+    return t.dt.dayofweek >= 5
+
+
+@case("double", start="moment", end="later")
+def hours(start: pd.Series, end: pd.Series) -> pd.Series:
+    return (end - start).dt.total_seconds() / 3600
+
+
+@case("int", start="moment", end="later")
+def days_between(start: pd.Series, end: pd.Series) -> pd.Series:
+    return (end - start).dt.days
+
+
+@case("date", t="moment")
+def day_of(t: pd.Series) -> pd.Series:
+    return t.dt.date
+
+
+@case("boolean", day="day")
+def last_day(day: pd.Series) -> pd.Series:
+    return pd.to_datetime(day).dt.is_month_end
+
+
+@case("struct<low: double, high: double>", x="amount")
+def around(x: pd.Series) -> pd.DataFrame:
+    return pd.DataFrame({"low": (x - 5).clip(lower=0), "high": x + 5})
+
+
+@case("struct<value: double, grade: string>", x="amount")
+def marked(x: pd.Series) -> pd.DataFrame:
+    return pd.DataFrame({"value": x.round(1), "grade": np.where(x >= 50, "pass", "fail")})

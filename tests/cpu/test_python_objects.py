@@ -1,0 +1,120 @@
+"""Lists of Python objects, by the loops that call CPython: as they are read one by one."""
+
+import enum
+import sys
+import sysconfig
+
+import numba  # noqa: F401  # Loops are used where Numba is loaded.
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.cpu import python_objects
+
+pytestmark = pytest.mark.skipif(
+    sys.implementation.name != "cpython" or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="objects are read where CPython with a GIL keeps them",
+)
+
+MANY = 100
+"""Enough values for a loop."""
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
+VALUES = [
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.booleans(),
+    TEXT,
+    st.binary(max_size=20),
+]
+
+
+def lists(elements: st.SearchStrategy[object]) -> st.SearchStrategy[list[object]]:
+    return st.lists(elements | st.none(), max_size=30).map(lambda values: values * MANY)
+
+
+@given(values=st.one_of(*map(lists, VALUES)))
+@settings(deadline=None)
+def test_values_come_back_as_they_were(values: list[object]) -> None:
+    built = ck.array(values)
+    assert pa.array(built).equals(pa.array(values, pa.array(built).type))
+    assert repr(built.to_pylist()) == repr(values)
+
+
+@given(values=lists(st.lists(st.integers(0, 9) | st.none(), max_size=3)))
+@settings(deadline=None)
+def test_lists_come_back_as_they_were(values: list[object]) -> None:
+    assert ck.array(values).to_pylist() == values
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [2**63, 2**64 - 1, np.int16(3), np.uint64(2**63), Level.LOW],
+    ids=["uint64", "largest", "int16", "numpy's", "enum"],
+)
+def test_an_integer_that_no_loop_reads_is_read_as_among_few(odd: int) -> None:
+    built = ck.array([5, None] * MANY + [odd])
+    assert built.type == ck.array([5, None, odd]).type
+    assert built.to_pylist() == [5, None] * MANY + [odd]
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "message"),
+    [
+        ([1, "a"], None, r"values\[199\]: expected the same class"),
+        ([1, 2.5], "int64", r"values\[199\]: expected an integer, got float"),
+        ([1, 300], "int8", r"values\[199\]: 300 is outside the range of int8"),
+        ([1, 2**64], None, r"values\[199\]: 18446744073709551616 is outside the range"),
+        (["a", "\ud800"], None, r"values\[199\]: .*surrogates not allowed"),
+        ([b"a", "a"], "binary", r"values\[199\]: expected bytes, got str"),
+        ([True, 1], "bool_", r"values\[199\]: expected bool, got int"),
+    ],
+)
+def test_errors_name_the_place(values: list[object], type_: str | None, message: str) -> None:
+    first, last = values
+    with pytest.raises((TypeError, ValueError), match=message):
+        ck.array([first] * (2 * MANY - 1) + [last], type_ and getattr(ck, type_)())
+
+
+@pytest.mark.parametrize(
+    "type_", [ck.int8(), ck.uint16(), ck.float16(), ck.float32(), ck.large_utf8()]
+)
+def test_types_of_another_width(type_: ck.DataType) -> None:
+    values = ["é", None] * MANY if type_ == ck.large_utf8() else [2, None] * MANY
+    given = [v and float(v) for v in values] if "float" in str(type_) else values
+    assert ck.array(given, type_).to_pylist() == given
+
+
+def test_text_that_is_no_utf8_is_refused_with_its_slot() -> None:
+    text = pa.array(["a"] * MANY + ["b"]).buffers()
+    data = pa.py_buffer(b"a" * MANY + b"\xff")
+    built = ck.array(pa.StringArray.from_buffers(MANY + 1, text[1], data))
+    with pytest.raises(ck.InvalidArrowError, match=f"slot {MANY}"):
+        built.to_pylist()
+
+
+@pytest.mark.parametrize("value", ["text of its own é", b"bytes of its own", 10**12 + 7, 0.1 + 0.2])
+def test_references_are_neither_kept_nor_lost(value: object) -> None:
+    values = [value] * MANY
+    plain = [float(number) for number in range(MANY)]
+    before = sys.getrefcount(value)
+    for _ in range(3):
+        made = ck.array(values).to_pylist()
+        assert sys.getrefcount(made[0]) == sys.getrefcount(plain[0])
+        assert len({id(each) for each in made}) == MANY
+        del made
+    assert sys.getrefcount(value) == before
+
+
+def test_another_layout_of_objects_is_read_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(python_objects, "_is_known_layout", lambda: False)
+    values = ["a", None] * MANY
+    assert python_objects.integers_of([1] * MANY) is None
+    assert ck.array(values).to_pylist() == values

@@ -1,0 +1,87 @@
+"""Functions of columns, against pyarrow: on the host and in the CUDA simulator."""
+
+from __future__ import annotations
+
+import pytest
+from functions import device_cases
+from functions.function_cases import CASES, called, require_alike
+from jit.simulated_kernels import report_of
+from tiers import selected_cases
+
+import colkern as ck
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_the_host(name: str) -> None:
+    require_alike(called(CASES[name]), CASES[name].result())
+
+
+@pytest.fixture(scope="module")
+def reports(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What failed in the simulator, by case."""
+    output = tmp_path_factory.mktemp("functions") / "report.json"
+    return report_of("functions.device_cases", selected_cases(request, "case"), output)
+
+
+@pytest.mark.parametrize("case", [case.__name__ for case in device_cases.CASES])
+def test_in_the_simulator(case: str, reports: dict[str, str]) -> None:
+    assert reports[case] == ""
+
+
+TEXTS = ["b", None, "B", "b", "ab"]
+
+
+@pytest.mark.parametrize("type_", ["large_utf8", "utf8_view"])
+def test_text_keeps_its_type(type_: str) -> None:
+    strings = ck.cast(ck.array(TEXTS), type_)
+    found = ck.utf8_upper(strings)
+    assert found.type == strings.type
+    assert found.to_pylist() == ["B", None, "B", "B", "AB"]
+
+
+def test_encoded_text_stays_encoded() -> None:
+    for encode in (ck.dictionary_encode, ck.run_end_encode):
+        strings = encode(ck.array(TEXTS))
+        found = ck.utf8_upper(strings)
+        assert found.type == strings.type
+        assert found.to_pylist() == ["B", None, "B", "B", "AB"]
+        assert ck.utf8_is_upper(strings).to_pylist() == [False, None, True, False, False]
+
+
+def test_a_value_of_a_dictionary_that_no_slot_has_raises_nothing() -> None:
+    words = ck.dictionary_encode(ck.array(["2024", "x"])).slice(0, 1)
+    assert ck.year(ck.strptime(words, "%Y")).to_pylist() == [2024]
+
+
+def test_a_new_option_compiles_nothing() -> None:
+    from colkern.cpu.compiler import compilations
+
+    strings = ck.array(["ab"])
+    ck.utf8_lpad(strings, 3, "x")
+    before = compilations()
+    assert ck.utf8_lpad(strings, 5, "y").to_pylist() == ["yyyab"]
+    assert compilations() == before
+
+
+def test_errors_name_the_function_and_what_it_takes() -> None:
+    with pytest.raises(TypeError, match="utf8_upper: expected strings, got int64"):
+        ck.utf8_upper(ck.array([1]))
+    with pytest.raises(TypeError, match="utf8_upper: expected an Array, got list; make one"):
+        ck.utf8_upper(["a"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="year: expected dates or timestamps, got string"):
+        ck.year(ck.array(["a"]))
+    with pytest.raises(ValueError, match="binary_repeat: arrays of 1 and 2 values"):
+        ck.binary_repeat(ck.array(["a"]), ck.array([1, 2]))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="round_mode: expected one of"):
+        ck.round(ck.array([1.0]), 0, "up and down")  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        ck.mod(ck.array([1]), 0)
+
+
+def test_clocks_that_skip_or_repeat_a_time() -> None:
+    for text, word in (("2021-03-28 02:30", "never"), ("2021-10-31 02:30", "twice")):
+        local = ck.strptime(ck.array([text]), "%Y-%m-%d %H:%M")
+        with pytest.raises(ValueError, match=word):
+            ck.assume_timezone(local, "Europe/Oslo")

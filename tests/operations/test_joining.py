@@ -1,0 +1,171 @@
+"""`join` and `join_asof`: rows side by side by their keys."""
+
+from __future__ import annotations
+
+import math
+import os
+from decimal import Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError
+
+WIDE = Context(prec=60)
+HOWS = ("inner", "left", "right", "outer", "semi", "anti", "right semi", "right anti")
+KEYS: dict[str, Any] = {
+    "int": (pa.int64(), st.integers(0, 4) | st.just(2**62)),
+    "float": (pa.float64(), st.sampled_from([0.0, -0.0, math.nan, 1.5])),
+    "text": (pa.utf8(), st.sampled_from(["", "a", "b", "a longer text than that"])),
+    "code": (pa.dictionary(pa.int8(), pa.utf8()), st.sampled_from("xyz")),
+    "price": (pa.decimal128(38, 2), st.sampled_from([Decimal(1), Decimal(10) ** 30])),
+}
+
+
+def rows_of(batch: ck.RecordBatch) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pa.record_batch(batch).to_pylist()
+    return rows
+
+
+def batch_of(names: list[str], rows: list[Any], number: str) -> ck.RecordBatch:
+    columns: list[Array] = [
+        from_pyarrow(pa.array([row[k] for row in rows], KEYS[name][0]))
+        for k, name in enumerate(names)
+    ]
+    columns.append(ck.array(list(range(len(rows))), type="int64"))
+    return ck.RecordBatch.from_arrays(columns, [*names, number])
+
+
+def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    pairs = zip(left, right, strict=True)
+    return all(a is not None and (a == b or (a != a and b != b)) for a, b in pairs)
+
+
+def expected_pairs(left: list[Any], right: list[Any], how: str) -> list[tuple[Any, Any]]:
+    """The numbers of the rows side by side, None for none, by comparing each with each."""
+    pairs: list[tuple[Any, Any]] = []
+    for i, key in enumerate(left):
+        matches = [j for j, other in enumerate(right) if same(key, other)]
+        if (how == "semi" and matches) or (how == "anti" and not matches):
+            pairs.append((i, None))
+        elif how in ("inner", "left", "right", "outer"):
+            pairs += [(i, j) for j in matches]
+            if not matches and how in ("left", "outer"):
+                pairs.append((i, None))
+    if how in ("right", "outer"):
+        alone = [j for j, key in enumerate(right) if not any(same(other, key) for other in left)]
+        pairs += [(None, j) for j in alone]
+    return pairs
+
+
+@given(st.data(), st.sampled_from(HOWS), st.booleans())
+def test_rows_match_by_values_that_are_not_null(
+    data: st.DataObject, how: Any, unique: bool
+) -> None:
+    names = data.draw(st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=2, unique=True))
+    rows = st.tuples(*[st.none() | KEYS[name][1] for name in names])
+    left = data.draw(st.lists(rows, max_size=12))
+    by: Any = repr if unique else None
+    right = data.draw(st.lists(rows, max_size=8, unique_by=by))
+    found = rows_of(
+        ck.join(batch_of(names, left, "i"), batch_of(names, right, "j"), names, how=how)
+    )
+    swapped = how.startswith("right ")
+    sides = (right, left) if swapped else (left, right)
+    expected = expected_pairs(*sides, how.removeprefix("right "))
+    number = "j" if swapped else "i"
+    assert [(row[number], None if swapped else row.get("j")) for row in found] == expected
+    for row, (i, j) in zip(found, expected, strict=True):
+        key = sides[0][i] if i is not None else sides[1][j]
+        assert repr([row[name] for name in names]) == repr([plain(v) for v in key])
+
+
+def plain(value: Any) -> Any:
+    return WIDE.quantize(value, Decimal("0.01")) if isinstance(value, Decimal) else value
+
+
+def test_an_encoded_key_matches_a_plain_one_and_dictionaries_differ() -> None:
+    codes = ck.dictionary_encode(ck.array(["b", "a", "b"]))
+    others = ck.dictionary_encode(ck.array(["c", "b"]))
+    left = ck.RecordBatch.from_arrays([codes, ck.array([1, 2, 3])], ["k", "x"])
+    for key in (others, ck.dictionary_decode(others)):
+        right = ck.RecordBatch.from_arrays([key, ck.array([10, 20])], ["k", "y"])
+        assert rows_of(ck.join(left, right, "k")) == [
+            {"k": "b", "x": 1, "y": 20},
+            {"k": "b", "x": 3, "y": 20},
+        ]
+        outer = ck.join(left, right, "k", how="full outer")
+        assert outer["k"].to_pylist() == ["b", "a", "b", "c"]
+
+
+def test_names_on_both_sides() -> None:
+    left = ck.record_batch({"k": [1, 2], "x": [1, 2]})
+    right = ck.record_batch({"key": [2], "x": [5]})
+    assert rows_of(ck.join(left, right, "k", "key")) == [{"k": 2, "x": 2, "x_right": 5}]
+    found = ck.join(left, right, "k", "key", "left outer", left_suffix="_l", right_suffix="_r")
+    assert found.schema.names == ["k", "x_l", "x_r"]
+    both = ck.join(left, right, "k", "key", "outer", coalesce_keys=False)
+    assert both.schema.names == ["k", "x", "key", "x_right"]
+    with pytest.raises(ValueError, match="join: two columns x; rename one, or give suffixes"):
+        ck.join(left, right, "k", "key", right_suffix="")
+
+
+def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = ck.record_batch({"k": [1, 2], "x": [1, 2]})
+    with pytest.raises(ValueError, match="how: no join 'cross'"):
+        ck.join(left, left, "k", how="cross")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="keys: int64 on the left, string on the right; cast one"):
+        ck.join(left, ck.record_batch({"k": ["a"]}), "k")
+    with pytest.raises(ValueError, match="keys: 1 on the left, 2 on the right"):
+        ck.join(left, left, "k", ["k", "x"])
+    monkeypatch.setattr(os, "sysconf", lambda name: 8)
+    many = ck.record_batch({"k": [1, 1]})
+    with pytest.raises(LimitExceededError, match="join: 4 rows of at least 32 bytes do not fit 64"):
+        ck.join(many, many, "k", right_suffix="_r", coalesce_keys=False)
+
+
+TIMES = st.none() | st.integers(0, 12)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([None, "a", "b"]), TIMES), max_size=12),
+    st.lists(st.tuples(st.sampled_from([None, "a", "b"]), TIMES), max_size=12),
+    st.sampled_from(["backward", "forward", "nearest"]),
+    st.none() | st.integers(0, 3),
+)
+def test_the_row_that_was_there_at_the_time(
+    left: list[Any], right: list[Any], strategy: Any, tolerance: int | None
+) -> None:
+    sides = [
+        ck.RecordBatch.from_arrays(
+            [
+                ck.array([k for k, _ in rows], type="utf8"),
+                ck.array([t for _, t in rows], type="int64"),
+                ck.array(list(range(len(rows))), type="int64"),
+            ],
+            ["k", "t", name],
+        )
+        for rows, name in ((left, "i"), (right, "j"))
+    ]
+    found = ck.join_asof(sides[0], sides[1], "t", "k", strategy=strategy, tolerance=tolerance)
+    assert found["i"].to_pylist() == list(range(len(left)))
+    for (key, time), row in zip(left, found["j"].to_pylist(), strict=True):
+        near = [
+            (abs(t - time), t > time)
+            for k, t in right
+            if None not in (k, t, key, time)
+            and k == key
+            and (t <= time if strategy == "backward" else t >= time or strategy == "nearest")
+            and (tolerance is None or abs(t - time) <= tolerance)
+        ]
+        if row is None:
+            assert not near
+        else:
+            assert right[row][0] == key
+            assert (abs(right[row][1] - time), right[row][1] > time) == min(near)

@@ -1,0 +1,67 @@
+"""Values that are among others, against pyarrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from arrow_oracle import from_pyarrow
+from operations.device_checks import no_kernels_on_the_host
+from operations.samples import sample
+
+import colkern as ck
+from colkern.cuda.stand_in import StandIn
+from colkern.operations.moving import to_device, to_host
+
+FLAT = ("bool", "int8", "float16", "decimal128", "timestamp", "utf8", "large_binary")
+ENCODED = ("dictionary", "run-end encoded")
+
+
+@pytest.mark.parametrize("name", [*FLAT, *ENCODED])
+@pytest.mark.parametrize("skip_nulls", [False, True])
+def test_sets_of_any_size_with_nulls_and_repeats(name: str, skip_nulls: bool) -> None:
+    array = sample(name)
+    plain = pa.array(array.to_pylist())
+    values = [value for value in array.to_pylist() if value is not None]
+    members: list[Any]
+    for members in ([], values[:1], [None], [values[1], None, values[0]], values[1:] * 2):
+        wanted = pa.array(members, plain.type)
+        found = ck.is_in(array, members, skip_nulls=skip_nulls)
+        assert found.to_pylist() == pc.is_in(plain, wanted, skip_nulls=skip_nulls).to_pylist()
+        places = ck.index_in(array, members, skip_nulls=skip_nulls)
+        assert places.equals(from_pyarrow(pc.index_in(plain, wanted, skip_nulls=skip_nulls)))
+
+
+def test_members_are_looked_up_where_the_values_are(device: StandIn) -> None:
+    values, members = to_device(ck.array([5, 3, None, 9])), to_device(ck.array([1, 2, 3, 4, 5, 6]))
+    with no_kernels_on_the_host():
+        found, places = ck.is_in(values, members), ck.index_in(values, members)
+    assert to_host(found).to_pylist() == [True, True, False, False]
+    assert to_host(places).to_pylist() == [4, 2, None, None]
+
+
+def test_a_set_has_the_type_of_the_values() -> None:
+    with pytest.raises(TypeError, match="value_set: int64, values is string"):
+        ck.is_in(ck.array(["a"]), ck.array([1]))
+
+
+@pytest.mark.parametrize(
+    ("inclusive", "expected"),
+    [
+        ("both", [True, True, True, None]),
+        ("left", [True, True, False, None]),
+        ("right", [False, True, True, None]),
+        ("neither", [False, True, False, None]),
+    ],
+)
+def test_bounds_are_between_themselves_as_asked(inclusive: Any, expected: list[object]) -> None:
+    assert ck.between(ck.array([1, 2, 3, None]), 1, 3, inclusive).to_pylist() == expected
+
+
+def test_bounds_of_each_slot() -> None:
+    low, high = ck.array(["a", "b"]), ck.array(["c", "c"])
+    assert ck.between(ck.array(["b", "a"]), low, high).to_pylist() == [True, False]
+    with pytest.raises(ValueError, match="inclusive: expected one of"):
+        ck.between(low, low, high, "all")  # type: ignore[arg-type]

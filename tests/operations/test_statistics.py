@@ -1,0 +1,129 @@
+"""Different values, their number and rank, and statistics, against pyarrow."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.errors import UnsupportedError
+
+INTS = st.lists(st.none() | st.integers(-3, 3), max_size=30)
+FLOATS = st.lists(st.none() | st.sampled_from([0.5, -1.25, 3.0, 1e300]), max_size=30)
+
+
+@given(INTS)
+def test_different_values_and_how_often_each_is_there(values: list[int | None]) -> None:
+    theirs = pa.array(values, pa.int64())
+    array = from_pyarrow(theirs)
+    assert ck.unique(array).to_pylist() == theirs.unique().to_pylist()
+    assert ck.value_counts(array).to_pylist() == theirs.value_counts().to_pylist()
+    for mode in ("only_valid", "only_null", "all"):
+        assert ck.count_distinct(array, mode) == pc.count_distinct(theirs, mode=mode).as_py()
+    assert ck.mode(array, 2).to_pylist() == pc.mode(theirs, n=2).to_pylist()
+
+
+def test_different_values_of_any_type() -> None:
+    nan = math.nan
+    assert str(ck.unique(ck.array([0.0, nan, -0.0, None, nan])).to_pylist()) == "[0.0, nan, None]"
+    codes = ck.dictionary_encode(ck.array(["a", "b", "a"]))
+    assert ck.unique(codes).to_pylist() == ["a", "b"]
+    assert ck.mode(ck.array(["b", "a", None, "b", "a"])).to_pylist() == [{"mode": "a", "count": 2}]
+    rows = ck.record_batch({"a": [1, 1, 1], "b": ["x", "y", "x"]})
+    assert pa.record_batch(ck.unique(rows)).to_pylist() == [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}]
+
+
+@given(
+    st.lists(st.none() | st.sampled_from([1.5, 0.0, math.nan, 2.5]), max_size=20),
+    st.sampled_from(["ascending", "descending"]),
+    st.sampled_from(["at_end", "at_start"]),
+    st.sampled_from(["first", "min", "max", "dense"]),
+)
+def test_ranks_are_those_of_pyarrow(values: list[Any], order: Any, place: Any, ties: Any) -> None:
+    theirs = pa.array(values, pa.float64())
+    options = {"sort_keys": order, "null_placement": place, "tiebreaker": ties}
+    found = ck.rank(from_pyarrow(theirs), order=order, null_placement=place, tiebreaker=ties)
+    assert found.to_pylist() == pc.rank(theirs, **options).to_pylist()
+
+
+def test_rows_have_ranks_and_the_first_are_selected() -> None:
+    batch = ck.record_batch({"a": [2, 1, 2, None], "b": ["x", "y", "z", "x"]})
+    keys: list[Any] = ["a", ("b", "descending")]
+    assert ck.rank(batch, keys).to_pylist() == [3, 1, 2, 4]
+    assert ck.select_k(batch, 2, keys).to_pylist() == [1, 2]
+    assert ck.top_k(batch["a"], 3).to_pylist() == [0, 2, 1]
+    assert ck.top_k(batch, 9, "b").to_pylist() == [2, 1, 0, 3]
+
+
+@given(INTS | FLOATS, st.sampled_from([0, 1]))
+def test_variance_and_quantiles_are_those_of_pyarrow(values: list[Any], ddof: int) -> None:
+    kind = pa.float64() if any(isinstance(v, float) for v in values) else pa.int64()
+    theirs = pa.array(values, kind)
+    array = from_pyarrow(theirs)
+    for name in ("variance", "stddev"):
+        expected = getattr(pc, name)(theirs, ddof=ddof, min_count=ddof + 1).as_py()
+        found = getattr(ck, name)(array, ddof=ddof)
+        assert found == (None if expected is None else pytest.approx(expected, rel=1e-9))
+    for q in (0.0, 0.25, 0.5, 1.0):
+        assert ck.quantile(array, q) == pc.quantile(theirs, q).to_pylist()[0]
+    assert ck.quantile(array, [0.5, 1.0]) == pc.quantile(theirs, [0.5, 1.0]).to_pylist()
+    assert ck.median(array) == pc.quantile(theirs, 0.5).to_pylist()[0]
+
+
+@given(INTS | FLOATS)
+def test_products_and_ends_are_those_of_pyarrow(values: list[Any]) -> None:
+    kind = pa.float64() if any(isinstance(v, float) for v in values) else pa.int64()
+    theirs = pa.array(values, kind)
+    array = from_pyarrow(theirs)
+    expected = pc.product(theirs).as_py()
+    assert ck.product(array) == (None if expected is None else pytest.approx(expected))
+    assert ck.first(array) == pc.first(theirs).as_py()
+    assert ck.last(array) == pc.last(theirs).as_py()
+
+
+def test_decimals_and_booleans_have_statistics() -> None:
+    prices = ck.array([Decimal("1.50"), None, Decimal("2.50")])
+    assert ck.median(prices) == 2.0
+    assert ck.variance(prices) == 0.25
+    assert ck.stddev(ck.array([True, False])) == 0.5
+
+
+@given(st.lists(st.none() | st.integers(0, 9), max_size=20), st.sets(st.integers(0, 9)))
+def test_ranges_begin_with_their_bounds(values: list[int | None], cuts: set[int]) -> None:
+    bounds = sorted(cuts)
+    found = ck.range_partition_indices(
+        ck.array(values, type="int64"), ck.array(bounds, type="int64")
+    )
+    positions, offsets = found[0].to_pylist(), found[1].to_pylist()
+    expected = [
+        sum(bound <= value for bound in bounds) if value is not None else len(bounds)
+        for value in values
+    ]
+    assert len(offsets) == len(bounds) + 2
+    for p in range(len(bounds) + 1):
+        own = [i for i, part in enumerate(expected) if part == p]
+        assert positions[offsets[p] : offsets[p + 1]] == own
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    array = ck.array([1, 2])
+    with pytest.raises(ValueError, match="tiebreaker: expected one of"):
+        ck.rank(array, tiebreaker="any")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="k: must not be negative, got -1"):
+        ck.top_k(array, -1)
+    with pytest.raises(ValueError, match="n: expected 1 at least, got 0"):
+        ck.mode(array, 0)
+    with pytest.raises(ValueError, match="bounds: expected ascending order"):
+        ck.range_partition_indices(array, ck.array([2, 1]))
+    with pytest.raises(ValueError, match="bounds: must not be null"):
+        ck.range_partition_indices(array, ck.array([2, None]))
+    with pytest.raises(UnsupportedError, match="product: no product of the values of string"):
+        ck.product(ck.array(["a"]))

@@ -1,0 +1,163 @@
+"""Native plans of existing pandas_udfs: they give what pandas gives; where they would not, Arrow does."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import corpus_pandas
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from corpus_pandas.case import RETURNS, Case, benign, extreme, with_nulls
+from corpus_pandas.cases import CASES
+from pyspark import cloudpickle
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.functions import pandas_udf
+from pyspark.sql.types import DoubleType, IntegerType
+
+from colkern.errors import CompileError
+from colkern.spark import accelerate, explain
+from colkern.spark.acceleration.original import Original, Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ROWS: dict[str, Callable[[tuple[str, ...]], list[pa.Array]]] = {
+    "benign": benign,
+    "nulls": with_nulls,
+    "extremes": lambda columns: extreme(columns, nulls=False),
+    "extremes and nulls": lambda columns: extreme(columns, nulls=True),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value() -> Iterator[None]:
+    """Workers get this file's functions, not its imports."""
+    modules = (corpus_pandas, sys.modules[__name__])
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    yield
+    for module in modules:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+@pytest.fixture(scope="module")
+def functions(spark: SparkSession) -> list[tuple[Case, Any]]:
+    return [
+        (case, accelerate(pandas_udf(case.function, RETURNS[case.returns]), plan="auto"))
+        for case in CASES
+        if case.style == "native"
+    ]
+
+
+def _in_worker(frame: DataFrame) -> bool:
+    plan: str = frame._jdf.queryExecution().executedPlan().toString()
+    return "ArrowEvalPython" in plan
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize("kind", ROWS)
+def test_results_are_those_of_pandas(
+    spark: SparkSession, functions: list[tuple[Case, Any]], ansi: str, kind: str
+) -> None:
+    table: dict[str, pa.Array] = {}
+    wanted: dict[str, list[object]] = {}
+    columns: dict[str, Column] = {}
+    refused: dict[str, Column] = {}
+    for case, function in functions:
+        rows = ROWS[kind](case.columns)
+        names = [f"{case.function.__name__}_{k}" for k in range(len(rows))]
+        table |= zip(names, rows, strict=True)
+        column = function(*names)
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                expected = Original(case.function, RETURNS[case.returns], Settings())(rows)
+        except (ValueError, OverflowError):
+            refused[case.name] = column
+        else:
+            wanted[case.name] = expected.to_pylist()
+            columns[case.name] = column
+    frame = spark.createDataFrame(pa.table(table))
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        chosen = frame.select(
+            *(column.alias(name.replace(".", "_")) for name, column in columns.items())
+        )
+        assert not _in_worker(chosen)
+        made = chosen.toArrow()
+        for name, results in wanted.items():
+            # Python's texts tell signs of zeros and nulls apart.
+            assert repr(made[name.replace(".", "_")].to_pylist()) == repr(results), name
+        for name, column in refused.items():
+            with pytest.raises(PySparkException, match=name.partition(".")[2]):
+                frame.select(column).collect()
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
+@pandas_udf(DoubleType())
+def doubled(x: pd.Series) -> pd.Series:
+    return x * 2
+
+
+@pandas_udf(IntegerType())
+def hour(t: pd.Series) -> pd.Series:
+    return t.dt.hour
+
+
+def test_integers_whose_results_would_be_rounded_run_over_arrow(spark: SparkSession) -> None:
+    made = accelerate(doubled, plan="auto")
+    frame = spark.range(1 << 60, (1 << 60) + 3).selectExpr("id", "CAST(id AS double) AS x")
+    assert not _in_worker(frame.select(made("x")))
+    assert _in_worker(frame.select(made("id")))
+    assert [row[0] for row in frame.select(made("x")).collect()] == [2.0**61] * 3
+
+
+def test_timestamps_in_another_time_zone_run_over_arrow(spark: SparkSession) -> None:
+    made = accelerate(hour, plan="auto")
+    frame = spark.sql("SELECT timestamp_seconds(0) AS t")
+    assert not _in_worker(frame.select(made("t")))
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        there = frame.select(made("t"))
+        assert _in_worker(there)
+        assert there.first()[0] == 9
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
+    frame = spark.range(3).selectExpr("CAST(id AS double) AS x", "CAST(id AS string) AS name")
+
+    @pandas_udf("string")
+    def loud(name: pd.Series) -> pd.Series:
+        return name.str.upper()
+
+    assert _in_worker(frame.select(accelerate(doubled, plan="arrow")("x")))
+    reason = "upper has no native form"
+    with pytest.raises(CompileError, match=reason):
+        accelerate(loud, plan="native")("name")
+    made = accelerate(loud, plan="auto")
+    assert explain(frame.select(made("name"))) == f"loud: arrow, in a Python worker: {reason}"
+    native = accelerate(doubled, plan="native")
+    assert explain(native) == "doubled: native for columns of double; arrow for others"
+    with pytest.raises(PySparkException, match="doubled: no native plan for columns of string"):
+        frame.select(native("name")).collect()
+    with pytest.raises(ValueError, match="plan: expected 'auto', 'native' or 'arrow'"):
+        accelerate(doubled, plan="fast")  # type: ignore[arg-type]
+
+
+def test_columns_of_any_type_that_pandas_takes_are_taken(spark: SparkSession) -> None:
+    @pandas_udf("boolean")
+    def missing(x: pd.Series) -> pd.Series:
+        return x.isna()
+
+    made = accelerate(missing, plan="auto")
+    frame = spark.sql(
+        "SELECT DATE'2024-01-31' AS day, array(1.0D) AS list, CAST(NULL AS double) AS x"
+    )
+    assert frame.select(made("day"), made("list"), made("x")).first()[:] == (False, False, True)

@@ -42,6 +42,7 @@ PAGES = [
     "docs/ipc.md",
     "docs/operations.md",
     "docs/performance.md",
+    "docs/recipes.md",
     "docs/row_functions.md",
     "docs/settings.md",
     "docs/tables.md",

@@ -5,6 +5,7 @@ Nothing here imports Numba; the first definition with known types, or the first 
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,9 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.errors import CompileError
+from colkern.forks import cached_property
 from colkern.jit.function_of_row import FunctionOfRow
+from colkern.jit.in_kind import in_kind_of
 from colkern.jit.signatures import signature_of
 from colkern.rows.compiled_rows import RowOptions
 
@@ -78,6 +81,21 @@ class Udf(FunctionOfRow):
             made.rows.report = self.rows.report
             self._shorter[count] = made
         return self._shorter[count]
+
+    @cached_property
+    def in_kind(self) -> Callable[..., Any]:
+        """This function with results of its columns' library: pyarrow, polars, pandas or NumPy.
+
+        Of other columns, results are as ever. A series of results has the name and the index of the first
+        one; pandas' is of Arrow's types if that one is, else of NumPy's, as `to_pandas` has them.
+        """
+
+        @functools.wraps(self.function)
+        def in_kind(*columns: object) -> Any:
+            # Without arguments by name: polars would give what takes them more of them.
+            return in_kind_of(columns[0], self(*columns))
+
+        return in_kind
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""

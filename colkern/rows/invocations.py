@@ -32,6 +32,7 @@ from colkern.rows.calls import (
     left_to_python,
     require_changeable,
 )
+from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
@@ -40,7 +41,6 @@ from colkern.rows.expressions import (
     by_operator,
     checked_loose,
     constant,
-    equal,
     evaluated,
     expression,
     in_branches,

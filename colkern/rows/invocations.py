@@ -654,7 +654,8 @@ def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
         emitter.refuse(str(error))
     for field in _made_fields(kind):
         if field.name not in bound.arguments:
-            make = functools.partial(ast.Call, ast.Constant(field.default_factory), [], [])
+            factory: Any = field.default_factory
+            make = functools.partial(ast.Call, ast.Constant(factory), [], [])
             bound.arguments[field.name] = expression(emitter, derived(node, field.name, make))
     bound.apply_defaults()
     items = tuple(

@@ -18,6 +18,7 @@ from typing import Any
 
 import colkern as ck
 from colkern import methods, schema
+from colkern.functions.row_functions import all_functions
 from colkern.operations.arguments import OPERATIONS, Kind, Operation
 
 PACKAGE = Path(ck.__file__).parent
@@ -42,6 +43,9 @@ IMPORTS = {
     "PublicNames": "colkern.names",
 }
 """Name → its module, of what all stubs need."""
+
+PUBLIC = {*ck.operations.__all__, *all_functions(), "cast"}
+"""The names of operations that callers use."""
 
 KNOWN = {"None", "True", "False", "AnyColumn", *ck.operations.__all__}
 """Names that need no import."""
@@ -97,7 +101,7 @@ def columns_stub() -> str:
     names = [
         name
         for name, each in sorted(OPERATIONS.items())
-        if each.of_column and name in ck.operations.__all__ and name not in vars(ck.Array)
+        if each.of_column and name in PUBLIC and name not in vars(ck.Array)
     ]
     imports = dict(IMPORTS)
     lines = [method(OPERATIONS[name], imports) for name in names]

@@ -61,6 +61,8 @@ IN_TURN = (
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",
+    # What they call has tests of its own.
+    "tests/test_cheat_sheet.py::test_a_line_runs",
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
     "tests/cpu/test_cached_features.py",

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar
 
 from colkern import schema as s
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from typing_extensions import CapsuleType
 
     from colkern.memory import Items
+    from colkern.operations import GroupBy
+    from colkern.operations.joining import Keys
+    from colkern.operations.sorting import SortKeys
     from colkern.operations.value_checks import TypeRule
 
 Rows = TypeVar("Rows", RecordBatch, Table)
@@ -347,12 +351,26 @@ def with_column(self: Rows, name: str, column: object) -> Rows:
     return table
 
 
-def sort_by(self: Rows, keys: int | str, **options: Any) -> Rows:
-    """The rows in an order; see `colkern.sort_indices`."""
+def sort_by(self: Rows, sort_keys: SortKeys | str, **options: Any) -> Rows:
+    """The rows in the order of one column, or of several; see `colkern.sort_indices`."""
     from colkern.operations import sort_indices, take
 
-    column: Any = self.column(keys)
-    rows: Rows = take(self, sort_indices(column, **options))
+    rows: Rows = take(self, sort_indices(self, sort_keys, **options))
+    return rows
+
+
+def group_rows(self: Tabular, keys: str | int | Sequence[str | int]) -> GroupBy:
+    """The groups of rows with equal values in some columns; see `colkern.group_by`."""
+    from colkern.operations import group_by
+
+    return group_by(self, keys)
+
+
+def join_rows(self: Rows, right: Tabular, keys: Keys, *args: Any, **options: Any) -> Rows:
+    """The rows beside those of another table with equal keys; see `colkern.join`."""
+    from colkern.operations import join
+
+    rows: Rows = join(self, right, keys, *args, **options)
     return rows
 
 
@@ -363,7 +381,7 @@ def _operator(name: str, reflected: bool = False) -> Callable[..., Any]:
     """The method of an operator, by the name of its operation."""
 
     def apply(self: Column, *other: object) -> Any:
-        from colkern.operations.operators import applied
+        from colkern.functions.operators import applied
 
         return applied(name, *other, self) if reflected else applied(name, self, *other)
 
@@ -383,6 +401,9 @@ _BINARY = {
     "sub": "subtract",
     "mul": "multiply",
     "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "mod",
+    "pow": "power",
     "and": "bit_wise_and",
     "or": "bit_wise_or",
     "xor": "bit_wise_xor",
@@ -472,6 +493,8 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
         "take": take_rows,
         "with_column": with_column,
         "sort_by": sort_by,
+        "group_by": group_rows,
+        "join": join_rows,
         "to_pyarrow": to_pyarrow,
         "to_pandas": to_pandas,
         "to_polars": to_polars,
@@ -492,15 +515,13 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
 _METHOD_IN_STUB = re.compile(r"^    def (\w+)\(", re.MULTILINE)
 
 
-def _late_operation(name: str) -> Callable[..., Any]:
-    """A method that is an operation, until the operations are imported: these bind themselves."""
+def _late_operation(name: str, home: str) -> Callable[..., Any]:
+    """A method that is an operation of a package, until it is imported: operations bind themselves."""
 
     def method(self: Column, *args: object, **kwargs: object) -> Any:
-        from colkern import operations
+        return getattr(import_module(home), name)(self, *args, **kwargs)
 
-        return getattr(operations, name)(self, *args, **kwargs)
-
-    method.__name__ = name
+    method.__name__, method.__module__ = name, home
     return method
 
 
@@ -508,9 +529,13 @@ def bind_methods() -> None:
     """Bind the functions to their classes; `colkern/__init__` calls it."""
     stub = pkgutil.get_data("colkern.arrays", "column.pyi")
     assert stub is not None
+    from colkern import functions
+
+    of_rows = frozenset(functions.__all__)
     for name in _METHOD_IN_STUB.findall(stub.decode()):
         if name not in OPERATORS:
-            setattr(Column, name, _late_operation(name))
+            home = "colkern.functions" if name in of_rows else "colkern.operations"
+            setattr(Column, name, _late_operation(name, home))
     for name, operator in OPERATORS.items():
         setattr(Column, name, operator)
     for owner, methods in METHODS.items():

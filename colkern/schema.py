@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -585,7 +586,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
     """A data type from what callers write for one.
 
     Args:
-        value: A data type; a name, as `"int32"`, `"string"` or `"timestamp[us]"`; or a type of another
+        value: A data type; a name, as `"int32"`, `"string"` or `"timestamp[us, UTC]"`; or a type of another
             library with `__arrow_c_schema__`, such as pyarrow's.
         argument: Its name in errors.
 
@@ -599,6 +600,9 @@ def as_type(value: Any, argument: str = "type") -> DataType:
         named = _named_types().get(value)
         if named is not None:
             return named
+        zoned = re.fullmatch(r"timestamp\[(s|ms|us|ns), *(?:tz=)?([^]]+)\]", value)
+        if zoned is not None:
+            return timestamp(*zoned.groups())
         raise ValueError(
             f"{argument}: no data type has the name {value!r}; names are those of types without "
             f'parameters, as "int32", "string", "timestamp[us]"'

@@ -45,6 +45,8 @@ PAGES = [
     "docs/performance.md",
     "docs/recipes.md",
     "docs/row_functions.md",
+    "docs/settings.md",
+    "docs/tables.md",
 ]
 """Pages that need no Spark."""
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import colkern as ck
 from colkern import methods, schema
+from colkern.functions.row_functions import all_functions
 from colkern.operations.arguments import OPERATIONS, Kind, Operation
 
 PACKAGE = Path(ck.__file__).parent
@@ -43,6 +44,12 @@ IMPORTS = {
 }
 """Name → its module, of what all stubs need."""
 
+PUBLIC = {*ck.operations.__all__, *all_functions(), "cast"}
+"""The names of operations that callers use."""
+
+KNOWN = {"None", "True", "False", "AnyColumn", *ck.operations.__all__}
+"""Names that need no import."""
+
 CHUNK_BY_CHUNK = (Kind.ELEMENT_WISE, Kind.SELECTION)
 
 UNARY = ("__neg__", "__abs__", "__invert__", "__bool__")
@@ -51,13 +58,7 @@ UNARY = ("__neg__", "__abs__", "__invert__", "__bool__")
 def noted(text: str, function: Callable[..., Any], imports: dict[str, str]) -> str:
     """An annotation, of which the names are put into `imports`."""
     text = re.sub(r"\bs\.", "", text)
-    for name in set(re.findall(r"\b[A-Z]\w*", text)) - {
-        "None",
-        "True",
-        "False",
-        "AnyColumn",
-        *imports,
-    }:
+    for name in set(re.findall(r"\b[A-Z]\w*", text)) - KNOWN.union(imports):
         found = function.__globals__.get(name, getattr(schema, name, None))
         home = str(getattr(found, "__module__", ""))
         own = function.__module__ if name in function.__globals__ else "colkern.schema"
@@ -100,7 +101,7 @@ def columns_stub() -> str:
     names = [
         name
         for name, each in sorted(OPERATIONS.items())
-        if each.of_column and name in ck.operations.__all__ and name not in vars(ck.Array)
+        if each.of_column and name in PUBLIC and name not in vars(ck.Array)
     ]
     imports = dict(IMPORTS)
     lines = [method(OPERATIONS[name], imports) for name in names]
@@ -128,6 +129,8 @@ FUNCTIONS_HEAD = """\
 {imports}
 
 AnyColumn: TypeAlias = Column | Tabular | GivesArray | GivesStream | NDArray[Any]
+
+__all__: list[str]
 """
 
 FUNCTION_IMPORTS = {
@@ -144,30 +147,28 @@ FUNCTION_IMPORTS = {
 def overloads(operation: Operation, imports: dict[str, str]) -> list[str]:
     """The stub of a function: for arrays, with chunked arrays, and with columns of any library."""
     function = operation.function
-    result = str(inspect.signature(function).return_annotation)
+    result = str(inspect.signature(function).return_annotation).replace("Items", "NDArray[Any]")
+
+    def line(spell: Callable[[str], str], returned: str) -> str:
+        given = parameters(function, lambda text: noted(spell(text), function, imports))
+        returns = noted(returned, function, imports)
+        return f"def {operation.name}({', '.join(given)}) -> {returns}: ..."
 
     def chunked(text: str) -> str:
         text = text.replace("ArrayOrNumber", "Array | int | float")
         return re.sub(r"\bArray\b", "Array | ChunkedArray", text)
 
-    by_chunk = operation.kind in CHUNK_BY_CHUNK and "Array" in result
-    in_chunks = re.sub(r"\bArray\b", "ChunkedArray", result) if by_chunk else result
-    forms = [
-        (str, result, "  # type: ignore[overload-overlap]" if by_chunk else ""),
-        (chunked, in_chunks, ""),
-        (lambda text: chunked(text).replace("Array | ChunkedArray", "AnyColumn"), "Any", ""),
+    def of_any(text: str) -> str:
+        return chunked(text).replace("Array | ChunkedArray", "AnyColumn")
+
+    if operation.kind not in CHUNK_BY_CHUNK or "Array" not in result:
+        return [line(of_any, result)]
+    in_chunks = re.sub(r"\bArray\b", "ChunkedArray", result)
+    return [
+        f"@overload\n{line(str, result)}  # type: ignore[overload-overlap]",
+        f"@overload\n{line(chunked, in_chunks)}",
+        f"@overload\n{line(of_any, 'Any')}",
     ]
-    lines = []
-    for spell, returned, ignored in forms:
-        given = parameters(
-            function, lambda text, spell=spell: noted(spell(text), function, imports)
-        )
-        returned = noted(returned, function, imports)
-        lines += [
-            "@overload",
-            f"def {operation.name}({', '.join(given)}) -> {returned}: ...{ignored}",
-        ]
-    return lines
 
 
 def functions_stub() -> str:
@@ -185,7 +186,8 @@ def functions_stub() -> str:
         operation = OPERATIONS.get(name)
         found = getattr(ck.operations, name)
         overloaded = typing.get_overloads(operation.function) if operation else []
-        if operation is None or overloaded or "Array" not in str(inspect.signature(found)):
+        takes_none = "Array" not in str(list(inspect.signature(found).parameters.values()))
+        if operation is None or overloaded or takes_none:
             kept.append(f"from {homes[name]} import {name} as {name}")
         else:
             lines += overloads(operation, imports)

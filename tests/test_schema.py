@@ -367,3 +367,8 @@ def test_names_that_carry_no_meaning() -> None:
         left, right = (wrap(s.struct([(name, numbers)])) for name in "ab")
         assert not s.same_type(left, right)
     assert not s.same_type(s.list_(numbers), s.list_(s.field("item", numbers, False)))
+
+
+@pytest.mark.parametrize("name", ["timestamp[us, Europe/Oslo]", "timestamp[us, tz=Europe/Oslo]"])
+def test_a_timestamp_with_a_zone_has_a_name(name: str) -> None:
+    assert s.as_type(name) == s.timestamp("us", "Europe/Oslo")

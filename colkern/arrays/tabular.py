@@ -28,6 +28,8 @@ class Tabular(PublicNames):
         filter = methods.filter_rows
         take = methods.take_rows
         sort_by = methods.sort_by
+        group_by = methods.group_rows
+        join = methods.join_rows
         to_pyarrow = methods.to_pyarrow
         to_pandas = methods.to_pandas
         to_polars = methods.to_polars

@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_of
 from colkern.errors import UnsupportedError
-from colkern.functions.row_functions import STRINGS, boolean, long, over_rows, registered
+from colkern.functions.row_functions import STRINGS, boolean, element_wise, long, over_rows
 from colkern.operations import (
     add,
     and_,
@@ -28,7 +28,6 @@ from colkern.operations import (
     not_equal,
     subtract,
 )
-from colkern.operations.arguments import operation
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.nulling import null_outside
@@ -173,64 +172,55 @@ def _of_days(values: Array, of_days: Callable[[int], Any], name: str, rule: Any 
     return _worked(name, values, _MOMENTS, work)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def year(values: Array) -> Array:
     """The year of dates or timestamps: int64."""
     return _of_days(values, _year, "year")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def month(values: Array) -> Array:
     """The month of dates or timestamps, from 1 on: int64."""
     return _of_days(values, _month, "month")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def day(values: Array) -> Array:
     """The day in its month, from 1 on, of dates or timestamps: int64."""
     return _of_days(values, _day, "day")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def quarter(values: Array) -> Array:
     """The quarter of dates or timestamps, from 1 on: int64."""
     return _of_days(values, _quarter, "quarter")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def day_of_year(values: Array) -> Array:
     """The day in its year, from 1 on, of dates or timestamps: int64."""
     return _of_days(values, _day_of_year, "day_of_year")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def iso_year(values: Array) -> Array:
     """The ISO 8601 year of dates or timestamps, which is that of their week's Thursday: int64."""
     return _of_days(values, _iso_year, "iso_year")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def iso_week(values: Array) -> Array:
     """The ISO 8601 week of dates or timestamps, from 1 on: int64."""
     return _of_days(values, _iso_week, "iso_week")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def is_leap_year(values: Array) -> Array:
     """Whether the year of dates or timestamps has 366 days: booleans."""
     return _of_days(values, _is_leap_year, "is_leap_year", boolean)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int = 1) -> Array:
     """The day in its week of dates or timestamps: int64.
 
@@ -257,15 +247,13 @@ def _weekday_from(week_start: int, first: int) -> Any:
     return weekday
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def year_month_day(values: Array) -> Array:
     """Year, month and day of dates or timestamps: structs of int64."""
     return _struct(values, year=year, month=month, day=day)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def iso_calendar(values: Array) -> Array:
     """ISO 8601's year, week and day of the week of dates or timestamps: structs of int64."""
 
@@ -313,43 +301,37 @@ def _of_ticks(values: Array, per_second: int, most: int, name: str, seconds: int
     return _worked(name, values, _CLOCK, work)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def hour(values: Array) -> Array:
     """The hour of timestamps or times: int64."""
     return _of_ticks(values, 1, 24, "hour", 3600)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def minute(values: Array) -> Array:
     """The minute of timestamps or times: int64."""
     return _of_ticks(values, 1, 60, "minute", 60)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def second(values: Array) -> Array:
     """The second of timestamps or times: int64."""
     return _of_ticks(values, 1, 60, "second")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def millisecond(values: Array) -> Array:
     """The milliseconds of timestamps or times since the last whole second: int64."""
     return _of_ticks(values, 1000, 1000, "millisecond")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def microsecond(values: Array) -> Array:
     """The microseconds of timestamps or times since the last whole millisecond: int64."""
     return _of_ticks(values, 1_000_000, 1000, "microsecond")
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def nanosecond(values: Array) -> Array:
     """The nanoseconds of timestamps or times since the last whole microsecond: int64."""
     return _of_ticks(values, 1_000_000_000, 1000, "nanosecond")
@@ -363,8 +345,7 @@ def _fraction(per_second: int) -> Any:
     return fraction
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def subsecond(values: Array) -> Array:
     """The part of a second of timestamps or times since the last whole one: float64."""
 
@@ -433,64 +414,55 @@ def _between(
     return multiply(found, parts // own)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def years_between(start: Array, end: Array) -> Array:
     """How many years begin after `start`, up to `end`: int64; of dates or timestamps of one type."""
     return _between("years_between", start, end, _year)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def quarters_between(start: Array, end: Array) -> Array:
     """How many quarters begin after `start`, up to `end`: int64; see `years_between`."""
     return _between("quarters_between", start, end, _quarters)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def weeks_between(start: Array, end: Array) -> Array:
     """How many weeks, from Monday on, begin after `start`, up to `end`: int64; see `years_between`."""
     return _between("weeks_between", start, end, _weeks)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def days_between(start: Array, end: Array) -> Array:
     """How many days begin after `start`, up to `end`: int64; see `years_between`."""
     return _between("days_between", start, end, None)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def hours_between(start: Array, end: Array) -> Array:
     """How many hours begin after `start`, up to `end`: int64; also of times."""
     return _between("hours_between", start, end, None, 3600)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def minutes_between(start: Array, end: Array) -> Array:
     """How many minutes begin after `start`, up to `end`: int64; also of times."""
     return _between("minutes_between", start, end, None, 60)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def seconds_between(start: Array, end: Array) -> Array:
     """How many seconds begin after `start`, up to `end`: int64; also of times."""
     return _between("seconds_between", start, end, None, 1)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def milliseconds_between(start: Array, end: Array) -> Array:
     """How many milliseconds begin after `start`, up to `end`: int64; also of times."""
     return _between("milliseconds_between", start, end, None, 1, 1000)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def microseconds_between(start: Array, end: Array) -> Array:
     """How many microseconds begin after `start`, up to `end`: int64; also of times."""
     return _between("microseconds_between", start, end, None, 1, 1_000_000)
@@ -585,8 +557,7 @@ def _to_unit(
     return encoded_alike(values, work)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def floor_temporal(
     values: Array, multiple: int = 1, unit: Unit = "day", *, week_starts_monday: bool = True
 ) -> Array:
@@ -605,8 +576,7 @@ def floor_temporal(
     return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def ceil_temporal(
     values: Array,
     multiple: int = 1,
@@ -620,8 +590,7 @@ def ceil_temporal(
     return _to_unit("ceil_temporal", values, multiple, unit, week_starts_monday, way)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def round_temporal(
     values: Array, multiple: int = 1, unit: Unit = "day", *, week_starts_monday: bool = True
 ) -> Array:
@@ -680,16 +649,14 @@ def _local(plain: Array) -> Array:
     return _with_rest(shown, rest, s.timestamp(storage.unit))
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def local_timestamp(values: Array) -> Array:
     """What clocks show at timestamps with a zone, as timestamps without one."""
     require_valid(values)
     return encoded_alike(values, _shown)
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def assume_timezone(
     values: Array, timezone: str, *, ambiguous: Literal["raise", "earliest", "latest"] = "raise"
 ) -> Array:
@@ -759,8 +726,7 @@ def _formats_with_fraction(head: str, tail: str, digits: int) -> Any:
     return strftime
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
     """Dates or timestamps as text, by a format of Python's `strftime`.
 
@@ -800,8 +766,7 @@ def _parses(format: str, error_is_null: bool) -> Any:
     return strptime_or_none if error_is_null else strptime
 
 
-@registered("Dates and times")
-@operation
+@element_wise("Dates and times")
 def strptime(
     strings: Array, format: str, unit: str = "us", *, error_is_null: bool = False
 ) -> Array:

@@ -10,11 +10,10 @@ from colkern.functions.row_functions import (
     LISTS,
     MAPS,
     boolean,
+    element_wise,
     over_rows,
-    registered,
     same,
 )
-from colkern.operations.arguments import operation
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
@@ -59,8 +58,7 @@ def _max(lists: list[Any]) -> Any:
     return max(there) if there else None
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_sum(lists: Array) -> Array:
     """The sum of each list's items: int64 of integers, else of their type. Nulls in it do not count.
 
@@ -74,22 +72,19 @@ def list_sum(lists: Array) -> Array:
     return over_rows(_sum, [lists], _sum_type, LISTS)
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_mean(lists: Array) -> Array:
     """The mean of each list's items: float64, null of an empty list. Nulls in it do not count."""
     return over_rows(_mean, [lists], lambda *_: s.float64(), LISTS)
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_min(lists: Array) -> Array:
     """The least of each list's items, null of an empty list. Nulls in it do not count."""
     return over_rows(_min, [lists], item_of, LISTS)
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_max(lists: Array) -> Array:
     """The greatest of each list's items, null of an empty list. Nulls in it do not count."""
     return over_rows(_max, [lists], item_of, LISTS)
@@ -99,8 +94,7 @@ def _contains(lists: list[Any], value: Any) -> bool:
     return any(item is not None and item == value for item in lists)
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_contains(lists: Array, value: Any) -> Array:
     """Whether a value is among each list's items: booleans; null for a null list.
 
@@ -121,8 +115,7 @@ def _sorted_with_nulls(lists: list[Any], descending: bool) -> list[Any]:
     return found + [None] * (len(lists) - len(there))
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_sort(lists: Array, *, descending: bool = False) -> Array:
     """The items of each list in order; nulls stand at the end."""
     has_nulls = bool(getattr(lists, "children", ())) and lists.children[0].null_count
@@ -134,8 +127,7 @@ def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[An
     return lists[start:stop:step]
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1) -> Array:
     """Items `start` to `stop` of each list, as Python's slices; the type stays."""
     return over_rows(_slice, [lists, start, stop, step], same, LISTS)
@@ -173,8 +165,7 @@ def _values_of(*types: s.DataType) -> s.DataType:
     return s.list_(_value_of(*types))
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") -> Array:
     """The value of a key in each map; null where the key is not there.
 
@@ -194,8 +185,7 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
     return over_rows(functions[occurrence], [maps, query_key], rule, MAPS)
 
 
-@registered("Lists, maps and structs")
-@operation
+@element_wise("Lists, maps and structs")
 def struct_with_field(array: Array, name: str, values: Array) -> Array:
     """Structs with a field of a name: in the place of that which has it, else behind the others.
 

@@ -17,14 +17,13 @@ from colkern.functions.row_functions import (
     INTEGERS,
     NUMBERS,
     boolean,
+    element_wise,
     floating,
     over_rows,
-    registered,
     row_function,
     same,
 )
 from colkern.operations import cast
-from colkern.operations.arguments import operation
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded
 from colkern.rows.encoded import decoded_type
@@ -133,8 +132,7 @@ def _power_of_integers(base: int, exponent: int, bits: int, sign: int) -> Any:
     return word - ((word & sign) << 1)
 
 
-@registered("Numbers")
-@operation
+@element_wise("Numbers")
 def power(base: Array, exponent: Any) -> Array:
     """`base ** exponent`; of integers cut to the bits of the type of `base`.
 
@@ -264,22 +262,19 @@ def _trunc(values: float) -> float:
     return _whole(values) if values > 0.0 else -_whole(-values)
 
 
-@registered("Numbers")
-@operation
+@element_wise("Numbers")
 def floor(values: Array) -> Array:
     """The integer below each number, in its type; of integers, float64."""
     return _of_fractions(_floor, values)
 
 
-@registered("Numbers")
-@operation
+@element_wise("Numbers")
 def ceil(values: Array) -> Array:
     """The integer above each number, in its type; of integers, float64."""
     return _of_fractions(_ceil, values)
 
 
-@registered("Numbers")
-@operation
+@element_wise("Numbers")
 def trunc(values: Array) -> Array:
     """Each number without its fraction, in its type; of integers, float64."""
     return _of_fractions(_trunc, values)
@@ -353,8 +348,7 @@ def _rounding(mode: RoundMode, is_float: bool) -> Any:
     return round_float if is_float else round_integer
 
 
-@registered("Numbers")
-@operation
+@element_wise("Numbers")
 def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even") -> Array:
     """Each number rounded to digits behind the point, or to powers of ten if `ndigits` is negative.
 
@@ -415,29 +409,25 @@ def _shift_right(values: int, places: int, bits: int, sign: int) -> int:
 IntegersOrNumber = Array | int
 
 
-@registered("Bits")
-@operation
+@element_wise("Bits")
 def bit_wise_and(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in both integers; `right` is an array or a number."""
     return _of_bits(_and, left, right)
 
 
-@registered("Bits")
-@operation
+@element_wise("Bits")
 def bit_wise_or(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in one of two integers; `right` is an array or a number."""
     return _of_bits(_or, left, right)
 
 
-@registered("Bits")
-@operation
+@element_wise("Bits")
 def bit_wise_xor(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in just one of two integers; `right` is an array or a number."""
     return _of_bits(_xor, left, right)
 
 
-@registered("Bits")
-@operation
+@element_wise("Bits")
 def bit_wise_not(values: Array) -> Array:
     """The bits that are not set in each integer."""
     type_ = decoded_type(values.type).storage
@@ -445,8 +435,7 @@ def bit_wise_not(values: Array) -> Array:
     return _of_bits(_xor, values, ones)
 
 
-@registered("Bits")
-@operation
+@element_wise("Bits")
 def shift_left(values: Array, places: IntegersOrNumber) -> Array:
     """The bits of each integer, moved up by places; what leaves the type is cut off.
 
@@ -455,8 +444,7 @@ def shift_left(values: Array, places: IntegersOrNumber) -> Array:
     return _of_bits(_shift_left, values, places, sized=True)
 
 
-@registered("Bits")
-@operation
+@element_wise("Bits")
 def shift_right(values: Array, places: IntegersOrNumber) -> Array:
     """The bits of each integer, moved down by places; a sign stays. See `shift_left`."""
     return _of_bits(_shift_right, values, places, sized=True)

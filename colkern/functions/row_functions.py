@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, cast
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -21,6 +21,7 @@ from colkern.builders import array as build_array
 from colkern.dispatch import TEXT
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
+from colkern.operations.arguments import OPERATIONS, Kind, Operation, operation
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
 from colkern.operations.position_checks import require_valid
@@ -327,7 +328,7 @@ def _passed(value: object, length: int) -> tuple[Array, s.DataType | One]:
 
 
 def row_function(
-    kind: str,
+    heading: str,
     result: Rule = lambda *_: None,
     takes: Taken | None = None,
     *,
@@ -339,7 +340,7 @@ def row_function(
     """Make a plain function into an operation on an array; the parameters are those of `over_rows`.
 
     Args:
-        kind: The heading that it stands under in the documentation.
+        heading: What it stands under in the documentation.
     """
 
     def made(
@@ -361,38 +362,31 @@ def row_function(
                 otherwise=otherwise,
             )
 
+        # An option may be an array, too.
+        given = [
+            first.replace(annotation="Array"),
+            *(each.replace(annotation=f"{each.annotation} | Array") for each in options),
+        ]
         called.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=[first.replace(annotation="Array"), *options], return_annotation="Array"
+            parameters=given, return_annotation="Array"
         )
-        called.__annotations__ = {
-            **function.__annotations__,
-            first.name: "Array",
-            "return": "Array",
+        called.__annotations__ = {each.name: each.annotation for each in given} | {
+            "return": "Array"
         }
-        return cast("Callable[Concatenate[Array, Options], Array]", registered(kind)(called))
+        return cast("Callable[Concatenate[Array, Options], Array]", element_wise(heading)(called))
 
     return made
 
 
-FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {}
-"""By name, the heading that a function stands under, and the function; of modules that are imported."""
+def element_wise(
+    heading: str,
+) -> Callable[[Callable[Options, Array]], Callable[Options, Array]]:
+    """Put a function of arrays, row by row, into the table of operations, under a heading."""
+    return operation(kind=Kind.ELEMENT_WISE, heading=heading)
 
 
-def all_functions() -> dict[str, tuple[str, Callable[..., Any]]]:
-    """`FUNCTIONS` of all modules."""
+def all_functions() -> dict[str, Operation]:
+    """The operations of `colkern.functions` that have a heading, by name."""
     from colkern.functions import dates, nested, numeric, text  # noqa: F401 - for their functions
 
-    return FUNCTIONS
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def registered(kind: str) -> Callable[[Function], Function]:
-    """Put a function into the table, under a heading."""
-
-    def put(function: Function) -> Function:
-        FUNCTIONS[function.__name__] = kind, function
-        return function
-
-    return put
+    return {name: each for name, each in OPERATIONS.items() if each.heading}

@@ -17,16 +17,15 @@ from colkern.functions.row_functions import (
     LISTS,
     STRINGS,
     boolean,
+    element_wise,
     listed,
     over_rows,
-    registered,
     row_function,
     same,
     size,
 )
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.operations import cast, coalesce
-from colkern.operations.arguments import operation
 
 MOST_PATTERNS = 256
 """So many functions with a pattern of their own are kept."""
@@ -197,8 +196,7 @@ def replace_substring(
     return strings.replace(pattern, replacement, max_replacements)
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def match_substring(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """Whether a text is in each string: booleans.
 
@@ -216,8 +214,7 @@ def _contains(strings: str, pattern: str) -> bool:
     return pattern in strings
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def count_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """How often a text is in each string, without overlaps: int32, or int64 of large strings."""
     if ignore_case:
@@ -230,8 +227,7 @@ def _count(strings: str, pattern: str) -> int:
     return strings.count(pattern)
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def find_substring(strings: Array, pattern: str | bytes) -> Array:
     """The first byte of a text in each string, -1 if it is not there: int32, or int64 of large strings.
 
@@ -271,8 +267,7 @@ def _searches(pattern: str, ignore_case: bool) -> Any:
     return match_substring_regex
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """Whether a part of each string matches a regular expression: booleans.
 
@@ -313,8 +308,7 @@ def _equals(strings: str, pattern: str) -> bool:
 _LIKE = re.compile(r"(%?)((?:[^%_\\]|\\[%_\\])*)(%?)")
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """Whether each string matches a pattern of SQL's LIKE: booleans.
 
@@ -346,8 +340,7 @@ def _counts(pattern: str, ignore_case: bool) -> Any:
     return count_substring_regex
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """How many parts of each string match a regular expression; see `match_substring_regex`."""
     return over_rows(_counts(pattern, ignore_case), [strings], size, STRINGS)
@@ -364,8 +357,7 @@ def _finds(pattern: str, ignore_case: bool) -> Any:
     return find_substring_regex
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def find_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """The first byte of the first part that matches a regular expression, -1 if none does.
 
@@ -384,8 +376,7 @@ def _substitutes(pattern: str, replacement: str, count: int) -> Any:
     return replace_substring_regex
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def replace_substring_regex(
     strings: Array, pattern: str, replacement: str, max_replacements: int | None = None
 ) -> Array:
@@ -414,8 +405,7 @@ def _extracts(pattern: str) -> Any:
     return extract_regex
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def extract_regex(strings: Array, pattern: str) -> Array:
     """The named groups of the first part that matches a regular expression: a struct with a field for each.
 
@@ -437,8 +427,7 @@ def extract_regex(strings: Array, pattern: str) -> Array:
 # Splitting and joining
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def split_pattern(
     strings: Array, pattern: str, *, max_splits: int | None = None, reverse: bool = False
 ) -> Array:
@@ -473,8 +462,7 @@ def _splits(pattern: str, count: int) -> Any:
     return split_pattern_regex
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def split_pattern_regex(strings: Array, pattern: str, *, max_splits: int | None = None) -> Array:
     """The parts of each string between those that match a regular expression without groups, as lists.
 
@@ -489,8 +477,7 @@ def _whole(strings: str) -> list[str]:
     return [strings]
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def utf8_split_whitespace(strings: Array, *, max_splits: int | None = None) -> Array:
     """The parts of each string between white space, as lists; empty where a string begins or ends with it.
 
@@ -499,8 +486,7 @@ def utf8_split_whitespace(strings: Array, *, max_splits: int | None = None) -> A
     return split_pattern_regex(strings, r"[\s\x1c-\x1f\x85\xa0]+", max_splits=max_splits)
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def binary_join(lists: Array, separator: Any) -> Array:
     """The strings of each list as one, with a text between them; null where one of them is null.
 
@@ -528,8 +514,7 @@ def _items(*types: s.DataType) -> s.DataType:
 NullHandling = Literal["emit_null", "skip", "replace"]
 
 
-@registered("Text")
-@operation
+@element_wise("Text")
 def binary_join_element_wise(
     *strings: Any,
     separator: str = "",

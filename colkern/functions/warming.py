@@ -42,18 +42,18 @@ def functions_to_warm() -> list[str]:
     """The names of the functions that can be compiled ahead."""
     return [
         name
-        for name, (kind, function) in all_functions().items()
-        if kind in TYPES and options_of(name, function) is not None
+        for name, each in all_functions().items()
+        if each.heading in TYPES and options_of(name, each.called) is not None
     ]
 
 
 def warm(name: str) -> dict[str, int]:
     """Have a function compiled, or found in the cache; how many loops were which."""
     before = compilations()
-    kind, function = all_functions()[name]
-    for type_ in TYPES[kind]:
+    own = all_functions()[name]
+    for type_ in TYPES[own.heading]:
         try:
-            function(nulls(0, type_), *(options_of(name, function) or []))
+            own.called(nulls(0, type_), *(options_of(name, own.called) or []))
         except TypeError:
             # One of several types of a heading, as dates for `hour`.
             continue

@@ -58,6 +58,7 @@ class Operation(NamedTuple):
         kind: How it goes over chunks.
         combine: Of an aggregate with its usual options.
         of_column: Whether its first argument is a column, so that it is a method of columns, too.
+        heading: What it stands under in the documentation; empty if it is not listed by name.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Operation(NamedTuple):
     kind: Kind
     combine: Combine | None
     of_column: bool
+    heading: str
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -92,10 +94,15 @@ _PLAIN = frozenset(
 def operation(function: _Function, /) -> _Function: ...
 @overload
 def operation(
-    *, kind: Kind, combine: Combine | None = None
+    *, kind: Kind, combine: Combine | None = None, heading: str = ""
 ) -> Callable[[_Function], _Function]: ...
 def operation(
-    function: Any = None, /, *, kind: Kind = Kind.WHOLE_COLUMN, combine: Combine | None = None
+    function: Any = None,
+    /,
+    *,
+    kind: Kind = Kind.WHOLE_COLUMN,
+    combine: Combine | None = None,
+    heading: str = "",
 ) -> Any:
     """A function that callers use: it is in `OPERATIONS`, and takes what stands for arrays.
 
@@ -112,13 +119,14 @@ def operation(
         function: A function of arrays.
         kind: How it goes over chunks.
         combine: Of an aggregate with its usual options.
+        heading: What it stands under in the documentation, if it is listed by name.
     """
     if function is None:
-        return lambda decorated: _operation(decorated, kind, combine)
-    return _operation(function, kind, combine)
+        return lambda decorated: _operation(decorated, kind, combine, heading)
+    return _operation(function, kind, combine, heading)
 
 
-def _operation(function: _Function, kind: Kind, combine: Combine | None) -> _Function:
+def _operation(function: _Function, kind: Kind, combine: Combine | None, heading: str) -> _Function:
     parameters = list(inspect.signature(function).parameters.values())
     integers = [
         (place, parameter.name, _INTEGERS[parameter.annotation])
@@ -149,9 +157,12 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None) -> _Fun
     name = function.__name__
     # Annotations are texts, and most begin with the class that most values have.
     of_column = bool(parameters) and str(parameters[0].annotation).startswith("Array")
-    own = Operation(name, function, called, kind, combine, of_column)
+    own = Operation(name, function, called, kind, combine, of_column, heading)
     OPERATIONS[name] = own
-    if of_column and name in vars(Column):
+    # A method that waits for the package of this one has the package's name.
+    if of_column and function.__module__.startswith(
+        getattr(vars(Column).get(name), "__module__", "-")
+    ):
         setattr(Column, name, called)
     return typing.cast(_Function, called)
 

@@ -55,6 +55,7 @@ class GroupedRows:
         self.count = count
 
     @cached_property
+    @on_its_device
     def by_group(self) -> tuple[Items, Items]:
         """The rows by their group (uint64[n]), and where those of each begin (int64[count + 1])."""
         target = self.target

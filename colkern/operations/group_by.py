@@ -7,9 +7,10 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, RecordBatch, Table, Tabular
 from colkern.forks import cached_property
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
+from colkern.operations.chunks import one_batch
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import key_groups
@@ -34,8 +35,8 @@ Aggregation: TypeAlias = (
 )
 
 
-@operation
-def group_by(data: RecordBatch, keys: Columns) -> GroupBy:
+@operation(kind=Kind.JOINING)
+def group_by(data: Tabular, keys: Columns) -> GroupBy:
     """The groups of the rows that have equal values in some columns, to be aggregated::
 
         ck.group_by(batch, "city").aggregate([("price", "sum"), ("price", "max")])
@@ -45,7 +46,7 @@ def group_by(data: RecordBatch, keys: Columns) -> GroupBy:
     order of their first rows.
 
     Args:
-        data: The rows.
+        data: The rows; the batches of a table are joined first.
         keys: The names or positions of the columns; with none, all rows are one group.
 
     Raises:
@@ -53,9 +54,11 @@ def group_by(data: RecordBatch, keys: Columns) -> GroupBy:
         InvalidArrowError: If a key points outside its own memory.
     """
     chosen = [keys] if isinstance(keys, str | int) else list(keys)
+    assert isinstance(data, RecordBatch | Table)
+    rows = one_batch(data) if isinstance(data, Table) else data
     for key in chosen:
-        require_valid(data.column(key))
-    return GroupBy(data, [data.schema.index(key) for key in chosen])
+        require_valid(rows.column(key))
+    return GroupBy(rows, [rows.schema.index(key) for key in chosen], isinstance(data, Table))
 
 
 class GroupBy:
@@ -64,11 +67,13 @@ class GroupBy:
     Args:
         data: The rows.
         keys: The positions of the columns.
+        of_table: Whether the results are tables, as the rows were.
     """
 
-    def __init__(self, data: RecordBatch, keys: Sequence[int]) -> None:
+    def __init__(self, data: RecordBatch, keys: Sequence[int], of_table: bool = False) -> None:
         self._data = data
         self._keys = list(keys)
+        self._of_table = of_table
 
     @cached_property
     def _groups(self) -> Groups:
@@ -84,7 +89,7 @@ class GroupBy:
         target = target_of(device_of(keys or self._data.columns))
         return GroupedRows(target, self._groups.numbers, len(self._groups.firsts))
 
-    def aggregate(self, aggregations: Sequence[Aggregation]) -> RecordBatch:
+    def aggregate(self, aggregations: Sequence[Aggregation]) -> RecordBatch | Table:
         """One row for each group: its keys, and then the aggregates, named `column_function`.
 
         Nulls are left out, as by pyarrow; where no value is left, the result is null (of counts, 0).
@@ -137,4 +142,5 @@ class GroupBy:
                 raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
             else:
                 results.append(self._rows.aggregate(function, columns[0], **given))
-        return RecordBatch.from_arrays(results, names)
+        batch = RecordBatch.from_arrays(results, names)
+        return Table([batch]) if self._of_table else batch

@@ -97,8 +97,7 @@ def join(
     left_places, right_places = _places(left, right, keys, right_keys)
     sides = JoinKeys(key_columns(left, left_places), key_columns(right, right_places))
     if kind in ("semi", "anti"):
-        matched = _has_match(sides.target, sides)
-        rows = _rows_where(sides.target, matched if kind == "semi" else ~matched)
+        rows = _rows_where(sides.target, _has_match(sides.target, sides), kind == "semi")
         return take(left, _indices(sides.target, rows))
     parts = [spec for c in (*left.columns, *right.columns) for spec in c.layout.buffers]
     lefts, rights = _pairs(sides, kind, 16 + sum(spec.slot_bits for spec in parts) // 8)
@@ -208,7 +207,7 @@ def _of_one_each(target: Target, sides: JoinKeys, outer: bool) -> tuple[Items | 
     if outer:
         right[~matched] = kernels.NO_MATCH
     elif not matched.all():
-        return _rows_where(target, matched), right[matched]
+        return _rows_where(target, matched, True), right[matched]
     return None, right
 
 
@@ -230,8 +229,8 @@ def _with_unmatched(
 
 
 @on_its_device
-def _rows_where(target: Target, mask: Items) -> Items:
-    rows: Items = mask.nonzero()[0].astype(np.uint64)
+def _rows_where(target: Target, mask: Items, wanted: bool) -> Items:
+    rows: Items = (mask == wanted).nonzero()[0].astype(np.uint64)
     return rows
 
 

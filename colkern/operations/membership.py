@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import and_bits
 from colkern.builders import array
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, or_
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
@@ -76,7 +76,7 @@ def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: boo
     return if_else(is_null(values), first, found)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def between(array: Array, low: object, high: object, inclusive: Inclusive = "both") -> Array:
     """Whether each value is between two others: booleans, null where one of the three is null.
 

@@ -16,7 +16,7 @@ from colkern.bitmaps import bit_words, bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, expand, or_kleene
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
@@ -31,7 +31,7 @@ from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def is_valid(array: Array) -> Array:
     """Whether each slot has a value, as booleans without nulls; copied.
 
@@ -47,7 +47,7 @@ def is_valid(array: Array) -> Array:
     return _booleans(array, _valid_bits(array))
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     """Whether each slot is null, as booleans without nulls; see `is_valid`.
 
@@ -64,7 +64,7 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     return found
 
 
-@operation
+@operation(kind=Kind.SELECTION)
 def drop_null(values: Array | RecordBatch) -> Array | RecordBatch:
     """The slots that are not null, in order; of a batch, the rows without any null. Copied, as by `filter`.
 
@@ -80,7 +80,7 @@ def drop_null(values: Array | RecordBatch) -> Array | RecordBatch:
     return values if mask is None else filter(values, mask)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def coalesce(*values: object) -> Array:
     """The first of several values that is not null, slot by slot; null where all are.
 
@@ -110,7 +110,7 @@ def coalesce(*values: object) -> Array:
     return if_else(_booleans(array, _ones(array)), result, array)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def fill_null(array: Array, value: object) -> Array:
     """The array with a value in place of nulls; copied, unless there is no null.
 
@@ -152,7 +152,7 @@ def fill_null_backward(array: Array) -> Array:
     return _filled(array, 0)
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
     """The value of the first case whose condition is true, slot by slot, as `pyarrow.compute.case_when`.
 

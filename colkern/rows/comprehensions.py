@@ -308,7 +308,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
     operation = ast.Lt() if name == "min" else ast.Gt()
 
     def take(value: Value) -> None:
-        from colkern.rows.expressions import compared
+        from colkern.rows.comparisons import compared
         from colkern.rows.functions import applied
 
         value = emitter.numbers(value)

@@ -12,9 +12,10 @@ from typing import Any
 from colkern.kernels import row_counters, row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
+from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, derived, stored_constant
-from colkern.rows.expressions import constant, equal, evaluated, expression, iterated
+from colkern.rows.expressions import constant, evaluated, expression, iterated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
 from colkern.rows.library import replace_slice

@@ -71,7 +71,7 @@ def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
         if not kind.form.__dataclass_params__.repr:  # type: ignore[attr-defined]
             emitter.refuse(f"repr({name}) has no compiled form")
         name = kind.form.__qualname__
-        shown = {field.name for field in dataclasses.fields(kind.form) if field.repr}  # type: ignore[arg-type]
+        shown = {field.name for field in dataclasses.fields(kind.form) if field.repr}
     pieces = [constant(f"{name}(")]
     for field, item in zip(kind.names, value.items, strict=True):
         if field in shown:

@@ -157,7 +157,7 @@ def write_program(
 
 def users_function(
     emitter: Emitter,
-    function: types.FunctionType,
+    function: Any,
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:

@@ -32,6 +32,7 @@ from colkern.rows.calls import (
     left_to_python,
     require_changeable,
 )
+from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
 from colkern.rows.emitter import Emitter, derived, stored_constant
@@ -40,7 +41,6 @@ from colkern.rows.expressions import (
     by_operator,
     checked_loose,
     constant,
-    equal,
     evaluated,
     expression,
     in_branches,
@@ -654,7 +654,8 @@ def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
         emitter.refuse(str(error))
     for field in _made_fields(kind):
         if field.name not in bound.arguments:
-            make = functools.partial(ast.Call, ast.Constant(field.default_factory), [], [])
+            factory: Any = field.default_factory
+            make = functools.partial(ast.Call, ast.Constant(factory), [], [])
             bound.arguments[field.name] = expression(emitter, derived(node, field.name, make))
     bound.apply_defaults()
     items = tuple(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import date, datetime, tzinfo
 from enum import Enum, EnumMeta, Flag
 from time import struct_time
+from typing import cast
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ class Member(Kind):
 
 def is_enum(value: object) -> bool:
     """Whether an object is an enum whose members are all that there are: flags have more."""
-    return isinstance(value, EnumMeta) and not issubclass(value, Flag) and len(value) > 0
+    if not isinstance(value, EnumMeta) or issubclass(value, Flag):
+        return False
+    return len(cast(type[Enum], value)) > 0
 
 
 def member_of(form: type[Enum]) -> Member:

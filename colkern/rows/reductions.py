@@ -24,6 +24,7 @@ from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import as_rows, called_in_python, called_rows
+from colkern.rows.reports import Report
 from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
 from colkern.rows.terms import Term
 
@@ -174,17 +175,30 @@ class Reduction(Replanned):
         return made, left + more
 
     def group_states(
-        self, arrays: Sequence[Array], length: int, groups: Groups | None = None
+        self,
+        arrays: Sequence[Array],
+        length: int,
+        groups: Groups | None = None,
+        report: Report | None = None,
     ) -> Words:
         """The state of each group of rows, or one of all, before `finish`.
+
+        Args:
+            arrays: A column for each parameter.
+            length: How many rows they have.
+            groups: The groups; None for one of all rows.
+            report: Counts the rows, and those that are left to Python.
 
         Raises:
             OverflowError: If one is no value of its kind, as an integer of more than 64 bits.
         """
         try:
-            return self._reduced(arrays, length, groups)[0]
+            states, left = self._reduced(arrays, length, groups)
         except Outgrown:
             raise self._no_words() from None
+        if report is not None:
+            report.add(length, left)
+        return states
 
     def results_of_states(self, states: Words, offsets: NDArray[np.int64]) -> Array:
         """A result for each run of states, merged in their order; the reducer must have a `merge`.

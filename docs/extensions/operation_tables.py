@@ -132,7 +132,7 @@ def page() -> str:
     import pyarrow.compute as pc
 
     parts, table = [HEAD], all_functions()
-    headings = sorted({kind for kind, _ in table.values()})
+    headings = sorted({each.heading for each in table.values()})
     for heading in headings:
         parts += [
             f"## {heading}\n",
@@ -140,14 +140,13 @@ def page() -> str:
             "| --- | --- | --- | --- |",
         ]
         for name in sorted(table):
-            kind, function = table[name]
             assert name in functions.__all__
-            if kind != heading:
+            if table[name].heading != heading:
                 continue
             arrow = "the same" if hasattr(pc, name) else ""
             polars = POLARS.get(name) or (name if name in SAME_IN_POLARS else "")
             shown = f"`{polars}`".replace("|", "\\|") if polars else ""
-            parts.append(f"| `{name}` | {first_sentence(function)} | {arrow} | {shown} |")
+            parts.append(f"| `{name}` | {first_sentence(table[name].called)} | {arrow} | {shown} |")
         parts.append("")
     return "\n".join(parts)
 

@@ -283,6 +283,33 @@ def test_rows_left_to_python_are_told_in_the_log(spark: SparkSession, spark_log:
     assert "str.upper" in line
 
 
+def test_rows_of_reducers_left_to_python_are_told_in_the_log(
+    spark: SparkSession, spark_log: Path
+) -> None:
+    class widest:
+        def init():
+            return 0
+
+        def update(state, text: str):
+            return max(state, len(text.upper()))
+
+        def merge(left, right):
+            return max(left, right)
+
+        def finish(state) -> int:
+            return state
+
+    texts = [(1, "a"), (1, "ß"), (1, "\u0149")]
+    frame = spark.createDataFrame(texts, "key long, text string").repartition(1)
+    by_groups = colkern.spark.map_groups(frame, "key", widest)
+    beside = colkern.spark.aggregate(frame, "key", widest=(widest, "text"))
+    assert by_groups.collect() == beside.collect() == [(1, 2)]
+    deadline = time.monotonic() + 30
+    while (log := spark_log.read_text()).count("widest: 3 rows") < 2:
+        assert time.monotonic() < deadline, log[-2000:]
+        time.sleep(0.1)
+
+
 # Where compiled code comes from
 
 

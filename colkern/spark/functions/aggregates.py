@@ -27,6 +27,7 @@ from colkern.spark.functions import compiling
 from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of, spark_function
 from colkern.spark.functions.declarations import result_type
+from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.worker_calls import ArrowFunction, Columns
 from colkern.spark.native.functions import default_plan
 from colkern.spark.native.planned_aggregates import PlannedAggregate
@@ -188,7 +189,7 @@ class _Part:
     def states(self, columns: Sequence[Array], groups: Groups) -> Words:
         """The states of the groups of a batch."""
         mine = columns[self.first : self.first + len(self.types)]
-        return self.reduction.group_states(mine, columns[0].length, groups)
+        return self.reduction.group_states(mine, columns[0].length, groups, self.function.report())
 
 
 class States:
@@ -202,16 +203,16 @@ class States:
     def __init__(self, parts: Sequence[_Part], keys: int) -> None:
         self._parts = parts
         self._keys = keys
-        self._compiled = False
+        self._left_rows: list[LeftRows] = []
 
     @told_plainly()
     def __call__(self, *columns: pa.Array) -> pa.Array:
         """The states of the groups of a batch, as lists of words."""
         ours = list(map(import_array, columns))
-        if not self._compiled:
+        if not self._left_rows:
             with compiling.one_process_compiles():
                 self._states([column[: compiling.FEW] for column in ours])
-            self._compiled = True
+            self._left_rows = [LeftRows(part.function) for part in self._parts]
         words, firsts = self._states(ours)
         others = np.ones(len(columns[0]), np.bool_)
         others[firsts] = False

@@ -21,6 +21,7 @@ from colkern.rows.reductions import Reduction
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.group_runs import Offsets, RunsFunction
+from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.worker_errors import told_plainly
 
 
@@ -35,6 +36,7 @@ class PartialAggregate:
         self.types = [field.type for field in values.fields]
         function.compile(*self.types)
         self._keys = keys
+        self._left_rows: LeftRows | None = None
         types = [field.type for field in keys.fields]
         types += [s.int64()] * self._reduction().words
         # Named by numbers, as the columns of the batches are: keys may have any names.
@@ -48,13 +50,16 @@ class PartialAggregate:
                 if count == 0:
                     with compiling.one_process_compiles():
                         self._states([column[: compiling.FEW] for column in columns])
+                    self._left_rows = LeftRows(self.function)
                 if batch.num_rows:
                     yield self._states(columns)
 
     def _states(self, columns: Sequence[Array]) -> pa.RecordBatch:
         keys, values = columns[: len(self._keys)], columns[len(self._keys) :]
         groups = group_rows(keys)
-        states = self._reduction().group_states(values, values[0].length, groups)
+        states = self._reduction().group_states(
+            values, values[0].length, groups, self.function.report()
+        )
         parts = [groups.keys(key) for key in keys]
         parts += [new_array(np.ascontiguousarray(words)) for words in states.T]
         return pa.record_batch(RecordBatch(self.schema, parts))

@@ -19,6 +19,7 @@ from colkern.rows.reductions import Reduction
 from colkern.rows.states import Words
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import result_type
+from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed_columns
 from colkern.spark.source.computing import Call, located, parameters_of
 from colkern.spark.source.contents import Rows
@@ -39,7 +40,7 @@ class _Total:
         return reduction
 
     def state(self, columns: Sequence[Array], length: int) -> Words:
-        return self.reduction().group_states(columns, length)
+        return self.reduction().group_states(columns, length, report=self.function.report())
 
 
 class Totals:
@@ -55,6 +56,7 @@ class Totals:
     ) -> None:
         self._tests = tests
         self._totals: list[_Total] = []
+        self._left_rows: list[LeftRows] = []
         results = []
         for name, function in functions.items():
             names = parameters_of(function)
@@ -75,6 +77,7 @@ class Totals:
         """The states of some rows after the other."""
         with compiling.one_process_compiles():
             begun = [t.state([nulls(0, type_) for type_ in t.types], 0) for t in self._totals]
+        self._left_rows = [LeftRows(total.function) for total in self._totals]
         yield self._batch(begun)
         for part in parts:
             rows = part

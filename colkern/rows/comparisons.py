@@ -1,0 +1,251 @@
+"""Comparisons of two values in row functions: equality, order, identity."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from dataclasses import fields, replace
+from decimal import Decimal
+
+from colkern.errors import UnsupportedError
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.calls import as_tuple, call
+from colkern.rows.emitter import Emitter
+from colkern.rows.expressions import OPERATORS, constant, folded
+from colkern.rows.values import Value, inner
+
+
+def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """Whether a comparison holds."""
+    if isinstance(operation, ast.Is | ast.IsNot):
+        return _identical(emitter, left, right, isinstance(operation, ast.Is))
+    if isinstance(operation, ast.In | ast.NotIn):
+        from colkern.rows.containers import contained
+
+        value = contained(emitter, emitter.plain(left), emitter.plain(right))
+        return value if isinstance(operation, ast.In) else _negated(value)
+    name, function = OPERATORS[type(operation)]
+    left, right = _short_decimal(left, right), _short_decimal(right, left)
+    if name in ("==", "!="):
+        value = equal(emitter, left, right)
+        return value if name == "==" else _negated(value)
+    left, right = emitter.plain(left), emitter.plain(right)
+    known = folded(function, left, right)
+    if known is not None:
+        return known
+    if any(k.is_row(side.kind) for side in (left, right)):
+        emitter.refuse("dictionaries have no order")
+    if _are_decimal_and_float(left.kind, right.kind):
+        return emitter.left(k.BOOL, "a decimal compared with a float")
+    left, right = _as_lists(emitter, left, right)
+    if k.is_tuple(left.kind) != k.is_tuple(right.kind):
+        emitter.fail(row_values.TYPE_ERROR, f"{name} of {left.kind} and {right.kind}")
+        return Value(k.BOOL, "False")
+    if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
+        return _ordered(emitter, operation, left, right)
+    if isinstance(left.kind, k.Record) and left.kind == right.kind:
+        return _ordered_records(emitter, operation, left, right)
+    return call(emitter, name, [left, right])
+
+
+def _short_decimal(value: Value, other: Value) -> Value:
+    """A constant float beside a decimal as the decimal that it is, if that is short: 0.5, but not 0.1."""
+    if not _are_decimal_and_float(value.kind, other.kind) or not isinstance(value.constant, float):
+        return value
+    try:
+        return constant(Decimal(value.constant))
+    except UnsupportedError:
+        return value
+
+
+def _negated(value: Value) -> Value:
+    if value.is_constant:
+        return constant(not value.constant)
+    return Value(k.BOOL, f"(not {value.code})")
+
+
+def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> Value:
+    """`is` of None, of booleans, and of constants."""
+    if left.kind == k.NONE and right.kind != k.NONE:
+        left, right = right, left
+    if right.kind == k.NONE:
+        if isinstance(left.kind, k.Optional):
+            return Value(k.BOOL, left.none if positive else f"(not {left.none})")
+        return constant((left.kind == k.NONE) == positive)
+    if left.is_constant and right.is_constant:
+        return constant((left.constant is right.constant) == positive)
+    kinds = [
+        side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
+    ]
+    if "member" in (kinds[0].name, kinds[1].name):
+        value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
+        return value if positive else _negated(value)
+    if k.BOOL in kinds and k.LOOSE_INT not in kinds and not emitter.program.has_numpy:
+        value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
+        return value if positive else _negated(value)
+    return emitter.refuse("`is` compares with None, True and False; use `==` for values")
+
+
+def equal(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two values are equal; a None equals only None."""
+    known = folded(operator.eq, left, right)
+    if known is not None:
+        return known
+    if isinstance(left.kind, k.Optional) or isinstance(right.kind, k.Optional):
+        return _equal_optional(emitter, left, right)
+    if k.NONE in (left.kind, right.kind):
+        return constant(left.kind == right.kind)
+    if "member" in (left.kind.name, right.kind.name):
+        from colkern.rows import enums
+
+        left, right = enums.as_plain(emitter, left), enums.as_plain(emitter, right)
+        if "member" in (left.kind.name, right.kind.name):
+            return enums.are_equal(emitter, left, right)
+        return equal(emitter, left, right)
+    if k.is_row(left.kind) or k.is_row(right.kind):
+        if "dict" in (left.kind.name, right.kind.name):
+            emitter.refuse("a dictionary beside one with constant keys has no compiled form")
+        return _equal_rows(emitter, left, right)
+    if isinstance(left.kind, k.Record) and isinstance(right.kind, k.Record):
+        return _equal_records(emitter, left, right)
+    if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple):
+        if len(left.items) != len(right.items):
+            return constant(False)
+        same = [_equal_items(emitter, *pair) for pair in zip(left.items, right.items, strict=True)]
+        if any(value.is_constant and not value.constant for value in same):
+            return constant(False)
+        codes = [value.code for value in same if not value.is_constant]
+        return Value(k.BOOL, f"({' & '.join(codes)})") if codes else constant(True)
+    if _are_decimal_and_float(left.kind, right.kind):
+        return emitter.left(k.BOOL, "a decimal compared with a float")
+    left, right = _as_lists(emitter, left, right)
+    if _never_equal(left.kind, right.kind) or k.is_tuple(left.kind) != k.is_tuple(right.kind):
+        return constant(False)
+    if k.is_deque(left.kind) != k.is_deque(right.kind):
+        return constant(False)
+    if all(getattr(side.kind, "default", "") == "ordered" for side in (left, right)):
+        emitter.refuse("== of two OrderedDicts has no compiled form")
+    return call(emitter, "==", [left, right])
+
+
+def _are_decimal_and_float(left: k.Kind, right: k.Kind) -> bool:
+    return {left.name, right.name} == {"Decimal", "float"}
+
+
+def _as_lists(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
+    """Two sides of a comparison: a tuple beside one whose length depends on the row is made as that is."""
+    if k.is_tuple(left.kind) and isinstance(right.kind, k.Tuple):
+        return left, _as_list(emitter, right)
+    if k.is_tuple(right.kind) and isinstance(left.kind, k.Tuple):
+        return _as_list(emitter, left), right
+    return left, right
+
+
+def _as_list(emitter: Emitter, value: Value) -> Value:
+    from colkern.rows.containers import add, new_container
+
+    assert isinstance(value.kind, k.Tuple)
+    if not issubclass(value.kind.form, tuple):
+        emitter.refuse(f"{value.kind} beside a tuple of any length has no compiled form")
+    made = new_container(emitter, emitter.node, "list", len(value.items))
+    for item in value.items:
+        add(emitter, made, (item,))
+    return as_tuple(made)
+
+
+def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two dictionaries with constant keys are equal, in whatever order their keys are."""
+    if not isinstance(left.kind, k.Tuple) or not isinstance(right.kind, k.Tuple):
+        return constant(False)
+    if left.kind.form != right.kind.form or set(left.kind.names) != set(right.kind.names):
+        return constant(False)
+    sides = [dict(zip(side.kind.names, side.items, strict=True)) for side in (left, right)]  # type: ignore[attr-defined]
+    items = [tuple(side[name] for name in left.kind.names) for side in sides]
+    kinds = [k.tuple_of(tuple(item.kind for item in side)) for side in items]
+    a, b = (Value(kind, items=side) for kind, side in zip(kinds, items, strict=True))
+    return equal(emitter, a, b)
+
+
+def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether items of two tuples are equal; of one NaN, which equals itself there, Python knows."""
+    codes = [inner(side).code for side in (left, right) if inner(side).kind.name == "float"]
+    if len(codes) == 2 and not (left.is_constant or right.is_constant):
+        a, b = map(emitter.bind, codes)
+        emitter.leave_if(f"({a} != {a}) & ({b} != {b})", "NaN in tuples")
+    return equal(emitter, left, right)
+
+
+def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
+    """Whether two instances of data classes are equal: those of one class, all of whose fields are."""
+    forms = [side.kind.form for side in (left, right)]  # type: ignore[attr-defined]
+    for form in forms:
+        if not form.__dataclass_params__.eq or not all(each.compare for each in fields(form)):
+            emitter.refuse(f"== of {form.__name__} has no compiled form")
+    if forms[0] is not forms[1]:
+        return constant(False)
+    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
+    return equal(emitter, a, b)
+
+
+def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """How two instances of a data class with an order compare: as tuples of their fields do."""
+    form = left.kind.form  # type: ignore[attr-defined]
+    if not form.__dataclass_params__.order or not all(each.compare for each in fields(form)):
+        emitter.refuse(f"an order of {form.__name__} has no compiled form")
+    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
+    return _ordered(emitter, operation, a, b)
+
+
+_ALONE = (
+    "str",
+    "bytes",
+    "date",
+    "datetime",
+    "aware",
+    "time",
+    "timedelta",
+    "list",
+    "dict",
+    "set",
+    "tuple",
+    "record",
+)
+
+
+def _never_equal(left: k.Kind, right: k.Kind) -> bool:
+    return left.name != right.name and (left.name in _ALONE or right.name in _ALONE)
+
+
+def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
+    if k.NONE in (left.kind, right.kind):
+        return _identical(emitter, left, right, True)
+    flags = [side.none for side in (left, right) if isinstance(side.kind, k.Optional)]
+    bound = [emitter.bind(flag) for flag in flags]
+    both = bound[0] if len(bound) == 1 else f"{bound[0]} != {bound[1]}"
+    there = f"({both})" if len(bound) == 1 else f"({bound[0]} or {bound[1]})"
+    # Where one is None, they are equal only if the other is, too.
+    otherwise = "False" if len(bound) == 1 else f"({bound[0]} and {bound[1]})"
+    return emitter.chosen(
+        there,
+        lambda: Value(k.BOOL, otherwise),
+        lambda: equal(emitter, inner(left), inner(right)),
+    )
+
+
+def _ordered(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
+    """How two tuples compare: by the first items that differ."""
+    if not left.items or not right.items:
+        _, function = OPERATORS[type(operation)]
+        return constant(function(len(left.items), len(right.items)))
+    same = _equal_items(emitter, left.items[0], right.items[0])
+    rest = [
+        Value(k.tuple_of(tuple(i.kind for i in side.items[1:])), items=side.items[1:])
+        for side in (left, right)
+    ]
+    strict = ast.Lt() if isinstance(operation, ast.Lt | ast.LtE) else ast.Gt()
+    return emitter.chosen(
+        emitter.numbers(same).code,
+        lambda: compared(emitter, operation, *rest),
+        lambda: compared(emitter, strict, left.items[0], right.items[0]),
+    )

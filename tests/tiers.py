@@ -63,6 +63,7 @@ IN_TURN = (
     "tests/jit/test_rows_on_device.py",
     # What they call has tests of its own.
     "tests/test_cheat_sheet.py::test_a_line_runs",
+    "tests/test_tpch.py::test_a_query_has_the_answer_of_duckdb",
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
     "tests/cpu/test_cached_features.py",

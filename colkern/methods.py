@@ -93,7 +93,7 @@ def array_equals(self: Array, other: Array) -> bool:
     """Whether both have the same type and the same values; see `colkern.arrays.equality.equals`."""
     from colkern.arrays.equality import equals
 
-    return equals(self, other)
+    return other.equals(self) if isinstance(other, ChunkedArray) else equals(self, other)
 
 
 def chunked_equals(self: ChunkedArray, other: Array | ChunkedArray) -> bool:
@@ -359,7 +359,7 @@ def sort_by(self: Rows, sort_keys: SortKeys | str, **options: Any) -> Rows:
     return rows
 
 
-def group_rows(self: Tabular, keys: str | int | Sequence[str | int]) -> GroupBy:
+def group_rows(self: Rows, keys: str | int | Sequence[str | int]) -> GroupBy[Rows]:
     """The groups of rows with equal values in some columns; see `colkern.group_by`."""
     from colkern.operations import group_by
 
@@ -370,7 +370,9 @@ def join_rows(self: Rows, right: Tabular, keys: Keys, *args: Any, **options: Any
     """The rows beside those of another table with equal keys; see `colkern.join`."""
     from colkern.operations import join
 
-    rows: Rows = join(self, right, keys, *args, **options)
+    sides: Any = self, right
+    joined: Any = join(*sides, keys, *args, **options)
+    rows: Rows = joined
     return rows
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import textwrap
 import typing
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import colkern as ck
-from colkern import methods, schema
+from colkern import methods
 from colkern.functions.row_functions import all_functions
 from colkern.operations.arguments import OPERATIONS, Kind, Operation
 
@@ -59,11 +60,19 @@ def noted(text: str, function: Callable[..., Any], imports: dict[str, str]) -> s
     """An annotation, of which the names are put into `imports`."""
     text = re.sub(r"\bs\.", "", text)
     for name in set(re.findall(r"\b[A-Z]\w*", text)) - KNOWN.union(imports):
-        found = function.__globals__.get(name, getattr(schema, name, None))
-        home = str(getattr(found, "__module__", ""))
-        own = function.__module__ if name in function.__globals__ else "colkern.schema"
-        imports[name] = home if home.startswith(("colkern", "collections")) else own
+        known = name in function.__globals__
+        imports[name] = home_of(name, function.__module__) if known else "colkern.schema"
     return text
+
+
+def home_of(name: str, module: str) -> str:
+    """The module that a module imports a name from; else the module itself."""
+    for statement in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
+        if isinstance(statement, ast.ImportFrom) and name in [
+            each.name for each in statement.names
+        ]:
+            return str(statement.module)
+    return module
 
 
 def parameters(function: Callable[..., Any], spelled: Callable[[str], str]) -> list[str]:

@@ -1,22 +1,22 @@
 # Written by tests/operation_stubs.py from the operations.
 
-from colkern.arrays.array import Array
-from colkern.functions.dates import Literal, Unit
+from colkern.arrays import Array
+from colkern.functions.dates import Unit
 from colkern.functions.nested import Occurrence
 from colkern.functions.numeric import IntegersOrNumber, RoundMode
 from colkern.names import PublicNames
 from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.dictionaries import NullEncoding
 from colkern.operations.membership import Inclusive
-from colkern.operations.ranking import Order, Placement, Tiebreaker
+from colkern.operations.ranking import Tiebreaker
 from colkern.operations.selection.filtering import NullSelection
+from colkern.operations.sorting import Order, Placement, SortKeys
 from colkern.operations.statistics import Interpolation
 from colkern.operations.structs import Key
-from colkern.schema import Int, TypeLike
-from colkern.type_trees import DataType
-from collections.abc import Sequence, SortKeys
+from colkern.schema import DataType, Int, TypeLike
+from collections.abc import Sequence
 from numpy.typing import NDArray
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 from typing_extensions import Self
 
 Operand: TypeAlias = Any

@@ -6,14 +6,14 @@ from colkern import operations
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import TEXT
-from colkern.operations.arguments import operation
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.position_checks import require_valid
 
 WRITTEN = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
 """What is written as text, and read from it."""
 
 
-@operation
+@operation(kind=Kind.ELEMENT_WISE)
 def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """As `colkern.operations.cast`, which says what casts mean; and between text and what is written as it.
 

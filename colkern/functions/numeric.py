@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -406,7 +406,7 @@ def _shift_right(values: int, places: int, bits: int, sign: int) -> int:
     return moved if sign or bits < 64 else moved & ((1 << (64 - places)) - 1)
 
 
-IntegersOrNumber = Array | int
+IntegersOrNumber: TypeAlias = Array | int
 
 
 @element_wise("Bits")

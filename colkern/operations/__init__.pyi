@@ -1,18 +1,17 @@
 # Written by tests/operation_stubs.py from the operations.
 
-from colkern.arrays import Array, ChunkedArray, Column, Tabular
-from colkern.arrays.batch import RecordBatch
+from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Tabular
 from colkern.builders.entry import GivesArray, GivesStream
 from colkern.memory import Buffer
 from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.arithmetic import ArrayOrNumber
 from colkern.operations.dictionaries import NullEncoding
 from colkern.operations.membership import Inclusive
-from colkern.operations.ranking import Order, Placement, Tiebreaker
+from colkern.operations.ranking import Tiebreaker
+from colkern.operations.sorting import Order, Placement, SortKeys
 from colkern.operations.structs import Key
-from colkern.schema import Int, TypeLike
-from colkern.type_trees import DataType
-from collections.abc import Collection, Sequence, SortKeys
+from colkern.schema import DataType, Int, TypeLike
+from collections.abc import Collection, Sequence
 from numpy.typing import NDArray
 from typing import Any, TypeAlias, overload
 from colkern.bitmaps import count_set_bits as count_set_bits

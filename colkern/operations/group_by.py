@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from colkern.arrays import Array, RecordBatch, Table, Tabular
+from colkern.arrays import Array, RecordBatch, Table
+from colkern.arrays.tabular import Rows
 from colkern.forks import cached_property
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.chunks import one_batch
@@ -36,7 +37,7 @@ Aggregation: TypeAlias = (
 
 
 @operation(kind=Kind.JOINING)
-def group_by(data: Tabular, keys: Columns) -> GroupBy:
+def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
     """The groups of the rows that have equal values in some columns, to be aggregated::
 
         ck.group_by(batch, "city").aggregate([("price", "sum"), ("price", "max")])
@@ -61,7 +62,7 @@ def group_by(data: Tabular, keys: Columns) -> GroupBy:
     return GroupBy(rows, [rows.schema.index(key) for key in chosen], isinstance(data, Table))
 
 
-class GroupBy:
+class GroupBy(Generic[Rows]):
     """Rows by the values of some columns; `group_by` makes it.
 
     Args:
@@ -89,7 +90,7 @@ class GroupBy:
         target = target_of(device_of(keys or self._data.columns))
         return GroupedRows(target, self._groups.numbers, len(self._groups.firsts))
 
-    def aggregate(self, aggregations: Sequence[Aggregation]) -> RecordBatch | Table:
+    def aggregate(self, aggregations: Sequence[Aggregation]) -> Rows:
         """One row for each group: its keys, and then the aggregates, named `column_function`.
 
         Nulls are left out, as by pyarrow; where no value is left, the result is null (of counts, 0).
@@ -142,5 +143,6 @@ class GroupBy:
                 raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
             else:
                 results.append(self._rows.aggregate(function, columns[0], **given))
-        batch = RecordBatch.from_arrays(results, names)
-        return Table([batch]) if self._of_table else batch
+        batch: Any = RecordBatch.from_arrays(results, names)
+        rows: Rows = Table([batch]) if self._of_table else batch
+        return rows

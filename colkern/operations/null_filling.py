@@ -23,6 +23,7 @@ from colkern.operations.creation import nulls
 from colkern.operations.encodings import encoded_alike, on_values
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.choosing import if_else
+from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import take
 from colkern.operations.structs import struct_flatten
@@ -182,7 +183,6 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
 
 
 @operation
-@on_its_device
 def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array:
     """The values `periods` slots before each, as pandas' `shift`; those that come in are null. Copied.
 
@@ -195,12 +195,12 @@ def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    target = target_of(array.device)
-    places = target.positions(array.length) - periods
-    outside = (places < 0) | (places >= array.length)
-    inside = packed_flags(target, outside == 0)
-    moved = _taken(array, places, outside)
-    return moved if fill_value is None else if_else(_booleans(array, inside), moved, fill_value)
+    count = min(abs(periods), array.length)
+    missing = nulls(count, array.type, array.device)
+    entering = missing if fill_value is None else fill_null(missing, fill_value)
+    if periods < 0:
+        return concat([array.slice(count), entering])
+    return concat([entering, array.slice(0, array.length - count)])
 
 
 def _valid_bits(array: Array) -> Buffer:

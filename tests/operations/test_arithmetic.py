@@ -360,7 +360,7 @@ def test_signs_of_decimals(type_: pa.DataType) -> None:
 def test_a_number_beside_decimals() -> None:
     array = ck.array([Decimal("1.25"), None])
     assert ck.add(array, 3).to_pylist() == [Decimal("4.25"), None]
-    assert ck.multiply(Decimal("0.5"), array).to_pylist() == [Decimal("0.625"), None]  # type: ignore[arg-type]
+    assert ck.multiply(Decimal("0.5"), array).to_pylist() == [Decimal("0.625"), None]  # type: ignore[call-overload]
     encoded = ck.dictionary_encode(array)
     found = ck.add(encoded, 3)
     assert isinstance(found.type, s.Dictionary)

@@ -64,4 +64,4 @@ def test_bounds_of_each_slot() -> None:
     low, high = ck.array(["a", "b"]), ck.array(["c", "c"])
     assert ck.between(ck.array(["b", "a"]), low, high).to_pylist() == [True, False]
     with pytest.raises(ValueError, match="inclusive: expected one of"):
-        ck.between(low, low, high, "all")  # type: ignore[arg-type]
+        ck.between(low, low, high, "all")  # type: ignore[call-overload]

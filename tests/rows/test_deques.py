@@ -39,7 +39,7 @@ def of_text(xs: list[int]) -> tuple[str, bool, bool, int]:
     d.rotate(2)
     other = d.copy()
     d.extend("ab")
-    return "".join(d), d == other, deque(xs) == xs, d.count("1")  # type: ignore[comparison-overlap]
+    return "".join(d), d == other, deque(xs) == xs, d.count("1")
 
 
 def emptied(xs: list[int]) -> int:
@@ -108,7 +108,7 @@ def test_what_changes_at_its_ends_and_within_is_python_s(function: Callable[...,
 
 
 def sliced(xs: list[int]) -> int:
-    return len(deque(xs)[1:])  # type: ignore[misc]
+    return len(deque(xs)[1:])  # type: ignore[index]
 
 
 def compared(xs: list[int]) -> bool:

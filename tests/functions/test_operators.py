@@ -1,0 +1,98 @@
+"""Python's operators on columns: one rule of promotion, and what each stands for by type."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import colkern as ck
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("left", [*INTEGERS, "float32", "float64"])
+@pytest.mark.parametrize("right", ["int8", "int64", "uint32", "uint64", "float32", "float64"])
+def test_numbers_of_two_types_are_promoted_as_numpy_does_or_refused(left: str, right: str) -> None:
+    columns = [ck.array([1, 2], left), ck.array([3, None], right)]
+    promoted = np.result_type(np.dtype(left), np.dtype(right))
+    if promoted.kind == "f" and "float" not in left + right:
+        with pytest.raises(TypeError, match="cast one of them first"):
+            columns[0] + columns[1]
+        return
+    made = columns[0] + columns[1]
+    assert made.type == ck.array(np.array([1], promoted)).type
+    assert made.to_pylist() == [4, None]
+
+
+@pytest.mark.parametrize("other", [1.5, np.float64(1.5), np.array([1.5, 1.5])])
+def test_integers_beside_floats_are_float64(other: Any) -> None:
+    column = ck.array([1, 2])
+    assert (column + other).equals(ck.array([2.5, 3.5]))
+    assert (other + column).equals(ck.array([2.5, 3.5]))
+    assert (column < other).to_pylist() == [True, False]
+
+
+def test_a_number_that_float64_does_not_hold_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"9007199254740993"):
+        ck.array([2**53 + 1]) + 0.5
+
+
+def test_a_number_of_python_takes_the_type_of_the_column() -> None:
+    assert (ck.array([1, 2], "int8") + 1).type == ck.int8()
+    assert (ck.array([1.5], "float32") * 2).type == ck.float32()
+
+
+@pytest.mark.parametrize(
+    "apply", [operator.floordiv, operator.mod, operator.pow, operator.sub, operator.truediv]
+)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_either_side_may_be_a_number(apply: Callable[..., Any], chunked: bool) -> None:
+    values = [3, 2, 5, 7]
+    parts = [ck.array(values[:2]), ck.array(values[2:])]
+    column = ck.chunked_array(parts) if chunked else ck.array(values)
+    assert apply(column, 2).to_pylist() == [apply(value, 2) for value in values]
+    assert apply(11, column).to_pylist() == [apply(11, value) for value in values]
+
+
+def test_text_is_put_together() -> None:
+    column = ck.array(["a", None])
+    assert (column + "x").to_pylist() == ["ax", None]
+    assert ("x" + column + column).to_pylist() == ["xaa", None]
+
+
+def test_and_or_not_are_logical_on_booleans_and_bitwise_on_integers() -> None:
+    true, unknown = ck.array([True, None]), ck.array([False, True])
+    assert (true | unknown).to_pylist() == [True, True]
+    assert (true & unknown).to_pylist() == [False, None]
+    assert (~true).to_pylist() == [False, None]
+    assert (ck.array([6, 5]) & 3).to_pylist() == [2, 1]
+    assert (~ck.array([6, 5])).to_pylist() == [-7, -6]
+
+
+def test_a_set_is_not_cut_where_the_column_is() -> None:
+    column = ck.chunked_array([ck.array([1, 2]), ck.array([3])])
+    assert ck.is_in(column, ck.array([3, 1, 9])).to_pylist() == [True, False, True]
+    assert ck.index_in(column, ck.array([3, 1, 9])).to_pylist() == [1, None, 0]
+
+
+def test_functions_of_rows_are_methods_of_columns_and_keep_their_chunks() -> None:
+    column = ck.chunked_array([ck.array(["a"]), ck.array(["b", None])])
+    assert [each.to_pylist() for each in column.utf8_upper().chunks] == [["A"], ["B", None]]
+    assert ck.utf8_lpad(column, 3, "*").to_pylist() == ["**a", "**b", None]
+    assert column.cast("string").equals(column)
+
+
+def test_groups_and_joins_of_a_table_are_tables() -> None:
+    table = ck.concat([ck.table({"k": ["a", "b"], "n": [1, 2]}), ck.table({"k": ["a"], "n": [3]})])
+    sums = table.group_by("k").aggregate([("n", "sum")])
+    assert isinstance(sums, ck.Table)
+    assert sums.to_pydict() == {"k": ["a", "b"], "n_sum": [4, 2]}
+    joined = table.join(ck.table({"k": ["b"], "m": [9]}), "k", how="left")
+    assert sorted(joined.to_pylist(), key=lambda row: row["n"]) == [
+        {"k": "a", "n": 1, "m": None},
+        {"k": "b", "n": 2, "m": 9},
+        {"k": "a", "n": 3, "m": None},
+    ]
+    assert table.sort_by([("k", "descending"), ("n", "ascending")])["n"].to_pylist() == [2, 1, 3]

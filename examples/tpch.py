@@ -66,7 +66,17 @@ def charge(l_extendedprice: float, l_discount: float, l_tax: float) -> float:
 
 def pricing_summary(tables: Tables) -> ck.Table:
     """Query 1."""
-    lines = tables["lineitem"]
+    lines = tables["lineitem"].select(
+        [
+            "l_returnflag",
+            "l_linestatus",
+            "l_quantity",
+            "l_extendedprice",
+            "l_discount",
+            "l_tax",
+            "l_shipdate",
+        ]
+    )
     lines = lines[lines["l_shipdate"] <= date(1998, 9, 2)]
     lines = lines.with_column("disc_price", discounted).with_column("charge", charge)
     groups = lines.group_by(["l_returnflag", "l_linestatus"]).aggregate(
@@ -91,8 +101,8 @@ def shipping_priority(tables: Tables) -> ck.Table:
     customer = customer[customer["c_mktsegment"] == "BUILDING"].select(["c_custkey"])
     orders = orders[orders["o_orderdate"] < day]
     orders = orders.join(customer, "o_custkey", "c_custkey", how="semi")
-    lines = lines[lines["l_shipdate"] > day]
-    lines = lines.select(["l_orderkey", "l_extendedprice", "l_discount"])
+    shipped = lines["l_shipdate"] > day
+    lines = lines.select(["l_orderkey", "l_extendedprice", "l_discount"])[shipped]
     rows = lines.join(orders, "l_orderkey", "o_orderkey").with_column("revenue", discounted)
     groups = rows.group_by(["l_orderkey", "o_orderdate", "o_shippriority"])
     found = groups.aggregate([("revenue", "sum")])
@@ -111,7 +121,8 @@ def is_forecast(l_shipdate: date, l_discount: float, l_quantity: float) -> bool:
 
 def forecast_revenue(tables: Tables) -> ck.Table:
     """Query 6."""
-    lines = tables["lineitem"].filter(is_forecast)
+    lines = tables["lineitem"].select(["l_shipdate", "l_discount", "l_quantity", "l_extendedprice"])
+    lines = lines.filter(is_forecast)
     return ck.table({"revenue": [(lines["l_extendedprice"] * lines["l_discount"]).sum()]})
 
 
@@ -139,7 +150,10 @@ def low_line(o_orderpriority: str) -> int:
 
 def shipping_modes(tables: Tables) -> ck.Table:
     """Query 12."""
-    lines = tables["lineitem"].filter(is_late).select(["l_orderkey", "l_shipmode"])
+    lines = tables["lineitem"].select(
+        ["l_orderkey", "l_shipmode", "l_shipdate", "l_commitdate", "l_receiptdate"]
+    )
+    lines = lines.filter(is_late).select(["l_orderkey", "l_shipmode"])
     orders = tables["orders"].select(["o_orderkey", "o_orderpriority"])
     rows = lines.join(orders, "l_orderkey", "o_orderkey")
     rows = rows.with_column("high_line", high_line).with_column("low_line", low_line)
@@ -150,8 +164,8 @@ def shipping_modes(tables: Tables) -> ck.Table:
 def promotion_effect(tables: Tables) -> ck.Table:
     """Query 14."""
     lines, day = tables["lineitem"], tables["lineitem"]["l_shipdate"]
-    lines = lines[(day >= date(1995, 9, 1)) & (day < date(1995, 10, 1))]
     lines = lines.select(["l_partkey", "l_extendedprice", "l_discount"])
+    lines = lines[(day >= date(1995, 9, 1)) & (day < date(1995, 10, 1))]
     rows = lines.join(tables["part"].select(["p_partkey", "p_type"]), "l_partkey", "p_partkey")
     revenue = discounted(rows["l_extendedprice"], rows["l_discount"])
     promotion = revenue[ck.starts_with(rows["p_type"], "PROMO")]
@@ -183,7 +197,17 @@ def is_asked_for(p_brand: str, p_container: str, p_size: int, l_quantity: float)
 
 def discounted_revenue(tables: Tables) -> ck.Table:
     """Query 19."""
-    lines = tables["lineitem"].filter(is_delivered)
+    lines = tables["lineitem"].select(
+        [
+            "l_partkey",
+            "l_quantity",
+            "l_extendedprice",
+            "l_discount",
+            "l_shipmode",
+            "l_shipinstruct",
+        ]
+    )
+    lines = lines.filter(is_delivered)
     rows = lines.join(tables["part"], "l_partkey", "p_partkey").filter(is_asked_for)
     return ck.table({"revenue": [discounted(rows["l_extendedprice"], rows["l_discount"]).sum()]})
 

@@ -88,6 +88,8 @@ IN_TURN = (
     "tests/jit/test_strings.py",
     "tests/rows/test_calls.py",
     "tests/rows/test_constructs.py",
+    "tests/rows/test_deques.py::test_what_changes_at_its_ends_and_within_is_python_s",
+    "tests/rows/test_enums.py::test_members_of_enums_are_python_s",
     "tests/rows/test_nested.py",
     "tests/rows/test_nested_results.py",
     # One test for all types, each of which takes seconds of compiling.

@@ -9,10 +9,11 @@ from decimal import Decimal
 
 from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
+from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import OPERATORS, constant, folded
+from colkern.rows.folding import OPERATORS, constant, folded
 from colkern.rows.values import Value, inner
 
 
@@ -97,8 +98,6 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if k.NONE in (left.kind, right.kind):
         return constant(left.kind == right.kind)
     if "member" in (left.kind.name, right.kind.name):
-        from colkern.rows import enums
-
         left, right = enums.as_plain(emitter, left), enums.as_plain(emitter, right)
         if "member" in (left.kind.name, right.kind.name):
             return enums.are_equal(emitter, left, right)

@@ -16,8 +16,6 @@ from colkern.rows.containers import add, counter, new_container
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     condition,
-    constant,
-    evaluated,
     expression,
     iterated,
     looked_into,
@@ -25,6 +23,7 @@ from colkern.rows.expressions import (
     operated,
     truth,
 )
+from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import (
     AnyOrder,
     always,

@@ -15,7 +15,8 @@ from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, derived, stored_constant
-from colkern.rows.expressions import constant, evaluated, expression, iterated
+from colkern.rows.expressions import expression, iterated
+from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
 from colkern.rows.library import replace_slice

@@ -10,7 +10,8 @@ from colkern.rows.calls import call
 from colkern.rows.comprehensions import items
 from colkern.rows.containers import add, fitting, new_container
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.expressions import expression, needed
+from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
 from colkern.rows.library import rotate
 from colkern.rows.values import NONE, Value

@@ -18,7 +18,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
-from colkern.rows.expressions import constant
+from colkern.rows.folding import constant
 from colkern.rows.values import Value
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import calendar
 import enum
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,38 +14,13 @@ from numpy.typing import NDArray
 
 from colkern.errors import shown
 from colkern.kernels import row_values
+from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, constant_kind
+from colkern.rows.calls import call
+from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Block, Emitter, MeetsNumPy, derived
+from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.values import NONE, Value, inner
-
-OPERATORS: dict[type[ast.AST], tuple[str, Callable[..., Any]]] = {
-    ast.Add: ("+", operator.add),
-    ast.Sub: ("-", operator.sub),
-    ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
-    ast.Pow: ("**", operator.pow),
-    ast.LShift: ("<<", operator.lshift),
-    ast.RShift: (">>", operator.rshift),
-    ast.BitAnd: ("&", operator.and_),
-    ast.BitOr: ("|", operator.or_),
-    ast.BitXor: ("^", operator.xor),
-    ast.Eq: ("==", operator.eq),
-    ast.NotEq: ("!=", operator.ne),
-    ast.Lt: ("<", operator.lt),
-    ast.LtE: ("<=", operator.le),
-    ast.Gt: (">", operator.gt),
-    ast.GtE: (">=", operator.ge),
-    ast.USub: ("neg", operator.neg),
-    ast.UAdd: ("pos", operator.pos),
-    ast.Invert: ("~", operator.invert),
-}
-"""The operators: their names in the table of methods, and what they do in Python."""
-
-LARGEST_CONSTANT = 1 << 16
-"""The most items that a folded constant has."""
 
 
 def expression(emitter: Emitter, node: ast.expr) -> Value:
@@ -65,30 +38,6 @@ def expression(emitter: Emitter, node: ast.expr) -> Value:
 def needed(emitter: Emitter, node: ast.expr) -> Value:
     """The value of an expression that must not be None."""
     return emitter.plain(expression(emitter, node))
-
-
-def constant(value: Any) -> Value:
-    """A Python object that is known when the function is compiled."""
-    if type(value) in _NAMES:
-        value = list(value)
-    if isinstance(value, MappingProxyType):
-        value = dict(value)
-    if isinstance(value, tuple):
-        items = tuple(constant(item) for item in value)
-        return Value(constant_kind(value), items=items, constant=value)
-    return NONE if value is None else Value(constant_kind(value), constant=value)
-
-
-_NAMES = (type(calendar.day_name), type(calendar.month_name))
-"""The types of `calendar`'s lists of names."""
-
-
-def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
-    """The result of a function of Python's for constants; a function in which it raises is refused."""
-    try:
-        return constant(function(*constants))
-    except Exception as error:  # noqa: BLE001
-        emitter.refuse(f"{type(error).__name__} whenever a row comes here: {error}")
 
 
 # Names and constants
@@ -195,8 +144,6 @@ def by_operator(
     emitter: Emitter, function: Any, arguments: list[Value], named: dict[str, Value]
 ) -> Value | None:
     """The result of a function of `operator`; None if it is no operator of two values."""
-    from colkern.rows.comparisons import compared
-
     for kind, (_, known) in OPERATORS.items():
         if known is function and len(arguments) == 2 and not named:
             operation = kind()
@@ -222,19 +169,6 @@ def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
         )
         return Value(k.LOOSE_FLOAT, value.code)
     return value
-
-
-def folded(function: Callable[..., Any], *sides: Value) -> Value | None:
-    """The value of an operation on constants; None if it is not to be known now."""
-    if not all(side.is_constant for side in sides):
-        return None
-    try:
-        value = function(*(side.constant for side in sides))
-    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
-        return None
-    if isinstance(value, str | bytes | tuple | list) and len(value) > LARGEST_CONSTANT:
-        return None
-    return constant(value)
 
 
 def _wrapped(value: Any) -> Any:
@@ -329,8 +263,6 @@ def truth(emitter: Emitter, value: Value) -> Value:
             lambda: truth(emitter, inner(value)),
         )
     if isinstance(value.kind, k.Member):
-        from colkern.rows import enums
-
         plain = enums.as_plain(emitter, value)
         if plain is value and any("__bool__" in vars(base) for base in value.kind.form.__mro__):
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
@@ -352,8 +284,6 @@ def truth(emitter: Emitter, value: Value) -> Value:
 
 
 def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
-    from colkern.rows.comparisons import compared
-
     operations = list(zip(node.ops, node.comparators, strict=True))
     left = expression(emitter, node.left)
     if len(operations) == 1:
@@ -557,8 +487,6 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")
         return constant(getattr(value.constant, name))
     if isinstance(value.kind, k.Member):
-        from colkern.rows import enums
-
         return enums.attribute(emitter, value, name)
     if k.is_row(value.kind):
         emitter.refuse(f"dict has no {name!r}")
@@ -593,8 +521,6 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
 
     value = looked_into(emitter, node.value)
     if k.is_enum(value.constant):
-        from colkern.rows import enums
-
         return enums.of_name(emitter, value.constant, needed(emitter, node.slice))
     if isinstance(value.constant, np.ndarray):
         return item(emitter, _numbers_of(emitter, value.constant), needed(emitter, node.slice))

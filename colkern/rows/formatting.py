@@ -16,7 +16,8 @@ from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import constant, evaluated, expression, in_branches
+from colkern.rows.expressions import expression, in_branches
+from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import users_function
 from colkern.rows.methods.formatting import LATER, body_of_sizes
 from colkern.rows.values import Value, inner

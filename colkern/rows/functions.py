@@ -25,7 +25,8 @@ from colkern.rows.emitter import (
     Written,
     derived,
 )
-from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.expressions import expression, needed
+from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, is_generator
 from colkern.rows.kinds import Kind
 from colkern.rows.statements import statements, stored_names

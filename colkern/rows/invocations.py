@@ -40,8 +40,6 @@ from colkern.rows.expressions import (
     attribute,
     by_operator,
     checked_loose,
-    constant,
-    evaluated,
     expression,
     in_branches,
     looked_into,
@@ -49,6 +47,7 @@ from colkern.rows.expressions import (
     operated,
     truth,
 )
+from colkern.rows.folding import constant, evaluated
 from colkern.rows.front import plain_function
 from colkern.rows.iteration import (
     VIEWS,

@@ -16,7 +16,8 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
-from colkern.rows.expressions import constant, expression, iterated, looked_into, needed
+from colkern.rows.expressions import expression, iterated, looked_into, needed
+from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
 from colkern.rows.library import group_by, replacement, transposed

@@ -19,7 +19,8 @@ from colkern.kernels import row_values, text_scanning
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter, Unsettled
-from colkern.rows.expressions import constant, expression, needed
+from colkern.rows.expressions import expression, needed
+from colkern.rows.folding import constant
 from colkern.rows.iteration import Source
 from colkern.rows.regex.every import find_tuples, findall
 from colkern.rows.regex.matching import matcher as from_position

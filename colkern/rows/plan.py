@@ -25,7 +25,7 @@ from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.emitter import Program, Site
-from colkern.rows.expressions import constant
+from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of

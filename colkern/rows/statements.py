@@ -24,7 +24,8 @@ from colkern.rows.emitter import (
     Unsettled,
     derived,
 )
-from colkern.rows.expressions import Condition, condition, constant, expression, needed, operated
+from colkern.rows.expressions import Condition, condition, expression, needed, operated
+from colkern.rows.folding import constant
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
 

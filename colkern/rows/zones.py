@@ -15,8 +15,10 @@ from zoneinfo import ZoneInfo
 
 from colkern.kernels import calendar, clock, row_values, row_zones
 from colkern.rows import kinds as k
+from colkern.rows.calls import call, invoked
 from colkern.rows.constants import sequence_kind
 from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.folding import constant
 from colkern.rows.time_zones import fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
 
@@ -52,8 +54,6 @@ def _by_table(
     result: k.Kind = k.INT,
     *more: Value,
 ) -> Value:
-    from colkern.rows.calls import invoked
-
     periods = periods_of(zone)
     lists = with_stretches(periods.starts), periods.offsets
     given = [*(_table(emitter, words) for words in lists), Value(k.INT, moment), *more]
@@ -95,8 +95,6 @@ def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> 
 
 def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named) -> Value | None:
     """The result of a function that takes or makes a datetime with a zone; None if this one does not."""
-    from colkern.rows.calls import call
-
     if name in _OF_NAIVE and arguments[0].kind == k.DATETIME:
         return NONE
     if name == "datetime.datetime.fromtimestamp":
@@ -146,8 +144,6 @@ _OPERATORS = ("+", "-", *_COMPARISONS)
 
 
 def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value | None:
-    from colkern.rows.calls import call
-
     if k.TIMEDELTA in (left.kind, right.kind):
         sides = [
             _wall(emitter, side) if isinstance(side.kind, k.Aware) else side
@@ -173,8 +169,6 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
 
 
 def _from_timestamp(emitter: Emitter, seconds: Value, tz: Value = NONE) -> Value:
-    from colkern.rows.calls import call
-
     zone = require_zone(emitter, tz)
     if zone is None:
         _refuse_local(emitter)
@@ -200,14 +194,10 @@ def _astimezone(emitter: Emitter, value: Value, tz: Value = NONE) -> Value:
 
 
 def _timestamp(emitter: Emitter, value: Value) -> Value:
-    from colkern.rows.calls import call
-
     return call(emitter, "timedelta.total_seconds", [Value(k.TIMEDELTA, value.code)])
 
 
 def _tzinfo(emitter: Emitter, value: Value) -> Value:
-    from colkern.rows.expressions import constant
-
     return constant(_zone(value))
 
 
@@ -217,16 +207,11 @@ def _utcoffset(emitter: Emitter, value: Value) -> Value:
 
 def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
     def write(emitter: Emitter, value: Value) -> Value:
-        from colkern.rows.calls import call
-        from colkern.rows.expressions import constant
-
         zone = _zone(value)
         if fixed_offset(zone) is not None:
             return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
         periods = periods_of(zone)
         starts = _table(emitter, with_stretches(periods.starts))
-        from colkern.rows.calls import invoked
-
         moment = Value(k.INT, value.code)
         number = invoked(emitter, row_zones.period_at, [starts, moment], k.INT, f"the zone {zone}")
         items = periods.names if attribute == "tzname" else periods.savings
@@ -239,9 +224,6 @@ _tzname = _of_period("tzname")
 
 
 def _offset_text(emitter: Emitter, value: Value, colon: bool) -> Value:
-    from colkern.rows.calls import invoked
-    from colkern.rows.expressions import constant
-
     zone = _zone(value)
     if fixed_offset(zone) is not None:
         at = datetime(2000, 1, 1, tzinfo=zone)
@@ -252,7 +234,6 @@ def _offset_text(emitter: Emitter, value: Value, colon: bool) -> Value:
 
 
 def _isoformat(emitter: Emitter, value: Value, *arguments: Value, **named: Value) -> Value:
-    from colkern.rows.calls import call
     from colkern.rows.formatting import concatenated
 
     wall = call(emitter, "datetime.isoformat", [_wall(emitter, value), *arguments], named)
@@ -260,15 +241,11 @@ def _isoformat(emitter: Emitter, value: Value, *arguments: Value, **named: Value
 
 
 def _str(emitter: Emitter, value: Value) -> Value:
-    from colkern.rows.expressions import constant
-
     return _isoformat(emitter, value, constant(" "))
 
 
 def _strftime(emitter: Emitter, value: Value, format: Value) -> Value:
     """`strftime`: what the format has of the zone is put between its other parts."""
-    from colkern.rows.calls import call
-    from colkern.rows.expressions import constant
     from colkern.rows.formatting import concatenated
 
     if not isinstance(format.constant, str):
@@ -291,8 +268,6 @@ def _format(emitter: Emitter, value: Value, format_spec: Value) -> Value:
 
 
 def _bool(emitter: Emitter, value: Value) -> Value:
-    from colkern.rows.expressions import constant
-
     return constant(True)
 
 

@@ -7,6 +7,7 @@ import importlib
 import ipaddress
 import itertools
 import math
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    "OrderedDict.fromkeys": st.tuples(NUMBERS, st.integers()),
     "base64.b64encode": st.tuples(st.binary(max_size=9)),
     "bisect.bisect": st.tuples(NUMBERS.map(sorted), st.integers(-9, 9)),
     "bisect.bisect_left": st.tuples(NUMBERS.map(sorted), st.integers(-9, 9)),
@@ -44,6 +46,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "math.prod": st.tuples(NUMBERS),
     "numpy.clip": st.tuples(st.floats(), st.just(-1.5), st.just(9.0)),
     "numpy.round": st.tuples(st.floats(-1e9, 1e9), st.integers(-2, 6)),
+    "os.fspath": st.tuples(TEXTS | st.binary(max_size=9)),
     "statistics.fmean": st.tuples(FLOATS),
     "statistics.mean": st.tuples(FLOATS | NUMBERS),
     "statistics.median": st.tuples(FLOATS.filter(lambda x: not any(map(math.isnan, x))) | NUMBERS),
@@ -63,7 +66,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
 def original(name: str) -> Callable[..., Any]:
     """The function of the library."""
     owner, _, attribute = name.rpartition(".")
-    kinds = {"bytes": bytes, "dict": dict, "int": int}
+    kinds = {"OrderedDict": OrderedDict, "bytes": bytes, "dict": dict, "int": int}
     of: Any = kinds[owner] if owner in kinds else importlib.import_module(owner)
     function: Callable[..., Any] = getattr(of, attribute)
     return function

@@ -35,9 +35,16 @@ MOST_PATTERNS = 256
 
 
 def _by_character(turned: Callable[[str], str], text: str) -> str:
-    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several."""
+    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several.
+
+    That of a title, if it is one; else the character stays, as "ﬁ" does.
+    """
     return "".join(
-        found if len(found := turned(each)) == 1 else _SINGLE.get(each) or each.title()[0]
+        next(
+            found
+            for found in (turned(each), _SINGLE.get(each, ""), each.title(), each)
+            if len(found) == 1
+        )
         for each in text
     )
 
@@ -477,13 +484,17 @@ def _whole(strings: str) -> list[str]:
     return [strings]
 
 
+_WHITE_SPACE = r"[\s\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+"""Python's white space, for expressions over ASCII's classes."""
+
+
 @element_wise("Text")
 def utf8_split_whitespace(strings: Array, *, max_splits: int | None = None) -> Array:
     """The parts of each string between white space, as lists; empty where a string begins or ends with it.
 
     So it is in pyarrow; Python's `split` leaves these out.
     """
-    return split_pattern_regex(strings, r"[\s\x1c-\x1f\x85\xa0]+", max_splits=max_splits)
+    return split_pattern_regex(strings, _WHITE_SPACE, max_splits=max_splits)
 
 
 @element_wise("Text")

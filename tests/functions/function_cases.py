@@ -105,7 +105,8 @@ def text_cases() -> list[Case]:
     joined = (TEXT, "x", TEXT[::-1])
     return [
         *(case(name, TEXT) for name in plain.split()),
-        case("utf8_upper", pa.array(["ßᾀİa"])),
+        case("utf8_upper", pa.array(["ßᾀİaﬁẖ"])),
+        case("utf8_split_whitespace", pa.array(["a\u2003\u3000b\u1680", "c"])),
         case("utf8_lower", pa.array(["ßᾀİA"])),
         case("utf8_trim", TEXT, "h "),
         case("utf8_ltrim", TEXT, "h "),

@@ -176,8 +176,11 @@ def utf8_slice_codeunits(strings: str, start: int, stop: int | None = None, step
 
 @row_function("Text", same, STRINGS)
 def utf8_replace_slice(strings: str, start: int, stop: int, replacement: str) -> str:
-    """Each string with other text in place of its characters `start` to `stop`."""
-    return strings[:start] + replacement + strings[max(start, stop) :]
+    """Each string with other text in place of its characters `start` to `stop`, as Python counts them."""
+    size = len(strings)
+    first = start if start >= 0 else max(start + size, 0)
+    last = stop if stop >= 0 else stop + size
+    return strings[:first] + replacement + strings[max(first, last) :]
 
 
 @row_function("Text", same, STRINGS)

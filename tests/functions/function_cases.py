@@ -119,6 +119,8 @@ def text_cases() -> list[Case]:
         case("utf8_slice_codeunits", TEXT, 1, -1, 2),
         case("utf8_replace_slice", TEXT, 1, 3, "__"),
         case("utf8_replace_slice", TEXT, 3, 1, "__"),
+        case("utf8_replace_slice", TEXT, 1, -1, "__"),
+        case("utf8_replace_slice", TEXT, -2, 3, "__"),
         case("binary_repeat", TEXT, 2),
         case("binary_repeat", TEXT, pa.array([0, 1, 2] * 3)),
         case("replace_substring", TEXT, "l", "LL"),

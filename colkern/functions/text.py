@@ -395,12 +395,14 @@ def replace_substring_regex(
     Args:
         strings: Strings.
         pattern: As of `match_substring_regex`.
-        replacement: The text; `\1` in it stands for the first group.
+        replacement: The text; `\1` in it stands for the first group, `\0` for the whole part.
         max_replacements: How many parts are replaced at most; None for all.
     """
     if max_replacements == 0:
         return strings
-    function = _substitutes(pattern, replacement, max(max_replacements or 0, 0))
+    # Python's name of the whole part; a backslash behind another is one of the text.
+    template = re.sub(r"(\\\\)|\\0", lambda found: found[1] or r"\g<0>", replacement)
+    function = _substitutes(pattern, template, max(max_replacements or 0, 0))
     return over_rows(function, [strings], same, STRINGS)
 
 

@@ -140,6 +140,7 @@ def text_cases() -> list[Case]:
         case("find_substring_regex", TEXT, "[éÀ]"),
         case("replace_substring_regex", TEXT, r"(\w)\w", r"<\1>"),
         case("replace_substring_regex", TEXT, letters, "-", max_replacements=2),
+        case("replace_substring_regex", TEXT, letters, r"<\0\\0>"),
         case("extract_regex", TEXT, parts),
         case("split_pattern", TEXT, ","),
         case("split_pattern", TEXT, ",", max_splits=1, reverse=True),

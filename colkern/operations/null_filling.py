@@ -20,7 +20,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, expand, or_kleene
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
-from colkern.operations.encodings import encoded_alike, on_values
+from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.selection.concatenation import concat
@@ -60,8 +60,10 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     bits = _valid_bits(array)
     none = combine_bits(bits, 0, bits, 0, array.length, bitmaps.NOT)
     found = _booleans(array, none)
-    if nan_is_null and isinstance(array.type.storage, s.FloatingPoint):
-        return or_kleene(found, not_equal(array, array))
+    if nan_is_null:
+        plain = decoded(array)
+        if isinstance(plain.type.storage, s.FloatingPoint):
+            return or_kleene(found, not_equal(plain, plain))
     return found
 
 

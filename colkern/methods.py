@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from colkern.memory import Items
     from colkern.operations import GroupBy
-    from colkern.operations.joining import Keys
+    from colkern.operations.joining import JoinType, Keys
     from colkern.operations.sorting import SortKeys
     from colkern.operations.value_checks import TypeRule
 
@@ -366,12 +366,21 @@ def group_rows(self: Rows, keys: str | int | Sequence[str | int]) -> GroupBy[Row
     return group_by(self, keys)
 
 
-def join_rows(self: Rows, right: Tabular, keys: Keys, *args: Any, **options: Any) -> Rows:
+def join_rows(
+    self: Rows,
+    right: Tabular,
+    keys: Keys,
+    right_keys: Keys | None = None,
+    how: JoinType = "inner",
+    **options: Any,
+) -> Rows:
     """The rows beside those of another table with equal keys; see `colkern.join`."""
     from colkern.operations import join
 
-    sides: Any = self, right
-    joined: Any = join(*sides, keys, *args, **options)
+    # Tables are taken as batches are.
+    left: Any = self
+    other: Any = right
+    joined: Any = join(left, other, keys, right_keys, how, **options)
     rows: Rows = joined
     return rows
 

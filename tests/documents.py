@@ -34,6 +34,7 @@ from sybil.parsers.markdown import CodeBlockParser, SkipParser
 ROOT = Path(__file__).resolve().parent.parent
 
 PAGES = [
+    "docs/cheat_sheet.md",
     "docs/compiled_code.md",
     "docs/design.md",
     "docs/device_memory.md",

@@ -46,12 +46,13 @@ def test_the_same_cells_run_on_a_device(summary: dict[str, Any]) -> None:
 def test_bytes_go_to_the_device_once_when_they_are_read(summary: dict[str, Any]) -> None:
     sent = summary["MB to device"]
     assert sent.pop("read") > 0
-    # What other stages send are tables of a few addresses: less than a byte for each of the 160 rows.
-    assert max(sent.values()) * 1e6 < 160
+    # What other stages send are tables of a few addresses and of the bounds of digits, of one size for any
+    # number of rows.
+    assert max(sent.values()) < 0.005
 
 
-def test_columns_come_back_for_groups_and_files_alone(summary: dict[str, Any]) -> None:
+def test_columns_come_back_for_files_alone(summary: dict[str, Any]) -> None:
     fetched = summary["MB to host"]
-    columns = {stage: fetched.pop(stage) for stage in ("groups", "write")}
+    columns = fetched.pop("write")
     # What others fetch are single numbers.
-    assert max(fetched.values()) < min(columns.values())
+    assert max(fetched.values()) < columns / 4

@@ -61,6 +61,9 @@ IN_TURN = (
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",
+    # What they call has tests of its own.
+    "tests/test_cheat_sheet.py::test_a_line_runs",
+    "tests/test_tpch.py::test_a_query_has_the_answer_of_duckdb",
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
     "tests/cpu/test_cached_features.py",

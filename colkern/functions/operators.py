@@ -62,6 +62,7 @@ _OF_COLUMNS = ("floor_divide", "mod", "power")
 
 def _repeated(value: object, column: Column) -> Array:
     """A value for each slot of a column, where that is."""
+    assert isinstance(column, Array | ChunkedArray)
     one = array([value], _type_of(column))
     return operations.repeat(to_device(one, column.device), len(column))
 

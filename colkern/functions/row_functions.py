@@ -13,10 +13,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, ParamSpec, Protocol, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, Column
 from colkern.builders import array as build_array
 from colkern.dispatch import TEXT
 from colkern.layouts import LayoutKind, Role
@@ -35,6 +35,7 @@ from colkern.rows.python_rows import PythonPlan
 from colkern.rows.results import require_values
 
 Options = ParamSpec("Options")
+Values = TypeVar("Values", bound=Column)
 
 MOST_PLANS = 1 << 10
 """So many compiled functions are kept: one for each function, set of types, and compiled constant."""
@@ -335,7 +336,7 @@ def row_function(
     machine: bool = False,
     otherwise: Callable[..., object] | None = None,
 ) -> Callable[
-    [Callable[Concatenate[Any, Options], object]], Callable[Concatenate[Array, Options], Array]
+    [Callable[Concatenate[Any, Options], object]], Callable[Concatenate[Values, Options], Values]
 ]:
     """Make a plain function into an operation on an array; the parameters are those of `over_rows`.
 
@@ -345,7 +346,7 @@ def row_function(
 
     def made(
         function: Callable[Concatenate[Any, Options], object],
-    ) -> Callable[Concatenate[Array, Options], Array]:
+    ) -> Callable[Concatenate[Values, Options], Values]:
         signature = inspect.signature(function)
         first, *options = signature.parameters.values()
 
@@ -373,7 +374,8 @@ def row_function(
         called.__annotations__ = {each.name: each.annotation for each in given} | {
             "return": "Array"
         }
-        return cast("Callable[Concatenate[Array, Options], Array]", element_wise(heading)(called))
+        operated: Any = element_wise(heading)(called)
+        return cast("Callable[Concatenate[Values, Options], Values]", operated)
 
     return made
 

@@ -35,9 +35,16 @@ MOST_PATTERNS = 256
 
 
 def _by_character(turned: Callable[[str], str], text: str) -> str:
-    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several."""
+    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several.
+
+    That of a title, if it is one; else the character stays, as "ﬁ" does.
+    """
     return "".join(
-        found if len(found := turned(each)) == 1 else _SINGLE.get(each) or each.title()[0]
+        next(
+            found
+            for found in (turned(each), _SINGLE.get(each, ""), each.title(), each)
+            if len(found) == 1
+        )
         for each in text
     )
 
@@ -169,8 +176,11 @@ def utf8_slice_codeunits(strings: str, start: int, stop: int | None = None, step
 
 @row_function("Text", same, STRINGS)
 def utf8_replace_slice(strings: str, start: int, stop: int, replacement: str) -> str:
-    """Each string with other text in place of its characters `start` to `stop`."""
-    return strings[:start] + replacement + strings[max(start, stop) :]
+    """Each string with other text in place of its characters `start` to `stop`, as Python counts them."""
+    size = len(strings)
+    first = start if start >= 0 else max(start + size, 0)
+    last = stop if stop >= 0 else stop + size
+    return strings[:first] + replacement + strings[max(first, last) :]
 
 
 @row_function("Text", same, STRINGS)
@@ -385,12 +395,14 @@ def replace_substring_regex(
     Args:
         strings: Strings.
         pattern: As of `match_substring_regex`.
-        replacement: The text; `\1` in it stands for the first group.
+        replacement: The text; `\1` in it stands for the first group, `\0` for the whole part.
         max_replacements: How many parts are replaced at most; None for all.
     """
     if max_replacements == 0:
         return strings
-    function = _substitutes(pattern, replacement, max(max_replacements or 0, 0))
+    # Python's name of the whole part; a backslash behind another is one of the text.
+    template = re.sub(r"(\\\\)|\\0", lambda found: found[1] or r"\g<0>", replacement)
+    function = _substitutes(pattern, template, max(max_replacements or 0, 0))
     return over_rows(function, [strings], same, STRINGS)
 
 
@@ -477,13 +489,17 @@ def _whole(strings: str) -> list[str]:
     return [strings]
 
 
+_WHITE_SPACE = r"[\s\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+"""Python's white space, for expressions over ASCII's classes."""
+
+
 @element_wise("Text")
 def utf8_split_whitespace(strings: Array, *, max_splits: int | None = None) -> Array:
     """The parts of each string between white space, as lists; empty where a string begins or ends with it.
 
     So it is in pyarrow; Python's `split` leaves these out.
     """
-    return split_pattern_regex(strings, r"[\s\x1c-\x1f\x85\xa0]+", max_splits=max_splits)
+    return split_pattern_regex(strings, _WHITE_SPACE, max_splits=max_splits)
 
 
 @element_wise("Text")

@@ -143,7 +143,8 @@ def build_structure(
         (
             source.length,
             _exported_null_count(export, source, rule),
-            source.offset,
+            # Consumers find no bytes at an offset of buffers of an empty array.
+            source.offset if source.length else 0,
             len(buffers),
             len(children),
             0,

@@ -144,5 +144,6 @@ class GroupBy(Generic[Rows]):
             else:
                 results.append(self._rows.aggregate(function, columns[0], **given))
         batch: Any = RecordBatch.from_arrays(results, names)
-        rows: Rows = Table([batch]) if self._of_table else batch
+        made: Any = Table([batch]) if self._of_table else batch
+        rows: Rows = made
         return rows

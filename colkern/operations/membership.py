@@ -5,6 +5,7 @@ Columnar format 1.5: "Dictionary-encoded Layout", "Run-End Encoded Layout".
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
@@ -53,10 +54,9 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     has_null = bool(members.null_count) and not skip_nulls
     if members.length <= FEW and not isinstance(members.type.storage, s.FloatingPoint | s.Null):
         found = nulls(values.length, s.bool_(), values.device)
-        for place, member in enumerate(to_host(members).to_pylist()):
-            if member is not None:
-                one = equal(values, member)
-                found = or_(found, one) if place else one
+        ones = [equal(values, one) for one in to_host(members).to_pylist() if one is not None]
+        if ones:
+            found = functools.reduce(or_, ones)
     else:
         found = is_valid(on_values(values, lambda plain: _places(plain, members)))
     return or_(fill_null(found, False), is_null(values)) if has_null else fill_null(found, False)

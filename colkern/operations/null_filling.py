@@ -20,9 +20,10 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, expand, or_kleene
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
-from colkern.operations.encodings import encoded_alike, on_values
+from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.choosing import if_else
+from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import take
 from colkern.operations.structs import struct_flatten
@@ -59,8 +60,10 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     bits = _valid_bits(array)
     none = combine_bits(bits, 0, bits, 0, array.length, bitmaps.NOT)
     found = _booleans(array, none)
-    if nan_is_null and isinstance(array.type.storage, s.FloatingPoint):
-        return or_kleene(found, not_equal(array, array))
+    if nan_is_null:
+        plain = decoded(array)
+        if isinstance(plain.type.storage, s.FloatingPoint):
+            return or_kleene(found, not_equal(plain, plain))
     return found
 
 
@@ -182,7 +185,6 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
 
 
 @operation
-@on_its_device
 def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array:
     """The values `periods` slots before each, as pandas' `shift`; those that come in are null. Copied.
 
@@ -195,12 +197,12 @@ def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    target = target_of(array.device)
-    places = target.positions(array.length) - periods
-    outside = (places < 0) | (places >= array.length)
-    inside = packed_flags(target, outside == 0)
-    moved = _taken(array, places, outside)
-    return moved if fill_value is None else if_else(_booleans(array, inside), moved, fill_value)
+    count = min(abs(periods), array.length)
+    missing = nulls(count, array.type, array.device)
+    entering = missing if fill_value is None else fill_null(missing, fill_value)
+    if periods < 0:
+        return concat([array.slice(count), entering])
+    return concat([entering, array.slice(0, array.length - count)])
 
 
 def _valid_bits(array: Array) -> Buffer:

@@ -102,7 +102,7 @@ class Money:
 
 
 @case(
-    rows=[values.one_of(1, ["free", "pro", " team", "gold"])],
+    rows=[values.one_of(1, ["free", "pro", " team", "Free", "PRO", "team ", "Pro", "gold"])],
     covers="a static method and a property of an Enum, KeyError",
     raises=True,
 )

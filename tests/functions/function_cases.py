@@ -105,7 +105,8 @@ def text_cases() -> list[Case]:
     joined = (TEXT, "x", TEXT[::-1])
     return [
         *(case(name, TEXT) for name in plain.split()),
-        case("utf8_upper", pa.array(["ßᾀİa"])),
+        case("utf8_upper", pa.array(["ßᾀİaﬁẖ"])),
+        case("utf8_split_whitespace", pa.array(["a\u2003\u3000b\u1680", "c"])),
         case("utf8_lower", pa.array(["ßᾀİA"])),
         case("utf8_trim", TEXT, "h "),
         case("utf8_ltrim", TEXT, "h "),
@@ -118,6 +119,8 @@ def text_cases() -> list[Case]:
         case("utf8_slice_codeunits", TEXT, 1, -1, 2),
         case("utf8_replace_slice", TEXT, 1, 3, "__"),
         case("utf8_replace_slice", TEXT, 3, 1, "__"),
+        case("utf8_replace_slice", TEXT, 1, -1, "__"),
+        case("utf8_replace_slice", TEXT, -2, 3, "__"),
         case("binary_repeat", TEXT, 2),
         case("binary_repeat", TEXT, pa.array([0, 1, 2] * 3)),
         case("replace_substring", TEXT, "l", "LL"),
@@ -137,6 +140,7 @@ def text_cases() -> list[Case]:
         case("find_substring_regex", TEXT, "[éÀ]"),
         case("replace_substring_regex", TEXT, r"(\w)\w", r"<\1>"),
         case("replace_substring_regex", TEXT, letters, "-", max_replacements=2),
+        case("replace_substring_regex", TEXT, letters, r"<\0\\0>"),
         case("extract_regex", TEXT, parts),
         case("split_pattern", TEXT, ","),
         case("split_pattern", TEXT, ",", max_splits=1, reverse=True),

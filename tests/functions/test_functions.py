@@ -69,7 +69,7 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
     with pytest.raises(TypeError, match="utf8_upper: expected strings, got int64"):
         ck.utf8_upper(ck.array([1]))
     with pytest.raises(TypeError, match="utf8_upper: expected an Array, got list; make one"):
-        ck.utf8_upper(["a"])  # type: ignore[arg-type]
+        ck.utf8_upper(["a"])  # type: ignore[type-var]
     with pytest.raises(TypeError, match="year: expected dates or timestamps, got string"):
         ck.year(ck.array(["a"]))
     with pytest.raises(ValueError, match="binary_repeat: arrays of 1 and 2 values"):

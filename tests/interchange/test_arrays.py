@@ -142,6 +142,13 @@ def test_slices_keep_their_offset(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
+def test_an_empty_part_is_valid_where_it_goes(name: str) -> None:
+    part = pa.array(import_array(SAMPLES[name]).slice(3, 0))
+    part.validate(full=True)
+    assert len(pa.concat_arrays([part])) == 0
+
+
+@pytest.mark.parametrize("name", SAMPLES)
 def test_empty_and_all_null(name: str) -> None:
     data_type = SAMPLES[name].type
     same(import_array(SAMPLES[name].slice(5)), SAMPLES[name].slice(5))

@@ -26,7 +26,8 @@ def test_sets_of_any_size_with_nulls_and_repeats(name: str, skip_nulls: bool) ->
     plain = pa.array(array.to_pylist())
     values = [value for value in array.to_pylist() if value is not None]
     members: list[Any]
-    for members in ([], values[:1], [None], [values[1], None, values[0]], values[1:] * 2):
+    mixed = [values[1], None, values[0]]
+    for members in ([], values[:1], [None], [None, values[0]], mixed, values[1:] * 2):
         wanted = pa.array(members, plain.type)
         found = ck.is_in(array, members, skip_nulls=skip_nulls)
         assert found.to_pylist() == pc.is_in(plain, wanted, skip_nulls=skip_nulls).to_pylist()

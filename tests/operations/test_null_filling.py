@@ -111,8 +111,10 @@ def test_the_first_value_that_is_not_null() -> None:
 
 def test_nan_may_count_as_null() -> None:
     values = pa.array([1.0, None, float("nan")])
-    found = ck.is_null(from_pyarrow(values), nan_is_null=True)
-    assert found.to_pylist() == pc.is_null(values, nan_is_null=True).to_pylist()
+    plain = from_pyarrow(values)
+    for array in (plain, ck.dictionary_encode(plain), ck.run_end_encode(plain)):
+        found = ck.is_null(array, nan_is_null=True)
+        assert found.to_pylist() == pc.is_null(values, nan_is_null=True).to_pylist()
 
 
 def test_the_first_case_that_is_true() -> None:

@@ -241,4 +241,4 @@ def test_keys_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="sort_keys: need at least one"):
         ck.sort_indices(batch, [])
     with pytest.raises(ValueError, match="order: expected 'ascending' or 'descending', got 'up'"):
-        ck.sort_indices(batch, [("a", "up")])
+        ck.sort_indices(batch, [("a", "up")])  # type: ignore[list-item]

@@ -23,6 +23,7 @@ from colkern.operations import (
     cast,
     equal,
     if_else,
+    invert,
     make_struct,
     multiply,
     not_equal,
@@ -551,7 +552,7 @@ def _to_unit(
         made = over_rows(function, [numbers], lambda *types: types[0], machine=True)
         result = retyped(made, shown.type)
         if isinstance(storage, s.Timestamp) and storage.timezone:
-            return assume_timezone(result, storage.timezone, ambiguous="earliest")
+            return _moments_near(plain, shown, result, storage.timezone)
         return result
 
     return encoded_alike(values, work)
@@ -647,6 +648,25 @@ def _local(plain: Array) -> Array:
     storage = plain.type.storage
     assert isinstance(storage, s.Timestamp)
     return _with_rest(shown, rest, s.timestamp(storage.unit))
+
+
+def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) -> Array:
+    """When clocks show wanted times: with the zone's offset at other moments, if it is the same then.
+
+    So a time that clocks show twice is the one of the two that belongs to the other moment.
+
+    Args:
+        moments: Timestamps of the zone.
+        shown: What its clocks show then.
+        wanted: What they are to show.
+        timezone: The zone.
+    """
+    offset = subtract(_numbers(shown), _numbers(moments))
+    near = retyped(subtract(_numbers(wanted), offset), moments.type)
+    is_right = equal(_numbers(_local(near)), _numbers(wanted))
+    if not any(invert(is_right)):
+        return near
+    return if_else(is_right, near, assume_timezone(wanted, timezone, ambiguous="earliest"))
 
 
 @element_wise("Dates and times")

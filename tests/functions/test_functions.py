@@ -85,3 +85,14 @@ def test_clocks_that_skip_or_repeat_a_time() -> None:
         local = ck.strptime(ck.array([text]), "%Y-%m-%d %H:%M")
         with pytest.raises(ValueError, match=word):
             ck.assume_timezone(local, "Europe/Oslo")
+
+
+def test_rounding_does_not_leave_the_hour_that_clocks_show_again() -> None:
+    # 0:30, 1:30 and 2:30 UTC: clocks of Oslo show 2:30 twice, and then 3:30.
+    moments = ck.array([1729989000, 1729992600, 1729996200], ck.int64())
+    zoned = ck.cast(moments, ck.timestamp("s", "Europe/Oslo"))
+    assert ck.floor_temporal(zoned, unit="minute").equals(zoned)
+    hours = ck.cast(ck.floor_temporal(zoned, unit="hour"), ck.int64())
+    assert hours.to_pylist() == [1729987200, 1729990800, 1729994400]
+    days = ck.cast(ck.ceil_temporal(zoned, unit="day"), ck.int64())
+    assert days.to_pylist() == [1730070000] * 3

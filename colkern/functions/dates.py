@@ -22,6 +22,7 @@ from colkern.operations import (
     any,
     cast,
     equal,
+    greater_equal,
     if_else,
     invert,
     make_struct,
@@ -550,6 +551,8 @@ def _to_unit(
             function = _to_period(period, 0, way)
         numbers = _numbers(shown)
         made = over_rows(function, [numbers], lambda *types: types[0], machine=True)
+        if isinstance(storage, s.Time) and any(greater_equal(made, own * DAY)):
+            raise ValueError(f"{name}: a time rounds up to the end of the day, which no {type_} is")
         result = retyped(made, shown.type)
         if isinstance(storage, s.Timestamp) and storage.timezone:
             return _moments_near(plain, shown, result, storage.timezone)
@@ -571,7 +574,8 @@ def floor_temporal(
         week_starts_monday: Whether weeks start on Monday, not on Sunday.
 
     Raises:
-        ValueError: If there is no such unit, or a local time does not exist in its zone.
+        ValueError: If there is no such unit, a local time does not exist in its zone, or a time of day is
+            rounded up to the end of the day.
         TypeError: If the array has neither dates nor times.
     """
     return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from colkern.errors import CompileError
+from colkern.forks import Lock
 
 
 @dataclass(frozen=True)
@@ -165,11 +166,17 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     return textwrap.dedent(segment), node.lineno
 
 
+_parsing = Lock()
+"""CPython counts the depth of trees in one place for all threads, and raises `SystemError` if two of them
+are made at once. Those of whole files take long enough for that."""
+
+
 @lru_cache(maxsize=4)
 def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
     """All functions of a file."""
     try:
-        tree = ast.parse(text)
+        with _parsing:
+            tree = ast.parse(text)
     except SyntaxError as error:
         raise OSError(f"its file cannot be read: {error}") from None
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)]

@@ -96,3 +96,9 @@ def test_rounding_does_not_leave_the_hour_that_clocks_show_again() -> None:
     assert hours.to_pylist() == [1729987200, 1729990800, 1729994400]
     days = ck.cast(ck.ceil_temporal(zoned, unit="day"), ck.int64())
     assert days.to_pylist() == [1730070000] * 3
+
+
+def test_no_time_of_day_rounds_up_to_the_end_of_the_day() -> None:
+    late = ck.cast(ck.array([86_399]), ck.time32("s"))
+    with pytest.raises(ValueError, match="ceil_temporal: a time rounds up to the end of the day"):
+        ck.ceil_temporal(late, unit="minute")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import enum
 import math
 import re
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +18,7 @@ import pytest
 
 import colkern as ck
 from colkern.cpu.threads import num_threads, set_num_threads
+from colkern.rows import front
 
 WORDS = ["a,b", "  x, yy ", "é,ü", "", None, "1,2,3", "Straße"]
 NUMBERS = [0, 1, -7, 2**62, -(2**63), None, 12]
@@ -378,6 +382,25 @@ def test_two_lambdas_of_one_line_are_told_apart() -> None:
     one, two = ck.udf(lambda n: n + 1), ck.udf(lambda n: n + 2)
     assert one(ck.array([1])).to_pylist() == [2]
     assert two(ck.array([1])).to_pylist() == [3]
+
+
+def test_files_of_functions_are_parsed_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    # CPython may raise SystemError where two threads make trees at once.
+    parse = ast.parse
+    inside: list[str] = []
+    most: list[int] = []
+
+    def slow(text: str, *args: Any) -> Any:
+        inside.append(text)
+        time.sleep(0.01)
+        most.append(len(inside))
+        inside.pop()
+        return parse(text, *args)
+
+    monkeypatch.setattr(ast, "parse", slow)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(front._definitions, ["a = 1", "a = 2", "a = 3"]))
+    assert most == [1, 1, 1]
 
 
 def test_threads_give_what_one_gives() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.gpu.case import streaming
 from benchmarks.gpu.data import Data
 from colkern.kernels import arithmetic as kernels
+from colkern.kernels import decimal_arithmetic
 
 WORDS = ("u1", "u4", "u8")
 FLOATS = ("f4", "f8")
@@ -31,6 +32,11 @@ def divided_by(d: Data, dtype: str) -> tuple[Any, ...]:
     width = max(bits, 32)
     multiplier = -(-(1 << width + shift) // DIVISOR) - (1 << width)
     return d.n, d.words(dtype), multiplier, shift, 1 << bits - 1, 0, d.out(dtype)
+
+
+def decimals(d: Data, width: int) -> tuple[Any, ...]:
+    """Two sides of decimals, of so many words each."""
+    return tuple(part for _ in range(2) for part in (d.words("u8", d.n * width), width))
 
 
 for kernel in (kernels.add_words, kernels.subtract_words, kernels.multiply_words):
@@ -59,3 +65,19 @@ streaming(kernels.divide_long_words, divided, each=("u8",))
 streaming(kernels.divide_words_by, divided_by, each=("u1", "u4"))
 streaming(kernels.divide_long_words_by, divided_by, each=("u8",))
 streaming(kernels.first_zero, lambda d, t: (d.n, d.numbers(t, 100, least=1), d.none, 0), each=WORDS)
+WIDTHS = {"128 bits": 2, "256 bits": 4}
+streaming(
+    decimal_arithmetic.add_decimals,
+    lambda d, width: (d.n, *decimals(d, width), 0, width, d.out("u8", d.n * width)),
+    each=WIDTHS,
+)
+streaming(
+    decimal_arithmetic.multiply_decimals,
+    lambda d, width: (d.n, *decimals(d, width), width, d.out("u8", d.n * width)),
+    each=WIDTHS,
+)
+streaming(
+    decimal_arithmetic.divide_decimals,
+    lambda d, width: (d.n, *decimals(d, width), d.none, 0, width, d.out("u8", d.n * width)),
+    each=WIDTHS,
+)

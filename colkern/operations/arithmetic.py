@@ -1,4 +1,4 @@
-"""Arithmetic on integers, floating-point numbers and decimals, slot by slot, for the encodings too.
+"""Arithmetic on numbers and times, slot by slot, for the encodings too.
 
 Columnar format 1.5: "Fixed-Size Primitive Layout", "Dictionary-Encoded Layout", "Run-End Encoded
 Layout".
@@ -33,6 +33,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.choosing import if_else
+from colkern.operations.time_arithmetic import TIMES, combine_times
 from colkern.operations.validity import combine_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
 
@@ -51,6 +52,10 @@ def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
 
     Decimals may have different digits. As in pyarrow, the result has as many as all values need, and is
     decimal128, or decimal256 if an operand is that; a number beside them is a `Decimal` or an integer.
+
+    A duration may be added to a duration, a timestamp or a date, and times of one kind subtracted, in the
+    finer of their units; the values are decoded. A value beside them is one of `datetime`'s or NumPy's
+    classes.
 
     A run-end encoded array with a number, or with another one, stays encoded, and so does a
     dictionary with a number: their values alone are looked at. Other mixtures are decoded.
@@ -142,6 +147,8 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):
         return _combine_decimals(what, left, right)
+    if what in (_ADD, _SUBTRACT) and any(isinstance(type_, TIMES) for type_ in types):
+        return combine_times(what.name, left, right, lambda *sides: _combine(what, *sides))
     if s.float16() in types:
         return _combine_halves(what, left, right, types)
     if isinstance(left, Array):

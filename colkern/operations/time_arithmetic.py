@@ -1,0 +1,113 @@
+"""Arithmetic of timestamps, dates, times of day and durations, by the integers that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.layouts import Role
+from colkern.operations.casting import cast
+from colkern.operations.casting.results import retyped
+from colkern.operations.encodings import decoded
+from colkern.operations.position_checks import require_valid
+
+TIMES = (s.Timestamp, s.Date, s.Time, s.Duration)
+"""The types that have such arithmetic."""
+
+
+class _Side(NamedTuple):
+    """An operand: its type, and its values as an array, of one slot if it is a value for all slots."""
+
+    type: s.DataType
+    array: Array
+    is_value: bool
+
+
+def combine_times(
+    name: str, left: object, right: object, combine: Callable[[Any, Any], Array]
+) -> Array:
+    """The sum or the difference of two operands, one of which is an array of `TIMES`.
+
+    Units become the finer of the two, without a loss. As in pyarrow, dates become timestamps, but the
+    difference of two dates is a duration in seconds (of date64, in milliseconds).
+
+    Args:
+        name: "add" or "subtract".
+        left: An array, or a value of `datetime`'s or NumPy's classes.
+        right: As `left`.
+        combine: The operation on integers of 64 bits.
+
+    Raises:
+        TypeError: If there is no such sum or difference.
+        ValueError: If a time does not fit the finer unit, or lengths differ.
+    """
+    sides = [_side(value) for value in (left, right)]
+    are_dates = all(isinstance(side.type, s.Date) for side in sides)
+    units = [_unit(side.type, are_dates) for side in sides]
+    unit = max(units, key=s.TIME_UNITS.index)
+    sides = [_in_unit(side, unit) for side in sides]
+    result = _result(name, unit, sides)
+    if result is None:
+        signs = {"add": "+", "subtract": "-"}
+        types = f" {signs[name]} ".join(str(side.type) for side in sides)
+        raise TypeError(
+            f"{name}: {types} is no time; subtract times of one kind, or add a duration"
+        )
+    numbers = [_numbers(side) for side in sides]
+    return retyped(combine(*numbers), result)
+
+
+def _side(value: object) -> _Side:
+    if isinstance(value, Array):
+        require_valid(value)
+        plain = decoded(value)
+        return _Side(plain.type.storage, plain, False)
+    # Imported late: arrays need no builder.
+    from colkern.builders import array
+
+    one = array([value])
+    return _Side(one.type.storage, one, True)
+
+
+def _unit(type_: s.DataType, are_dates: bool) -> s.TimeUnit:
+    if isinstance(type_, s.Date):
+        return "ms" if type_.unit == "ms" and are_dates else "s"
+    return getattr(type_, "unit", "s")
+
+
+def _in_unit(side: _Side, unit: s.TimeUnit) -> _Side:
+    """The side in a unit; dates as timestamps."""
+    type_: s.DataType = side.type
+    if isinstance(type_, s.Date):
+        type_ = s.timestamp(unit)
+    elif isinstance(type_, s.Timestamp):
+        type_ = s.timestamp(unit, type_.timezone)
+    elif isinstance(type_, s.Time):
+        type_ = s.time32(unit) if unit in ("s", "ms") else s.time64(unit)
+    elif isinstance(type_, s.Duration):
+        type_ = s.duration(unit)
+    return _Side(type_, cast(side.array, type_), side.is_value)
+
+
+def _result(name: str, unit: s.TimeUnit, sides: Sequence[_Side]) -> s.DataType | None:
+    """The type of a sum or difference; None if there is none."""
+    left, right = (side.type for side in sides)
+    span = s.duration(unit)
+    if right == span and (left == span or isinstance(left, s.Timestamp)):
+        return left
+    if name == "add":
+        return right if left == span and isinstance(right, s.Timestamp) else None
+    if isinstance(left, s.Timestamp) and isinstance(right, s.Timestamp):
+        return span if bool(left.timezone) == bool(right.timezone) else None
+    return span if isinstance(left, s.Time) and left == right else None
+
+
+def _numbers(side: _Side) -> Array | int:
+    wide = side.array.layout.spec(Role.DATA).dtype.itemsize == 8
+    numbers = retyped(side.array, s.int64() if wide else s.int32())
+    if side.is_value:
+        number: int = numbers.to_pylist()[0]
+        return number
+    return numbers if wide else cast(numbers, s.int64())

@@ -68,7 +68,7 @@ def test_a_new_option_compiles_nothing() -> None:
 def test_errors_name_the_function_and_what_it_takes() -> None:
     with pytest.raises(TypeError, match="utf8_upper: expected strings, got int64"):
         ck.utf8_upper(ck.array([1]))
-    with pytest.raises(TypeError, match="utf8_upper: expected an Array, got list; make one"):
+    with pytest.raises(TypeError, match="strings: expected an Array, got list; make one"):
         ck.utf8_upper(["a"])  # type: ignore[type-var]
     with pytest.raises(TypeError, match="year: expected dates or timestamps, got string"):
         ck.year(ck.array(["a"]))

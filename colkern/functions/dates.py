@@ -6,6 +6,7 @@ limits but those of the types.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
@@ -736,16 +737,31 @@ def assume_timezone(
 
 @lru_cache(maxsize=MOST_FORMATS)
 def _formats(format: str) -> Any:
+    early = _with_own_year(format)
+
     def strftime(values: datetime) -> str:
+        if values.year < 1000:
+            return values.strftime(early).replace("\x01", str(values.year).zfill(4))
         return values.strftime(format)
 
     return strftime
 
 
+def _with_own_year(format: str) -> str:
+    """A format with a mark for `%Y`, which Python writes with fewer than four digits of early years."""
+    return re.sub("%%|%Y", lambda found: "\x01" if found[0] == "%Y" else "%%", format)
+
+
 @lru_cache(maxsize=MOST_FORMATS)
 def _formats_with_fraction(head: str, tail: str, digits: int) -> Any:
+    early_head, early_tail = _with_own_year(head), _with_own_year(tail)
+
     def strftime(values: datetime, rest: int) -> str:
-        return values.strftime(head) + "." + str(rest).zfill(digits) + values.strftime(tail)
+        fraction = "." + str(rest).zfill(digits)
+        if values.year < 1000:
+            text = values.strftime(early_head) + fraction + values.strftime(early_tail)
+            return text.replace("\x01", str(values.year).zfill(4))
+        return values.strftime(head) + fraction + values.strftime(tail)
 
     return strftime
 

@@ -34,6 +34,7 @@ LAYERS = [
         "closing",
         "forks",
         "generated",
+        "habits",
         "integers",
         "key_values",
         "names",

@@ -38,7 +38,6 @@ MOST_CHANGED = 60
 
 NIGHT = (
     # Minutes of one thing, in processes of their own.
-    "tests/cuda/test_gpu_machine.py::test_every_test_for_a_gpu_is_collected",
     "tests/deaths/test_harness.py::test_either_side_is_killed_in_every_way",
     "tests/fuzz/test_clean_memory.py",
     "tests/fuzz/test_harness.py::test_a_slice_of_the_mutations_ends_cleanly",
@@ -55,6 +54,8 @@ NIGHT = (
 )
 
 IN_TURN = (
+    # It starts a process that imports every test.
+    "tests/cuda/test_gpu_machine.py::test_every_test_for_a_gpu_is_collected",
     # What is launched is proved kernel by kernel, and on the CPU.
     "tests/cuda/test_gpu_benchmarks.py::test_a_device_computes_what_a_cpu_does",
     "tests/cuda/test_gpu_benchmarks.py::test_a_gigabyte_can_be_described",

@@ -259,6 +259,51 @@ def _configured(
             config.CUDA_LOW_OCCUPANCY_WARNINGS = before
 
 
+def loads_kernels() -> bool:
+    """Whether kernels can be had as `loaded` ones, which numba-cuda alone makes."""
+    return not is_simulated() and not is_mlir()
+
+
+def loaded(kernel: Launchable, arguments: Sequence[tuple[str, bool]]) -> object:
+    """A kernel compiled for these types and loaded on the current device: for `launcher`.
+
+    Args:
+        kernel: The kernel.
+        arguments: As those of `ptx`.
+    """
+    compiled: Any = kernel
+    overload = compiled.compile(_signature(arguments).args)
+    return overload._codelibrary.get_cufunc().kernel
+
+
+def launcher() -> Callable[..., None]:
+    """What launches loaded kernels: takes a `launch_stream`, a `grid`, the kernel, parameters."""
+    from cuda.core import launch
+
+    return cast("Callable[..., None]", launch)
+
+
+def launch_stream(pointer: int) -> object:
+    """A stream of the current device for `launcher`, from its `cudaStream_t` as an integer."""
+    from cuda.core import Stream
+
+    return Stream.from_handle(pointer)
+
+
+def grid(threads: int, blocks: int) -> object:
+    """A grid for `launcher`."""
+    from cuda.core import LaunchConfig
+
+    return LaunchConfig(grid=blocks, block=threads)
+
+
+def make_context() -> bool:
+    """Give this thread the context of the current device, without which the driver launches nothing."""
+    if loads_kernels():
+        compiler().current_context()
+    return True
+
+
 def capabilities() -> list[tuple[int, int]]:
     """The compute capabilities that the installed toolchain compiles for, the oldest first."""
     if is_mlir():
@@ -284,7 +329,16 @@ def ptx(
         arguments: NumPy's type code of each argument, and whether it is an array of that type.
         capability: The compute capability, such as (9, 0).
     """
-    cuda = compiler()
+    cuda, signature = compiler(), _signature(arguments)
+    with _answering_for_device(capability):
+        text, _ = cuda.compile(
+            function, signature, device=False, cc=capability, abi="numba", output="ptx"
+        )
+    return str(text)
+
+
+def _signature(arguments: Sequence[tuple[str, bool]]) -> Any:
+    """The compiler's type of a kernel of such arguments."""
     if is_mlir():
         from numba_cuda_mlir import types
         from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
@@ -293,12 +347,7 @@ def ptx(
         from numba.np.numpy_support import from_dtype
 
     items = [(from_dtype(np.dtype(code)), array) for code, array in arguments]
-    signature = types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
-    with _answering_for_device(capability):
-        text, _ = cuda.compile(
-            function, signature, device=False, cc=capability, abi="numba", output="ptx"
-        )
-    return str(text)
+    return types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
 
 
 @contextmanager

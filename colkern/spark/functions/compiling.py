@@ -1,7 +1,8 @@
 """Workers that start at the same time compile one after the other: the first for all.
 
 After each task Spark has a worker look for garbage. Among the objects of the compiler and of all else that
-is loaded for it that takes some 60 ms, so they are left out of it.
+is loaded for it that takes some 60 ms. So they are left out of it, once a process, and with them what the
+task has at that time.
 """
 
 from __future__ import annotations

@@ -24,12 +24,12 @@ from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
-from colkern.rows.emitter import Program, Site
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
+from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.terms import Term, term_of

@@ -18,7 +18,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
 from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol, cast
@@ -272,7 +272,8 @@ def loaded(kernel: Launchable, arguments: Sequence[tuple[str, bool]]) -> object:
         arguments: As those of `ptx`.
     """
     compiled: Any = kernel
-    overload = compiled.compile(_signature(arguments).args)
+    with _apart():
+        overload = compiled.compile(_signature(arguments).args)
     return overload._codelibrary.get_cufunc().kernel
 
 
@@ -318,6 +319,8 @@ def ptx(
     function: Callable[..., object],
     arguments: Sequence[tuple[str, bool]],
     capability: tuple[int, int],
+    *,
+    apart: bool = False,
 ) -> str:
     """The PTX of a kernel; needs no GPU.
 
@@ -328,9 +331,10 @@ def ptx(
         function: The kernel.
         arguments: NumPy's type code of each argument, and whether it is an array of that type.
         capability: The compute capability, such as (9, 0).
+        apart: Whether nothing that is written is in two arrays.
     """
     cuda, signature = compiler(), _signature(arguments)
-    with _answering_for_device(capability):
+    with _answering_for_device(capability), _apart() if apart else nullcontext():
         text, _ = cuda.compile(
             function, signature, device=False, cc=capability, abi="numba", output="ptx"
         )
@@ -348,6 +352,38 @@ def _signature(arguments: Sequence[tuple[str, bool]]) -> Any:
 
     items = [(from_dtype(np.dtype(code)), array) for code, array in arguments]
     return types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Within it, kernels are compiled that write no array of which a part is in another argument.
+
+    The compiler then reads on before it has written, so that a thread waits for several items at once, and
+    reads through the cache for what does not change.
+    """
+    if not loads_kernels():
+        yield
+        return
+    from numba.cuda.codegen import CUDACodeLibrary
+    from numba.cuda.core.compiler_lock import global_compiler_lock
+
+    plain = CUDACodeLibrary.add_ir_module
+
+    def add_ir_module(library: Any, module: Any) -> None:
+        for function in module.functions:
+            for argument in function.args:
+                # An array comes as its owners, sizes, address (the fifth) and strides.
+                if argument.type.is_pointer and argument.name.endswith(".4"):
+                    argument.add_attribute("noalias")
+        plain(library, module)
+
+    # One caller at a time.
+    with global_compiler_lock:
+        CUDACodeLibrary.add_ir_module = add_ir_module
+        try:
+            yield
+        finally:
+            CUDACodeLibrary.add_ir_module = plain
 
 
 @contextmanager

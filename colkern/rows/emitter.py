@@ -98,6 +98,7 @@ class Emitter:
             the row.
         read_later: The containers that iterators read which the loops around this place go over.
         gaps: How many parts without a compiled form were written so that they leave the row.
+        has_calls_left: Whether a call of a library's function was written so.
         operations: The calls of the table's methods, as of `Written`.
     """
 
@@ -129,6 +130,7 @@ class Emitter:
         self.read_later: list[Kind] = []
         self.is_ahead = False
         self.gaps = 0
+        self.has_calls_left = False
         self.operations: dict[str, tuple[Operation, int]] = {}
         self._names = 0
 
@@ -260,6 +262,13 @@ class Emitter:
         self.gaps += 1
         self.fail_if("True", row_values.LEFT, reason)
         return of_parts(kind, zeros(kind))
+
+    def computed(self, reason: str) -> Value:
+        """Leave the row at a call that has no compiled form; of what kind its result is, nobody knows."""
+        self.program.gaps.add(reason)
+        self.program.calls_left.add(reason)
+        self.has_calls_left = True
+        return self.left(k.NEVER, reason)
 
     def _status(self, code: str | int, reason: str) -> str:
         site = self.site(reason) << 8

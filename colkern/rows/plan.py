@@ -107,7 +107,8 @@ class Plan(Replanned):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         gaps = [site for site in program.sites if site.reason in program.gaps]
         is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
-        if (self.kind in (k.NONE, k.NEVER) and program.sites) or (is_empty and gaps):
+        is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
+        if (is_left and program.sites) or (is_empty and gaps):
             first = (gaps or program.sites)[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "

@@ -134,7 +134,8 @@ class Program:
         stack: The functions that are being written, the outermost first, as `functions` has them.
         count: How many were begun to be written.
         recurs: Whether one calls itself.
-        gaps: Why statements without a compiled form leave the row.
+        gaps: Why parts without a compiled form leave the row.
+        calls_left: The library's functions among them.
         definitions: Those of users' functions that are called: each has one syntax tree.
         settled: The kinds that turned out too narrow in functions that were written, as `functions` has
             them: a function that is written again, as it is with its caller, begins with these.
@@ -155,6 +156,7 @@ class Program:
     count: int = 0
     recurs: bool = False
     gaps: set[str] = field(default_factory=set)
+    calls_left: set[str] = field(default_factory=set)
     definitions: dict[types.FunctionType, Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)

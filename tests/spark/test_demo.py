@@ -180,7 +180,7 @@ def test_the_demo_from_end_to_end(lineitem: pa.Table, tmp_path: Path) -> None:
     source = tmp_path / "own.arrows"
     with pa.ipc.new_stream(source, lineitem.schema) as writer:
         writer.write_table(lineitem, max_chunksize=700)
-    command = ["demo", "--input", source, "--repeat", "1", "--master", "local[2]"]
+    command = ["demo", "--input", str(source), "--repeat", "1", "--master", "local[2]"]
     done = subprocess.run(
         [sys.executable, "-m", "colkern.cli", *command, "--json", "figures.json"],
         capture_output=True,

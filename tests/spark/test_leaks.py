@@ -71,10 +71,10 @@ def net(price: float, discount: float | None) -> float:
 
 @colkern.spark.udf
 class total:
-    def init():  # type: ignore[misc]
+    def init():
         return 0.0
 
-    def update(state, value: float):  # type: ignore[no-untyped-def]
+    def update(state, value: float):
         return state + value
 
 

@@ -43,7 +43,11 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
         return each_chunk(own.called, args, kwargs)
     if own.combine is not None and len(args) == 1 and not kwargs:
         (column,) = args
-        if isinstance(column, ChunkedArray) and column.num_chunks > 1:
+        if (
+            isinstance(column, ChunkedArray)
+            and column.num_chunks > 1
+            and not _are_tiny(column.length, column.num_chunks)
+        ):
             values = _mapped(own.function, column.chunks, column)
             value = own.combine(values, column.chunks[0])
             if value is not NotImplemented:
@@ -134,8 +138,7 @@ def each_chunk(
         # The function's own error says which is too short.
         return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
     most = max(map(len, sides))
-    are_tiny = most > _FEW and columns[0].length < _LEAST_ROWS * most
-    pieces = [] if are_tiny else cut_alike(sides)
+    pieces = [] if _are_tiny(columns[0].length, most) else cut_alike(sides)
     if not pieces or not pieces[0]:
         pieces = [(_whole(column),) for column in columns]
 
@@ -151,6 +154,10 @@ def each_chunk(
     return _joined(
         _mapped(on_chunk, numbers, columns[0]) if threads else list(map(on_chunk, numbers))
     )
+
+
+def _are_tiny(length: int, chunks: int) -> bool:
+    return chunks > _FEW and length < _LEAST_ROWS * chunks
 
 
 class _Place:

@@ -64,11 +64,13 @@ class Source:
         program: The functions that are generated, and what they need.
         text: The loop.
         output: How results are written.
+        is_everywhere: Whether a result is written for every row, those with nulls as well.
     """
 
     program: Program
     text: str
     output: Output
+    is_everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,8 @@ def loop_source(
             program.sources[near] = found[0]
             row = [line.replace(f"= {name}(", f"= {near}(") for line in row]
         plain = plain_rows([*row, *written], checked, everywhere=True)
-    return Source(program, loop_text(call, slot, parameters, plain=plain), output)
+    is_everywhere = bool(plain) and not checked
+    return Source(program, loop_text(call, slot, parameters, plain=plain), output, is_everywhere)
 
 
 def zeros_of(result: Value) -> list[str]:

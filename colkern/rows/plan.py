@@ -180,11 +180,13 @@ class Plan(Replanned):
     def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
-        # What each row writes need not be cleared before.
-        made_of = np.zeros if null_count or self._sinks else np.empty
         written: dict[str, NDArray[Any]] = {
-            part.name: made_of(length, part.dtype) for part in self._slots
+            part.name: allocate_for_overwrite(length, part.dtype) for part in self._slots
         }
+        # What each row writes need not be cleared before.
+        if self._sinks or (null_count and not self.source.is_everywhere):
+            for slots in written.values():
+                slots.fill(0)
         bits = (validity or EMPTY).array
         try:
             parts = run_ranges(

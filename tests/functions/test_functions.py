@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from datetime import date, timedelta
+
 import pytest
 from functions import device_cases
 from functions.function_cases import CASES, called, require_alike
@@ -53,6 +56,27 @@ def test_encoded_text_stays_encoded() -> None:
 def test_a_value_of_a_dictionary_that_no_slot_has_raises_nothing() -> None:
     words = ck.dictionary_encode(ck.array(["2024", "x"])).slice(0, 1)
     assert ck.year(ck.strptime(words, "%Y")).to_pylist() == [2024]
+
+
+def test_the_calendar_comes_again_after_eras_of_400_years() -> None:
+    rng = random.Random(1)
+    eras = [
+        0,
+        1,
+        -1,
+        733_000_000,
+        -730_000_000,
+        *(rng.randrange(-(10**8), 10**8) for _ in range(40)),
+    ]
+    days = [date(2000, 3, 1), date(2000, 2, 29), date(1970, 1, 1), date(2399, 12, 31)]
+    days += [date(1600, 1, 1) + timedelta(rng.randrange(146_097)) for _ in range(40)]
+    pairs = [(era, day) for era in eras for day in days]
+    seconds = [86_400 * ((day - date(1970, 1, 1)).days + 146_097 * era) for era, day in pairs]
+    moments = ck.cast(ck.array(seconds), "timestamp[s]")
+    assert ck.year(moments).to_pylist() == [day.year + 400 * era for era, day in pairs]
+    assert ck.month(moments).to_pylist() == [day.month for _, day in pairs]
+    assert ck.day_of_year(moments).to_pylist() == [day.timetuple().tm_yday for _, day in pairs]
+    assert ck.iso_week(moments).to_pylist() == [day.isocalendar().week for _, day in pairs]
 
 
 def test_a_new_option_compiles_nothing() -> None:

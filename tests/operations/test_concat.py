@@ -29,10 +29,12 @@ def test_concat_is_joining_lists(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", samples())
-def test_concat_of_slices(name: str) -> None:
+@pytest.mark.parametrize("times", [1, 3])
+def test_concat_of_slices(name: str, times: int) -> None:
     array = sample(name)
     values = array.to_pylist()
-    cuts = [(3, 7), (0, 0), (11, 1), (0, 5), (12, 0), (1, 8)]
+    # Of many short arrays, one kernel copies the items.
+    cuts = [(3, 7), (0, 0), (11, 1), (0, 5), (12, 0), (1, 8)] * times
     joined = concat([array.slice(*cut) for cut in cuts])
     assert joined.to_pylist() == [v for o, n in cuts for v in values[o : o + n]]
     validate(joined, full=True)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from operations.samples import buffer, ints, sample, samples
 
 import colkern.schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
 from colkern.builders import array, record_batch
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError
@@ -199,6 +199,20 @@ def test_rows_of_a_batch() -> None:
     assert emitted.to_pydict() == {"n": [1, None, 3], "t": ["a", None, "c"]}
     assert len(filter(batch.select([]), booleans(mask))) == 2
     assert filter(batch, booleans([T] * 3)) is batch
+
+
+def test_a_column_of_a_batch_is_copied_when_it_is_asked_for() -> None:
+    asked: list[int] = []
+
+    def load(position: int) -> Array:
+        asked.append(position)
+        return ints([1, 2, 3])
+
+    batch = RecordBatch.lazy(s.Schema([("a", "int64"), ("b", "int64")]), 3, load)
+    found = filter(batch, booleans([T, F, T]))
+    assert (len(found), asked) == (2, [])
+    assert found["b"].to_pylist() == [1, 3]
+    assert asked == [1]
 
 
 def test_mask_of_an_extension_type() -> None:

@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
-from colkern.kernels import bitmaps, offsets, runs, unions, views
+from colkern.kernels import bitmaps, offsets, runs, selection, unions, views
 from colkern.layouts import Role
 from colkern.memory import Buffer, Device
 from colkern.operations.arguments import Kind, operation
@@ -30,6 +30,9 @@ from colkern.operations.union_slots import child_numbers
 from colkern.targets import Items, on_its_device, target_of
 
 _MOST = np.iinfo(np.int32).max
+
+_FEW, _SHORT = 16, 1 << 14
+"""More arrays than that are copied by one kernel, if they have fewer bytes in the mean."""
 
 
 @overload
@@ -185,6 +188,17 @@ class Joined(Copier):
             return target.allocate(0, np.uint8)
         # As bytes: an array of another type for each part takes longer than to copy many a part.
         out = target.output(self.count * size, np.uint8)
+        if len(self.arrays) > _FEW and self.count * size < _SHORT * len(self.arrays):
+            places = [
+                0
+                if (buffer := array.buffers[position]) is None
+                else buffer.address + size * array.offset
+                for array in self.arrays
+            ]
+            ends = accumulate([size * array.length for array in self.arrays], initial=0)
+            addresses, starts = target.table(places, np.uint64), target.table(list(ends), np.int64)
+            target.map(selection.gather_bytes, len(places), addresses, starts, out, balance=starts)
+            return out.view(dtype)
         place = 0
         for array in self.arrays:
             buffer = array.buffers[position]

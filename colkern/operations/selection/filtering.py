@@ -14,7 +14,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import EMPTY, HOST, Buffer
+from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
@@ -43,7 +43,8 @@ def filter(
     """The values where the mask is true, in order.
 
     They are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets and
-    sizes alone; dense unions: type ids and offsets alone), unless all are kept: that is `data` itself.
+    sizes alone; dense unions: type ids and offsets alone), unless all are kept: that is `data` itself. The
+    columns of a batch are copied, and checked, when they are asked for.
 
     Args:
         data: Any array, or a batch, of which rows are chosen.
@@ -55,35 +56,46 @@ def filter(
         ValueError: If its length is another one, or `null_selection` is neither of the two.
         InvalidArrowError: If an array points outside its own memory.
     """
-    columns = data.columns if isinstance(data, RecordBatch) else [data]
     if isinstance(mask.type, s.Null):
         # As of `array([])`, whose values have no type.
-        mask = nulls(mask.length, s.bool_(), columns[0].device if columns else HOST)
+        first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
+        mask = nulls(mask.length, s.bool_(), first.device)
     if not isinstance(mask.type.storage, s.Bool):
         raise TypeError(f"mask: expected booleans, got {mask.type}")
     if mask.length != data.length:
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
     if null_selection not in ("drop", "emit_null"):
         raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
-    for column in columns:
-        if not column._checked:
-            require_valid(column)
+    if isinstance(data, Array) and not data._checked:
+        require_valid(data)
     emits = null_selection == "emit_null" and mask.null_count > 0
     kept = _kept(mask, emits)
     if kept.count == data.length and not emits:
         return data
-    if len(columns) > 1 and kept.is_sparse:
-        # Found once, for all columns.
-        kept.positions()
-    columns = [assemble(kept, column) for column in columns]
+    visible, hidden = None, 0
     if emits:
         valid = mask.buffer(Role.VALIDITY)
         assert valid is not None
         visible, count = kept.gather_bits(kept.target, valid, mask.offset)
-        columns = [null_outside(column, visible, kept.count - count) for column in columns]
-    if isinstance(data, RecordBatch):
-        return RecordBatch(data.schema, columns, kept.count)
-    return columns[0]
+        hidden = kept.count - count
+
+    def filtered(array: Array) -> Array:
+        made = assemble(kept, array)
+        return made if visible is None else null_outside(made, visible, hidden)
+
+    if isinstance(data, Array):
+        return filtered(data)
+    batch = data
+
+    def column(position: int) -> Array:
+        array = batch.column(position)
+        require_valid(array)
+        return filtered(array)
+
+    if len(data.schema) > 1 and kept.is_sparse:
+        # Found once, for all columns.
+        kept.positions()
+    return RecordBatch.lazy(data.schema, kept.count, column)
 
 
 def _kept(mask: Array, emits: bool) -> Masked:

@@ -16,12 +16,13 @@ A few lines of it::
 Names are imported when they are first used. Numba is imported when the first kernel runs.
 """
 
+from colkern.habits import OF_PACKAGE
 from colkern.methods import bind_methods
 from colkern.names import late_names
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = late_names(__name__)
+__getattr__, __dir__, __all__ = late_names(__name__, OF_PACKAGE)
 __all__ += ["__version__"]
 
 bind_methods()

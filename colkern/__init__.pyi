@@ -51,6 +51,8 @@ from colkern.files import (
     read_csv as read_csv,
     read_json as read_json,
     read_parquet as read_parquet,
+    write_csv as write_csv,
+    write_parquet as write_parquet,
 )
 from colkern.functions import (
     acos as acos,
@@ -231,6 +233,7 @@ from colkern.operations import (
     cumulative_prod as cumulative_prod,
     cumulative_sum as cumulative_sum,
     count_distinct as count_distinct,
+    describe as describe,
     dictionary_decode as dictionary_decode,
     dictionary_encode as dictionary_encode,
     divide as divide,

@@ -1,4 +1,4 @@
-"""Parquet, CSV and JSON files as tables, read by pyarrow."""
+"""Parquet, CSV and JSON files as tables, read and written by pyarrow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from colkern.arrays import RecordBatch, Table
 from colkern.builders import record_batch, table
@@ -16,9 +16,18 @@ from colkern.ipc.reading.sources import Source
 from colkern.ipc.reading.tables import Filters, also, filtered, require_comparisons
 from colkern.memory import Buffer, Device
 from colkern.names import why_missing
-from colkern.operations.moving import to_device
+from colkern.operations.moving import to_device, to_host
 from colkern.schema import Schema, TypeLike
 from colkern.steps import steps
+
+if TYPE_CHECKING:
+    from colkern.builders.entry import GivesArray, GivesDeviceArray, GivesStream
+
+Target: TypeAlias = "str | os.PathLike[str] | BinaryIO"
+"""A path, a URL, or a binary file object."""
+
+Data: TypeAlias = "GivesArray | GivesStream | GivesDeviceArray"
+"""Tables and batches of any library."""
 
 _MOST_ROWS = (1 << 31) - 1
 """Of a batch: no row group is cut."""
@@ -134,6 +143,54 @@ def read_json(
             json.ParseOptions(explicit_schema=None if types is None else _arrow_schema(types)),
         )
     return _finished(read, columns, filters, device)
+
+
+def write_parquet(data: Data, target: Target, **options: Any) -> None:
+    """Write rows to a Parquet file.
+
+    Args:
+        data: A table, a batch, or what else `colkern.table` takes; from device memory they are copied.
+        target: A path, a URL that fsspec knows, or a binary file object.
+        options: Those of `pyarrow.parquet.write_table`, such as `compression`.
+
+    Raises:
+        ModuleNotFoundError: If pyarrow is not installed.
+        OSError, ValueError: What pyarrow raises.
+    """
+    parquet = _pyarrow("write_parquet", "parquet")
+    with ExitStack() as closing:
+        sink = _output("write_parquet", target, closing, None)
+        parquet.write_table(to_host(table(data)).to_pyarrow(), sink, **options)
+
+
+def write_csv(
+    data: Data, target: Target, *, delimiter: str = ",", include_header: bool = True
+) -> None:
+    """Write rows to a file of comma-separated values, which `read_csv` reads; a null is an empty value.
+
+    Args:
+        data, target: As for `write_parquet`, as are the errors. The end of a file's name tells how to
+            compress it, as for `read_csv`.
+        delimiter: What stands between values.
+        include_header: Whether the first line has the names of the columns.
+    """
+    csv = _pyarrow("write_csv", "csv")
+    with ExitStack() as closing:
+        sink = _output("write_csv", target, closing, "detect")
+        options = csv.WriteOptions(include_header=include_header, delimiter=delimiter)
+        csv.write_csv(to_host(table(data)).to_pyarrow(), sink, options)
+
+
+def _output(function: str, target: Target, closing: ExitStack, compression: str | None) -> Any:
+    """What pyarrow writes to, until `closing` ends."""
+    if not isinstance(target, str | os.PathLike):
+        return target
+    if is_url(target):
+        filesystem, path = filesystem_of(target)
+        how = "infer" if compression else None
+        return closing.enter_context(filesystem.open(path, "wb", compression=how))
+    library = _pyarrow(function, "lib")
+    return closing.enter_context(library.output_stream(os.fsdecode(target), compression))
 
 
 def _finished(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar
 
@@ -25,16 +25,20 @@ from colkern.arrays import (
 )
 from colkern.errors import UnsupportedError
 from colkern.extensions import text_of
+from colkern.habits import OF_COLUMNS, OF_TABLES
+from colkern.names import Elsewhere
 from colkern.type_trees import DataType, Field
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from typing_extensions import CapsuleType
 
+    from colkern.arrays.tabular import Keys as KeysOfRows
+    from colkern.files import Target
     from colkern.memory import Items
     from colkern.operations import GroupBy
     from colkern.operations.joining import JoinType, Keys
-    from colkern.operations.sorting import SortKeys
+    from colkern.operations.sorting import Order, Placement, SortKeys
     from colkern.operations.value_checks import TypeRule
 
 Rows = TypeVar("Rows", RecordBatch, Table)
@@ -330,6 +334,21 @@ def take_rows(self: Rows, indices: Any) -> Rows:
     return rows
 
 
+def from_structs(cls: type[Rows], array: Array | ChunkedArray) -> Rows:
+    """The fields of structs as columns, which are null where a struct is.
+
+    Raises:
+        TypeError: If the column has no structs.
+    """
+    from colkern.operations import struct_flatten
+
+    columns: Any = struct_flatten(array)
+    made = Table.from_columns(s.Schema(array.type.storage.fields), columns)
+    found: Any = made if cls is Table else combine_chunks(made).batches[0]
+    rows: Rows = found
+    return rows
+
+
 def with_column(self: Rows, name: str, column: object) -> Rows:
     """A table with a column more, or another one in the place of that of its name.
 
@@ -351,38 +370,117 @@ def with_column(self: Rows, name: str, column: object) -> Rows:
     return table
 
 
-def sort_by(self: Rows, sort_keys: SortKeys | str, **options: Any) -> Rows:
+def sort_by(
+    self: Rows,
+    sort_keys: SortKeys | str,
+    order: Order = "ascending",
+    *,
+    null_placement: Placement = "at_end",
+) -> Rows:
     """The rows in the order of one column, or of several; see `colkern.sort_indices`."""
     from colkern.operations import sort_indices, take
 
-    rows: Rows = take(self, sort_indices(self, sort_keys, **options))
+    places = sort_indices(self, sort_keys, order=order, null_placement=null_placement)
+    rows: Rows = take(self, places)
     return rows
 
 
-def group_rows(self: Rows, keys: str | int | Sequence[str | int]) -> GroupBy[Rows]:
+def top_rows(self: Rows, k: int, sort_keys: SortKeys | str) -> Rows:
+    """The `k` rows with the greatest values, the greatest first; see `colkern.top_k`."""
+    from colkern.operations import take, top_k
+
+    rows: Rows = take(self, top_k(self, k, sort_keys))
+    return rows
+
+
+def fill_rows(self: Rows, values: object) -> Rows:
+    """The rows with values in place of nulls.
+
+    Args:
+        values: A value for all columns, or a dict of columns' names and the values of these, as
+            `colkern.fill_null` takes them.
+
+    Raises:
+        KeyError: If there is no such column.
+        TypeError, ValueError: If a value is none of the type of a column; names the column.
+    """
+    from colkern.operations import fill_null
+
+    by_name = values if isinstance(values, Mapping) else dict.fromkeys(self.column_names, values)
+    rows = self
+    for name, value in by_name.items():
+        try:
+            rows = with_column(rows, name, fill_null(self.column(name), value))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"column {name!r}: {error}") from None
+    return rows
+
+
+def group_rows(self: Rows, *keys: KeysOfRows) -> GroupBy[Rows]:
     """The groups of rows with equal values in some columns; see `colkern.group_by`."""
     from colkern.operations import group_by
 
-    return group_by(self, keys)
+    return group_by(self, self.positions(*keys))
 
 
 def join_rows(
     self: Rows,
     right: Tabular,
-    keys: Keys,
+    keys: Keys | None = None,
     right_keys: Keys | None = None,
     how: JoinType = "inner",
+    *,
+    on: Keys | None = None,
     **options: Any,
 ) -> Rows:
-    """The rows beside those of another table with equal keys; see `colkern.join`."""
+    """The rows beside those of another table with equal keys; see `colkern.join`.
+
+    Args:
+        right, keys, right_keys, how, options: As for `colkern.join`.
+        on: Another name of `keys`.
+    """
     from colkern.operations import join
 
+    if (keys is None) == (on is None):
+        raise TypeError("join: expected the columns of the keys, by `keys` or by `on`")
     # Tables are taken as batches are.
     left: Any = self
     other: Any = right
-    joined: Any = join(left, other, keys, right_keys, how, **options)
+    joined: Any = join(left, other, on if keys is None else keys, right_keys, how, **options)  # type: ignore[arg-type]
     rows: Rows = joined
     return rows
+
+
+def nbytes(self: Column | Tabular) -> int:
+    """The bytes of all buffers. One that several parts share counts once; those of a slice count whole."""
+    from colkern.operations.moving import buffers_of
+
+    value: Any = self
+    return sum({buffer.address: buffer.size for buffer in buffers_of(value)}.values())
+
+
+# Files
+
+
+def write_parquet(self: RecordBatch | Table, target: Target, **options: Any) -> None:
+    """Write the rows to a Parquet file; see `colkern.write_parquet`."""
+    from colkern.files import write_parquet
+
+    write_parquet(self, target, **options)
+
+
+def write_csv(self: RecordBatch | Table, target: Target, **options: Any) -> None:
+    """Write the rows to a file of comma-separated values; see `colkern.write_csv`."""
+    from colkern.files import write_csv
+
+    write_csv(self, target, **options)
+
+
+def write_ipc(self: RecordBatch | Table, target: Target, **options: Any) -> None:
+    """Write the rows to an Arrow file; see `colkern.ipc.write_file`."""
+    from colkern.ipc import write_file
+
+    write_file(target, self, **options)
 
 
 # Operators
@@ -431,6 +529,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "__ge__": _operator("greater_equal"),
     "__neg__": _operator("negate"),
     "__abs__": _operator("abs"),
+    "__round__": lambda self, ndigits=0: self.round(ndigits),
     "__invert__": _operator("bit_wise_not"),
     "__bool__": _no_truth,
 }
@@ -449,6 +548,20 @@ def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
     return batch_type(self.schema) if isinstance(self, RecordBatch) else stream_type(self.schema)
 
 
+def _late_operation(name: str, home: str) -> Callable[..., Any]:
+    """A method that is an operation of a package, until it is imported: operations bind themselves."""
+
+    def method(self: Column, *args: object, **kwargs: object) -> Any:
+        return getattr(import_module(home), name)(self, *args, **kwargs)
+
+    method.__name__, method.__module__ = name, home
+    method.__doc__ = f"See `{home}.{name}`."
+    return method
+
+
+_OF_ROWS = ("describe", "drop_null", "explode", "join_asof", "unique")
+"""Operations on rows that are methods of batches and tables as they are."""
+
 _CAPSULES = {
     "__arrow_c_array__": array_capsules,
     "__arrow_c_device_array__": device_array_capsules,
@@ -456,7 +569,7 @@ _CAPSULES = {
 _SCHEMA = {"__arrow_c_schema__": schema_capsule}
 _COMPILED = {"_numba_type_": property(numba_type)}
 
-METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod[..., Any]]] = {
+METHODS: Mapping[type, Mapping[str, Any]] = {
     DataType: {**_SCHEMA, "of": staticmethod(type_of)},
     Field: {**_SCHEMA, "from_arrow": staticmethod(field_of_arrow)},
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
@@ -468,6 +581,7 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
         "to_pylist": array_to_pylist,
         "equals": array_equals,
         "validate": validate,
+        "nbytes": property(nbytes),
         "__repr__": column_repr,
         "_repr_html_": html,
         "_chosen": chosen,
@@ -487,6 +601,7 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
         "equals": chunked_equals,
         "__array__": chunked_to_numpy,
         "to_numpy": chunked_to_numpy,
+        "nbytes": property(nbytes),
         "__repr__": column_repr,
         "_repr_html_": html,
         "_chosen": chosen,
@@ -502,17 +617,29 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
         "_chosen": chosen,
         "filter": filter_rows,
         "take": take_rows,
+        **{name: _late_operation(name, "colkern.operations") for name in _OF_ROWS},
         "with_column": with_column,
+        "fill_null": fill_rows,
         "sort_by": sort_by,
+        "top_k": top_rows,
+        "nbytes": property(nbytes),
         "group_by": group_rows,
         "join": join_rows,
+        "write_parquet": write_parquet,
+        "write_csv": write_csv,
+        "write_ipc": write_ipc,
         "to_pyarrow": to_pyarrow,
         "to_pandas": to_pandas,
         "to_polars": to_polars,
         "__arrow_c_stream__": stream_capsule,
     },
-    RecordBatch: {**_CAPSULES, **_COMPILED, "validate": validate},
-    Table: {"combine_chunks": combine_chunks},
+    RecordBatch: {
+        **_CAPSULES,
+        **_COMPILED,
+        "validate": validate,
+        "from_struct_array": classmethod(from_structs),
+    },
+    Table: {"combine_chunks": combine_chunks, "from_struct_array": classmethod(from_structs)},
     RecordBatchStream: {
         **_SCHEMA,
         **_COMPILED,
@@ -526,16 +653,6 @@ METHODS: Mapping[type, Mapping[str, Callable[..., Any] | property | staticmethod
 _METHOD_IN_STUB = re.compile(r"^    def (\w+)\(", re.MULTILINE)
 
 
-def _late_operation(name: str, home: str) -> Callable[..., Any]:
-    """A method that is an operation of a package, until it is imported: operations bind themselves."""
-
-    def method(self: Column, *args: object, **kwargs: object) -> Any:
-        return getattr(import_module(home), name)(self, *args, **kwargs)
-
-    method.__name__, method.__module__ = name, home
-    return method
-
-
 def bind_methods() -> None:
     """Bind the functions to their classes; `colkern/__init__` calls it."""
     stub = pkgutil.get_data("colkern.arrays", "column.pyi")
@@ -547,6 +664,12 @@ def bind_methods() -> None:
         if name not in OPERATORS:
             home = "colkern.functions" if name in of_rows else "colkern.operations"
             setattr(Column, name, _late_operation(name, home))
+        if name.startswith("utf8_"):
+            twin = name.replace("utf8_", "ascii_")
+            setattr(Column, twin, Elsewhere(twin, f"{name}(), which takes all characters"))
+    for kind, names in ((Column, OF_COLUMNS), (Tabular, OF_TABLES)):
+        for name, hint in names.items():
+            setattr(kind, name, Elsewhere(name, hint))
     for name, operator in OPERATORS.items():
         setattr(Column, name, operator)
     for owner, methods in METHODS.items():

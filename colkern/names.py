@@ -10,8 +10,28 @@ import ast
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+
+class Elsewhere:
+    """A name that other libraries have, in whose place a class has something else.
+
+    The class has no such attribute, and the error says what to write.
+
+    Args:
+        name: The name.
+        hint: What to write.
+    """
+
+    def __init__(self, name: str, hint: str) -> None:
+        self._name = name
+        self._hint = hint
+
+    def __get__(self, obj: object, owner: type) -> NoReturn:
+        text = f"{owner.__name__!r} object has no attribute {self._name!r}"
+        raise AttributeError(f"{text}; instead: {self._hint}")
 
 
 class PublicNames:
@@ -20,7 +40,17 @@ class PublicNames:
     __slots__ = ()
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name[0] != "_" or name.endswith("__")]
+        elsewhere = {
+            name
+            for each in type(self).__mro__
+            for name, value in vars(each).items()
+            if isinstance(value, Elsewhere)
+        }
+        return [
+            name
+            for name in super().__dir__()
+            if (name[0] != "_" or name.endswith("__")) and name not in elsewhere
+        ]
 
 
 _SPARK = "'colkern[spark]'"
@@ -73,7 +103,9 @@ _IMPORT_STATEMENT = "importlib._bootstrap"
 """The module that looks up the names of a `from … import …` statement."""
 
 
-def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def late_names(
+    package: str, hints: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package that imports names when they are first used.
 
     The names, and the modules that have them, are read from the package's `__init__.pyi`, which type
@@ -83,13 +115,15 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     Args:
         package: The package's name.
+        hints: Names of other libraries, and what to write in their place.
     """
     homes = _homes(package)
 
     def get(name: str) -> Any:
         try:
             if name not in homes:
-                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+                hint = f"; instead: {hints[name]}" if name in hints else ""
+                raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
             home = homes[name]
             if home == package:
                 value = importlib.import_module(f"{package}.{name}")

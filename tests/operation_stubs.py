@@ -116,6 +116,8 @@ def columns_stub() -> str:
     lines = [method(OPERATIONS[name], imports) for name in names]
     for name in methods.OPERATORS:
         inspected = ", other: Operand" if name not in UNARY else ""
+        if name == "__round__":
+            inspected = ", ndigits: int = ..."
         result = "NoReturn" if name == "__bool__" else "Self"
         ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
         lines.append(f"def {name}(self{inspected}) -> {result}: ...{ignored}")

@@ -78,6 +78,7 @@ class Array(Column):
         to_pandas = methods.to_pandas
         to_polars = methods.to_polars
         _chosen = methods.chosen
+        nbytes = property(methods.nbytes)
         _repr_html_ = methods.html
         __dlpack__ = methods.array_to_dlpack
         __dlpack_device__ = methods.dlpack_device

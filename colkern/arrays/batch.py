@@ -6,7 +6,7 @@ Columnar format 1.5: "Encapsulated message format".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from colkern.arrays.array import Array
 from colkern.arrays.positions import slice_bounds
@@ -18,6 +18,7 @@ from colkern.schema import Field, Schema, same_type
 
 if TYPE_CHECKING:
     from colkern import methods
+    from colkern.arrays.chunked import ChunkedArray
     from colkern.arrays.positions import Chosen
 
 # In the place of a column's position: the lock for all of them.
@@ -46,6 +47,7 @@ class RecordBatch(Tabular):
     )
 
     if TYPE_CHECKING:
+        from_struct_array: ClassVar[Callable[[Array | ChunkedArray], RecordBatch]]
         validate = methods.validate
         __arrow_c_schema__ = methods.schema_capsule
         __arrow_c_array__ = methods.array_capsules

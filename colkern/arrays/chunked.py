@@ -43,6 +43,7 @@ class ChunkedArray(Column):
         to_pandas = methods.to_pandas
         to_polars = methods.to_polars
         _chosen = methods.chosen
+        nbytes = property(methods.nbytes)
         _repr_html_ = methods.html
         __arrow_c_schema__ = methods.schema_capsule
         __arrow_c_stream__ = methods.stream_capsule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, ClassVar, overload
 
 from colkern.arrays.array import Array
 from colkern.arrays.batch import RecordBatch
@@ -34,6 +34,7 @@ class Table(Tabular):
     __slots__ = ("batches", "length", "schema")
 
     if TYPE_CHECKING:
+        from_struct_array: ClassVar[Callable[[Array | ChunkedArray], Table]]
         combine_chunks = methods.combine_chunks
         __arrow_c_schema__ = methods.schema_capsule
         __arrow_c_stream__ = methods.stream_capsule

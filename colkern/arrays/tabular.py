@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from colkern.integers import integer
 from colkern.names import PublicNames
 from colkern.schema import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
     from colkern import methods
 
 Rows = TypeVar("Rows", bound="Tabular")
+Keys: TypeAlias = int | str | Iterable[int | str]
+"""Columns by position or name."""
 
 
 class Tabular(PublicNames):
@@ -24,7 +29,21 @@ class Tabular(PublicNames):
     length: int
 
     if TYPE_CHECKING:
+        nbytes = property(methods.nbytes)
+
+        # Operations of the same names.
+        describe: Callable[[], Self]
+        drop_null: Callable[..., Self]
+        explode: Callable[..., Self]
+        join_asof: Callable[..., Self]
+        unique: Callable[..., Self]
+
         with_column = methods.with_column
+        fill_null = methods.fill_rows
+        top_k = methods.top_rows
+        write_parquet = methods.write_parquet
+        write_csv = methods.write_csv
+        write_ipc = methods.write_ipc
         filter = methods.filter_rows
         take = methods.take_rows
         sort_by = methods.sort_by
@@ -80,15 +99,34 @@ class Tabular(PublicNames):
         """The last rows; nothing is copied."""
         return self.slice(self.length - min(_count(rows), self.length))
 
-    def select(self: Rows, keys: Iterable[int | str]) -> Rows:
-        """The columns at those positions or of those names, in that order; none is decoded."""
-        return self._of([self.schema.index(key) for key in keys])
+    def select(self: Rows, *keys: Keys) -> Rows:
+        """The columns at those positions or of those names, in that order; none is decoded.
 
-    def drop(self: Rows, keys: int | str | Iterable[int | str]) -> Rows:
+        They are given one by one, or in a list.
+        """
+        return self._of(self.positions(*keys))
+
+    def drop(self: Rows, *keys: Keys) -> Rows:
         """All other columns than those at the positions or of the names; none is decoded."""
-        keys = [keys] if isinstance(keys, int | str) else keys
-        left_out = {self.schema.index(key) for key in keys}
+        left_out = self.positions(*keys)
         return self._of([i for i in range(len(self.schema)) if i not in left_out])
+
+    def positions(self, *keys: Keys) -> list[int]:
+        """The positions of columns that are given by name or position, one by one or in lists.
+
+        Raises:
+            KeyError, IndexError: If there is no such column.
+        """
+        found: list[int] = []
+        for given in keys:
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                found.append(self.schema.index(given))
+            elif hasattr(given, "to_pylist"):
+                got = type(given).__name__
+                raise TypeError(f"keys: expected names or positions of columns, got a {got}")
+            else:
+                found += map(self.schema.index, given)
+        return found
 
     def _of(self: Rows, positions: list[int]) -> Rows:
         fields = self.schema.fields

@@ -81,9 +81,9 @@ def record_batch(
     """A batch of columns, each of which is whatever `array` takes.
 
     Args:
-        data: Names and columns; or columns alone, with a schema; or an object of another library that
-            gives a struct by the Arrow PyCapsule interface (a batch, a data frame in one piece), which
-            is not copied.
+        data: Names and columns; or columns alone, with a schema; or a list of dicts, one a row; or an
+            object of another library that gives a struct by the Arrow PyCapsule interface (a batch, a data
+            frame in one piece), which is not copied.
         schema: The names and types, in order, or what `Schema` makes one of; inferred from a mapping
             if None. A mapping must have exactly its names.
 
@@ -151,9 +151,10 @@ def table(
     """A table of columns, each of which is whatever `array` or `chunked_array` takes.
 
     Args:
-        data: Names and columns; or columns alone, with a schema; or batches; or a reader of batches; or an
-            object of another library that gives structs by the Arrow PyCapsule interface (a batch, a
-            table, a data frame, a relation of DuckDB), of which nothing is copied.
+        data: Names and columns; or columns alone, with a schema; or a list of dicts, one a row; or
+            batches; or a reader of batches; or an object of another library that gives structs by the
+            Arrow PyCapsule interface (a batch, a table, a data frame, a relation of DuckDB), of which
+            nothing is copied.
         schema: The names and types, in order, or what `Schema` makes one of; inferred if None. A
             mapping must have exactly its names. Needed where there are no batches.
 
@@ -194,7 +195,10 @@ def _table_of_batches(data: Any, schema: Schema | None) -> Table | None:
         made = import_columns(data)
         if isinstance(made, RecordBatch | Table):
             return made if isinstance(made, Table) else Table([made])
-        raise TypeError(f"data: expected a table, got a column: {shown(data)}")
+        raise TypeError(
+            f"data: expected a table, got a column: {shown(data)}; "
+            "Table.from_struct_array(column) makes one of structs"
+        )
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         batches = [each for each in data if isinstance(each, RecordBatch) or _speaks_arrow(each)]
         columns = [each for each in batches if isinstance(each, Array)]
@@ -214,6 +218,10 @@ def _named_columns(
     data: Any, schema: Schema | None
 ) -> tuple[list[str], list[object], list[DataType | None]]:
     """Names, values and asked-for types of columns."""
+    if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
+        keys = dict.fromkeys(() if schema is None else schema.names)
+        keys |= dict.fromkeys(name for row in data for name in row)
+        data = {name: [row.get(name) for row in data] for name in keys}
     if isinstance(data, Mapping):
         columns = _by_name(data, schema)
         names = list(data) if schema is None else schema.names

@@ -12,7 +12,7 @@ from colkern.jit.column_function import ColumnFunction
 from colkern.jit.scalar import udf
 from colkern.operations import repeat
 from colkern.operations.chunks import as_columns, as_structs, combined
-from colkern.operations.keys import there
+from colkern.operations.moving import there
 from colkern.schema import Field, Schema
 
 Rows = RecordBatch | Table
@@ -41,7 +41,7 @@ def with_column(table: Rows, name: str, value: object) -> Any:
     """
     if isinstance(value, Array | ChunkedArray):
         column = value
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list | tuple | range):
         column = there(value, table)
     else:
         column = repeat(there([value], table), table.length)

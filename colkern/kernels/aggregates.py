@@ -84,11 +84,17 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
         place = i - i % uint64(LANES)
         first = i - place
         last = min(uint64(stop) - place, uint64(LANES))
-        for lane in range(first, last, step):
-            out[place + uint64(lane)] = 0.0
-            i += uint64(step)
         slot = place * uint64(ROUNDS)
         end = min(slot + uint64(LANES * ROUNDS), uint64(len(values)))
+        for lane in range(first, last, step):
+            # A thread of a GPU sums in a register; memory would be read and written with each slot.
+            total = 0.0
+            if step != 1:
+                for k in range(slot + uint64(lane), end, uint64(LANES)):
+                    if is_valid(validity, k):
+                        total += float64(values[k])
+            out[place + uint64(lane)] = total
+            i += uint64(step)
         if step == 1 and last - first == uint64(LANES):
             while len(validity.bits) == 0 and slot + uint64(4 * LANES) <= end:
                 add_four_rounds(values, slot, place, out)
@@ -96,7 +102,7 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
             while slot + uint64(2 * LANES) <= end:
                 add_two_rounds(values, validity, slot, place, out)
                 slot += uint64(2 * LANES)
-        while slot < end:
+        while step == 1 and slot < end:
             for lane in range(first, min(last, end - slot), step):
                 if is_valid(validity, slot + uint64(lane)):
                     out[place + uint64(lane)] += float64(values[slot + uint64(lane)])

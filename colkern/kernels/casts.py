@@ -177,12 +177,13 @@ def bits_to_words(start, stop, step, bits: Bitmap, one, out: Out[T]):
     """out[i] = the word `one` where bit i is set, else 0."""
     word = out.dtype.type
     i = uint64(start)
-    while i + uint64(64) * step <= stop:
+    # A thread of a GPU would have 64 outputs under way at once.
+    while step == 1 and i + uint64(64) <= stop:
         sixty_four = bits_of_slots(bits, i, step)
         for k in range(uint64(0), uint64(64)):
             bit = (sixty_four >> uint64(k)) & uint64(1)
-            out[i + uint64(k) * step] = word(multiply(bit, one))
-        i += uint64(64) * step
+            out[i + uint64(k)] = word(multiply(bit, one))
+        i += uint64(64)
     for k in range(i, stop, step):
         out[k] = word(one) if is_valid(bits, k) else word(0)
 

@@ -82,7 +82,16 @@ from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
-from colkern.operations.statistics import first, last, median, product, quantile, stddev, variance
+from colkern.operations.statistics import (
+    describe,
+    first,
+    last,
+    median,
+    product,
+    quantile,
+    stddev,
+    variance,
+)
 from colkern.operations.strings import (
     binary_length,
     ends_with,
@@ -127,6 +136,7 @@ __all__ = [
     "cumulative_min",
     "cumulative_prod",
     "cumulative_sum",
+    "describe",
     "dictionary_decode",
     "dictionary_encode",
     "divide",

@@ -1,6 +1,7 @@
 # Written by tests/operation_stubs.py from the operations.
 
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Tabular
+from colkern.arrays.tabular import Keys
 from colkern.builders.entry import GivesArray, GivesStream
 from colkern.memory import Buffer
 from colkern.operations.aggregates.functions import CountMode
@@ -30,6 +31,7 @@ from colkern.operations.selection.filtering import filter as filter
 from colkern.operations.selection.repeating import repeat as repeat
 from colkern.operations.selection.repeating import reverse as reverse
 from colkern.operations.selection.taking import take as take
+from colkern.operations.statistics import describe as describe
 from colkern.operations.statistics import quantile as quantile
 from colkern.operations.validity import combine_validity as combine_validity
 from colkern.operations.validity import compact_validity as compact_validity
@@ -128,11 +130,11 @@ def divide(left: Array | ChunkedArray | int | float, right: Array | ChunkedArray
 @overload
 def divide(left: AnyColumn | int | float, right: AnyColumn | int | float) -> Any: ...
 @overload
-def drop_null(values: Array | RecordBatch) -> Array | RecordBatch: ...  # type: ignore[overload-overlap]
+def drop_null(values: Array | RecordBatch, keys: Keys | None = ...) -> Array | RecordBatch: ...  # type: ignore[overload-overlap]
 @overload
-def drop_null(values: Array | ChunkedArray | RecordBatch) -> ChunkedArray | RecordBatch: ...
+def drop_null(values: Array | ChunkedArray | RecordBatch, keys: Keys | None = ...) -> ChunkedArray | RecordBatch: ...
 @overload
-def drop_null(values: AnyColumn | RecordBatch) -> Any: ...
+def drop_null(values: AnyColumn | RecordBatch, keys: Keys | None = ...) -> Any: ...
 @overload
 def ends_with(array: Array, pattern: str | bytes) -> Array: ...  # type: ignore[overload-overlap]
 @overload

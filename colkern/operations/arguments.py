@@ -152,6 +152,13 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
             wrong = _wrong_argument(function, args, kwargs)
             if wrong is None:
                 raise
+        if any(isinstance(value, list) for value in (*args, *kwargs.values())):
+            # Late, as that is.
+            from colkern.operations.chunks import without_lists
+
+            given = without_lists(function, args, kwargs)
+            if given[0] is not args:
+                return called(*given[0], **given[1])
         raise TypeError(wrong)
 
     name = function.__name__
@@ -196,10 +203,16 @@ def _wrong_argument(
     function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> str | None:
     """The message about the first argument of a wrong class; None if there is none."""
+    signature = inspect.signature(function)
     try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
-    except TypeError:
-        return None
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        if "unexpected keyword" not in str(error):
+            return None
+        parameters = ", ".join(
+            str(each.replace(annotation=each.empty)) for each in signature.parameters.values()
+        )
+        return f"{function.__name__}: {error}; its parameters are {parameters}"
     hints = typing.get_type_hints(function)
     for name, value in given.items():
         expected = _EXPECTED.get(hints[name])

@@ -6,6 +6,8 @@ chunks go over the library's threads. For the rest, the chunks are joined.
 
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -32,6 +34,7 @@ Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
 
 def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
     """The result of an operation of which an argument is no array, but stands for one or several."""
+    args, kwargs = without_lists(own.function, args, kwargs)
     args = [as_columns(value) for value in args]
     kwargs = {name: as_columns(value) for name, value in kwargs.items()}
     if own.kind is Kind.JOINING:
@@ -48,6 +51,35 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
     result = own.called(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
     has_table = any(isinstance(value, Table) for value in (*args, *kwargs.values()))
     return Table([result]) if has_table and isinstance(result, RecordBatch) else result
+
+
+def without_lists(
+    function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[Sequence[object], Mapping[str, object]]:
+    """The arguments, with arrays in the place of lists where arrays are expected beside the first one.
+
+    They are the same objects if there is no such list.
+    """
+    if not args or not any(isinstance(value, list) for value in (*args[1:], *kwargs.values())):
+        return args, kwargs
+    first = as_columns(args[0])
+    if not isinstance(first, Column | Tabular):
+        return args, kwargs
+    # Imported late: most calls are without lists.
+    from colkern.operations.moving import there
+
+    parameters = inspect.signature(function).parameters
+    kinds = {name: str(each.annotation) for name, each in parameters.items()}
+
+    def made(name: str, value: object) -> object:
+        is_array = kinds.get(name, "").startswith("Array") and "Sequence" not in kinds[name]
+        return there(value, first) if is_array and isinstance(value, list) else value
+
+    rest = list(map(made, [*kinds][1:], args[1:]))
+    named = {name: made(name, value) for name, value in kwargs.items()}
+    before = (*args[1:], *kwargs.values())
+    is_same = all(map(operator.is_, before, (*rest, *named.values())))
+    return (args, kwargs) if is_same else ([args[0], *rest], named)
 
 
 def as_columns(value: object) -> Any:

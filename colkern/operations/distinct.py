@@ -6,6 +6,7 @@ from typing import overload
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.arrays.tabular import Keys
 from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.arguments import operation
 from colkern.operations.group_aggregates import GroupedRows, one_group
@@ -20,14 +21,20 @@ from colkern.targets import target_of
 @overload
 def unique(data: Array) -> Array: ...
 @overload
-def unique(data: RecordBatch) -> RecordBatch: ...
+def unique(data: RecordBatch, keys: Keys | None = None) -> RecordBatch: ...
 @operation
-def unique(data: Array | RecordBatch) -> Array | RecordBatch:
+def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | RecordBatch:
     """The different values of an array, or rows of a batch, in the order in which they first come; copied.
 
     Null is a value like any other, NaN is one, and 0.0 and -0.0 are the same; see `group_by`.
 
+    Args:
+        data: The values, or the rows.
+        keys: The names or positions of the columns of a batch that count: the first of the rows that are
+            equal in these is kept. All count if None.
+
     Raises:
+        KeyError, IndexError: If there is no such column.
         UnsupportedError: If there are unions in it.
         LimitExceededError: If there are more than 2^32 slots.
         InvalidArrowError: If an array points outside its own memory.
@@ -37,9 +44,10 @@ def unique(data: Array | RecordBatch) -> Array | RecordBatch:
         return data
     for column in columns:
         require_valid(column)
-    firsts = key_groups(columns).firsts
     if isinstance(data, Array):
-        return take_positions(data, firsts)
+        return take_positions(data, key_groups(columns).firsts)
+    counted = columns if keys is None else [columns[place] for place in data.positions(keys)]
+    firsts = key_groups(counted).firsts
     taken = [take_positions(column, firsts) for column in columns]
     return RecordBatch(data.schema, taken, len(firsts))
 

@@ -305,6 +305,14 @@ def _end(rows: GroupedRows, column: Array, last: bool) -> Array:
     return _taken(rows, column, rows.least_rows(~keys if last else keys, integer_codes(column)))
 
 
+def _listed(rows: GroupedRows, column: Array) -> Array:
+    order, bounds = rows.by_group
+    is_long = column.length >> 31
+    offsets = rows.target.buffer(bounds if is_long else bounds.astype(np.int32))
+    type_ = (s.large_list if is_long else s.list_)(column.type)
+    return Array.of_valid(type_, rows.count, (None, offsets), 0, [take_positions(column, order)])
+
+
 def _decided(rows: GroupedRows, column: Array, deciding: bool) -> Array:
     values = decoded(column)
     if not isinstance(values.type.storage, s.Bool):
@@ -369,6 +377,7 @@ Aggregate: TypeAlias = Callable[..., Array]
 
 AGGREGATES: dict[str, Aggregate] = {
     "count": _count,
+    "count_all": partial(_count, mode="all"),
     "count_distinct": _count_distinct,
     "sum": _sum,
     "mean": _mean,
@@ -376,6 +385,7 @@ AGGREGATES: dict[str, Aggregate] = {
     "max": partial(_extreme, greatest=True),
     "first": partial(_end, last=False),
     "last": partial(_end, last=True),
+    "list": _listed,
     "any": partial(_decided, deciding=True),
     "all": partial(_decided, deciding=False),
     "variance": _variance,

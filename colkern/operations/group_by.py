@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -34,6 +34,9 @@ Columns: TypeAlias = str | int | Sequence[str | int]
 Aggregation: TypeAlias = (
     tuple[Columns, str | GroupReducer] | tuple[Columns, str | GroupReducer, dict[str, Any]]
 )
+Functions: TypeAlias = str | GroupReducer | Sequence[str | GroupReducer]
+
+_NO_OPTIONS: Mapping[str, Any] = {}
 
 
 @operation(kind=Kind.JOINING)
@@ -60,6 +63,10 @@ def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
     for key in chosen:
         require_valid(rows.column(key))
     return GroupBy(rows, [rows.schema.index(key) for key in chosen], isinstance(data, Table))
+
+
+def _listed(functions: Functions) -> Sequence[str | GroupReducer]:
+    return [functions] if isinstance(functions, str | GroupReducer) else functions
 
 
 class GroupBy(Generic[Rows]):
@@ -90,7 +97,11 @@ class GroupBy(Generic[Rows]):
         target = target_of(device_of(keys or self._data.columns))
         return GroupedRows(target, self._groups.numbers, len(self._groups.firsts))
 
-    def aggregate(self, aggregations: Sequence[Aggregation]) -> Rows:
+    def aggregate(
+        self,
+        aggregations: Sequence[Aggregation] | Mapping[str, Functions] = (),
+        **named: Aggregation,
+    ) -> Rows:
         """One row for each group: its keys, and then the aggregates, named `column_function`.
 
         Nulls are left out, as by pyarrow; where no value is left, the result is null (of counts, 0).
@@ -101,8 +112,10 @@ class GroupBy(Generic[Rows]):
         "sum", "mean"                     as `colkern.sum` and `mean`; sums of decimals wrap around
         "min", "max"                      of every type that has an order; NaN only if all values are
         "count"                           of values, or with `mode` "only_null" or "all" of others
+        "count_all"                       of rows; of no column: `([], "count_all")`
         "count_distinct"                  of different values; `mode` as before
         "first", "last"                   the first or the last value that is not null
+        "list"                            a list of all values, nulls as well, in the order of the rows
         "any", "all"                      of booleans
         "variance", "stddev"              float64; divided by the number of values less `ddof` (0)
         "quantile", "median"              float64, exact: `q` (0.5) and `interpolation`, as `quantile`
@@ -110,7 +123,9 @@ class GroupBy(Generic[Rows]):
         ================================  ============================================================
 
         Args:
-            aggregations: Columns (names or positions), functions, and, if need be, a dict of options.
+            aggregations: Columns (names or positions), functions, and, if need be, a dict of options; or a
+                dict of names of columns and a function, or a list of functions, for each.
+            named: Other ones, by the names that their results are to have.
 
         Raises:
             KeyError: If there is no such column.
@@ -119,31 +134,77 @@ class GroupBy(Generic[Rows]):
             UnsupportedError: If the values of a column have no such aggregate.
             InvalidArrowError: If a column points outside its own memory.
         """
-        names = [self._data.schema.names[key] for key in self._keys]
+        if isinstance(aggregations, Mapping):
+            pairs = aggregations.items()
+            aggregations = [(k, f) for k, functions in pairs for f in _listed(functions)]
+        for name, given in named.items():
+            if not isinstance(given, tuple):
+                raise TypeError(f"{name}: expected a column and a function, as ('price', 'sum')")
+        schema = self._data.schema
+        names = [schema.names[key] for key in self._keys]
         results = [self._groups.keys(self._data.column(key)) for key in self._keys]
-        for place, function, *options in aggregations:
-            places = [place] if isinstance(place, str | int) else list(place)
-            columns = [self._data.column(key) for key in places]
-            for column in columns:
-                require_valid(column)
-            name = function if isinstance(function, str) else function.__name__
+        for place, function, *_ in aggregations:
+            own = [schema.names[k] for k in self._data.positions(place)]
             names.append(
-                "_".join(
-                    [*(self._data.schema.names[self._data.schema.index(k)] for k in places), name]
-                )
+                "_".join([*own, function if isinstance(function, str) else function.__name__])
             )
-            given = options[0] if options else {}
-            if isinstance(function, GroupReducer):
-                results.append(function.reduce_groups(columns, self._groups))
-            elif function not in AGGREGATES:
-                raise ValueError(
-                    f"aggregations: no function {function!r}; there are {', '.join(AGGREGATES)}"
-                )
-            elif len(columns) != 1:
-                raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
-            else:
-                results.append(self._rows.aggregate(function, columns[0], **given))
-        batch: Any = RecordBatch.from_arrays(results, names)
+        for aggregation in (*aggregations, *named.values()):
+            results.append(self._aggregated(*aggregation))
+        batch: Any = RecordBatch.from_arrays(results, [*names, *named])
         made: Any = Table([batch]) if self._of_table else batch
         rows: Rows = made
         return rows
+
+    agg = aggregate
+
+    def _aggregated(
+        self, place: Columns, function: str | GroupReducer, options: Mapping[str, Any] = _NO_OPTIONS
+    ) -> Array:
+        columns = [self._data.column(key) for key in self._data.positions(place)]
+        for column in columns:
+            require_valid(column)
+        if isinstance(function, GroupReducer):
+            return function.reduce_groups(columns, self._groups)
+        if function not in AGGREGATES:
+            raise ValueError(
+                f"aggregations: no function {function!r}; there are {', '.join(AGGREGATES)}"
+            )
+        if function == "count_all" and not columns:
+            columns = [self._rows.column]
+        if len(columns) != 1:
+            raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
+        return self._rows.aggregate(function, columns[0], **options)
+
+    def _of_columns(self, function: str, keys: Sequence[Columns]) -> Rows:
+        """One row for each group: its keys, and an aggregate of some columns, or of all others."""
+        places = self._data.positions(*keys)
+        others = [k for k in range(self._data.num_columns) if k not in self._keys]
+        return self.aggregate([(k, function) for k in (places if keys else others)])
+
+    def count(self, *columns: Columns) -> Rows:
+        """The number of values in some columns, or in all but the keys, for each group."""
+        return self._of_columns("count", columns)
+
+    def sum(self, *columns: Columns) -> Rows:
+        """The sums of some columns, or of all but the keys, for each group."""
+        return self._of_columns("sum", columns)
+
+    def mean(self, *columns: Columns) -> Rows:
+        """The means of some columns, or of all but the keys, for each group."""
+        return self._of_columns("mean", columns)
+
+    def min(self, *columns: Columns) -> Rows:
+        """The least values of some columns, or of all but the keys, for each group."""
+        return self._of_columns("min", columns)
+
+    def max(self, *columns: Columns) -> Rows:
+        """The greatest values of some columns, or of all but the keys, for each group."""
+        return self._of_columns("max", columns)
+
+    def first(self, *columns: Columns) -> Rows:
+        """The first values of some columns, or of all but the keys, for each group."""
+        return self._of_columns("first", columns)
+
+    def last(self, *columns: Columns) -> Rows:
+        """The last values of some columns, or of all but the keys, for each group."""
+        return self._of_columns("last", columns)

@@ -9,14 +9,13 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Tabular
-from colkern.builders import array
 from colkern.integers import integer
-from colkern.memory import HOST, Device
 from colkern.operations.chunks import as_columns
-from colkern.operations.moving import to_device
+from colkern.operations.moving import there
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.repeating import reverse
 from colkern.operations.selection.taking import take
+from colkern.operations.structs import struct_field
 
 
 def chosen(data: Any, key: Any) -> Any:
@@ -25,8 +24,9 @@ def chosen(data: Any, key: Any) -> Any:
     Args:
         data: A column, a batch or a table.
         key: A slice, of which nothing is copied if its step is 1; a mask, as `filter` takes it; or
-            positions, as `take` does. Lists and NumPy arrays may count positions from the end. Of a
-            batch or a table also a position of a column, or a list of names of columns.
+            positions, as `take` does. Lists and NumPy arrays may count positions from the end. Of structs
+            also the name of a field; of a batch or a table also a position of a column, or a list of
+            names of columns.
 
     Raises:
         TypeError: If the key is none of these.
@@ -34,6 +34,8 @@ def chosen(data: Any, key: Any) -> Any:
     """
     if isinstance(key, slice):
         return _sliced(data, key)
+    if isinstance(key, str) and isinstance(data.type.storage, s.Struct):
+        return struct_field(data, key)
     if isinstance(data, Tabular) and hasattr(key, "__index__") and not hasattr(key, "__len__"):
         return data.column(integer(key, "key"))
     if isinstance(data, Tabular) and isinstance(key, list | tuple) and _are_names(key):
@@ -72,13 +74,3 @@ def _positions_or_mask(key: Any, data: Any) -> Array:
         items = np.where(items < 0, items + data.length, items)
     # A list may have None in it, and NumPy has no dtype for that.
     return there(items if items.dtype.kind in "iub" else key, data)
-
-
-def there(values: Any, data: Any) -> Array:
-    """Values of the host as an array where a column, or the first one of a table, has its bytes."""
-    if isinstance(data, Tabular):
-        device: Device = data.column(0).device if len(data.schema) else HOST
-    else:
-        device = data.device
-    made = array(values)
-    return made if device == HOST else to_device(made, device)

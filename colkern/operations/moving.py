@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
+from colkern.arrays import Array, ChunkedArray, RecordBatch, Table, Tabular
 from colkern.arrays.chunked import chunks_of
+from colkern.builders import array as array_of
 from colkern.cuda import memory
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload, downloaded
@@ -39,7 +40,7 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
     if target.kind != "cuda":
         raise ValueError(f"device: expected 'cpu' or a CUDA device, got {target}")
     memory.require_device(target)
-    buffers = [buffer for buffer in _buffers(value) if buffer.device != target]
+    buffers = [buffer for buffer in buffers_of(value) if buffer.device != target]
     for buffer in buffers:
         if buffer.device != HOST:
             raise ValueError(f"value: its bytes are on {buffer.device}; copy them to_host first")
@@ -52,10 +53,20 @@ def to_host(value: Value) -> Value:
     Waits for what the current stream has to do for them.
     """
     copies: dict[int, Buffer] = {}
-    for device in {buffer.device for buffer in _buffers(value)} - {HOST}:
-        buffers = [buffer for buffer in _buffers(value) if buffer.device == device]
+    for device in {buffer.device for buffer in buffers_of(value)} - {HOST}:
+        buffers = [buffer for buffer in buffers_of(value) if buffer.device == device]
         copies |= _downloaded(buffers, device)
     return _over(value, copies) if copies else value
+
+
+def there(values: Any, data: Any) -> Array:
+    """Values of the host as an array where a column, or the first one of a table, has its bytes."""
+    if isinstance(data, Tabular):
+        device = data.column(0).device if len(data.schema) else HOST
+    else:
+        device = data.device
+    made = array_of(values)
+    return made if device == HOST else to_device(made, device)
 
 
 def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:
@@ -86,7 +97,7 @@ def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
     }
 
 
-def _buffers(value: Array | ChunkedArray | RecordBatch | Table) -> list[Buffer]:
+def buffers_of(value: Array | ChunkedArray | RecordBatch | Table) -> list[Buffer]:
     """All buffers of a value, each once."""
     buffers: dict[int, Buffer] = {}
     for array in _arrays_of(value):

@@ -7,11 +7,13 @@ Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.arrays.tabular import Keys
 from colkern.bitmaps import bit_words, bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
@@ -22,7 +24,7 @@ from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.choosing import if_else
+from colkern.operations.selection.choosing import choose, if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import take
@@ -68,17 +70,22 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
 
 
 @operation(kind=Kind.SELECTION)
-def drop_null(values: Array | RecordBatch) -> Array | RecordBatch:
+def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | RecordBatch:
     """The slots that are not null, in order; of a batch, the rows without any null. Copied, as by `filter`.
 
+    Args:
+        values: The values, or the rows.
+        keys: The names or positions of the columns of a batch that are looked at; all if None.
+
     Raises:
+        KeyError, IndexError: If there is no such column.
         InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(values, Array):
         return filter(values, is_valid(values))
     mask = None
-    for column in values.columns:
-        valid = is_valid(column)
+    for place in range(values.num_columns) if keys is None else values.positions(keys):
+        valid = is_valid(values.column(place))
         mask = valid if mask is None else and_(mask, valid)
     return values if mask is None else filter(values, mask)
 
@@ -87,7 +94,7 @@ def drop_null(values: Array | RecordBatch) -> Array | RecordBatch:
 def coalesce(*values: object) -> Array:
     """The first of several values that is not null, slot by slot; null where all are.
 
-    As `pyarrow.compute.coalesce`, but no type is widened. Copied, as by `if_else`.
+    As `pyarrow.compute.coalesce`. Copied, as by `if_else`, which says what becomes of numbers of two types.
 
     Args:
         values: Arrays of one type and length on one device, and Python values of that type, which stand
@@ -98,19 +105,23 @@ def coalesce(*values: object) -> Array:
         ValueError: If lengths or devices differ, or a value does not fit the type.
         InvalidArrowError: If an array points outside its own memory.
     """
-    arrays = [value for value in values if isinstance(value, Array)]
-    if not arrays:
+    if not any(isinstance(value, Array) for value in values):
         raise TypeError("coalesce: expected an Array; make one with colkern.array(...)")
+    return _first_valid(values, [f"values[{number}]" for number in range(len(values))])
+
+
+def _first_valid(values: Sequence[Any], names: Sequence[str]) -> Array:
+    """As `coalesce`, with the names of the values in errors."""
     *others, result = values
-    for value in reversed(others):
+    for number, value in reversed([*enumerate(others)]):
         if isinstance(value, Array):
-            result = if_else(is_valid(value), value, result)
+            result = choose(is_valid(value), value, result, names[number : number + 2])
         elif value is not None:
             result = value
     if isinstance(result, Array):
         return result
-    array = arrays[0]
-    return if_else(_booleans(array, _ones(array)), result, array)
+    array = next(value for value in values if isinstance(value, Array))
+    return choose(_booleans(array, _ones(array)), result, array, names[-2:])
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -121,7 +132,8 @@ def fill_null(array: Array, value: object) -> Array:
 
     Args:
         array: Any array.
-        value: A Python value of the array's type, or an array of as many values.
+        value: A Python value of the array's type, or an array of as many values. Numbers of two types
+            become those of one, as by `if_else`: integers beside a float, float64.
 
     Raises:
         TypeError, ValueError: If `value` is no value of the type, or an array of another length.
@@ -129,8 +141,8 @@ def fill_null(array: Array, value: object) -> Array:
     """
     require_valid(array)
     if array.layout.kind is LayoutKind.RUN_END_ENCODED and not isinstance(value, Array):
-        return encoded_alike(array, lambda values: coalesce(values, value), decode=True)
-    return coalesce(array, value)
+        return encoded_alike(array, lambda values: fill_null(values, value), decode=True)
+    return _first_valid((array, value), ("array", "value"))
 
 
 @operation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from colkern import schema as s
-from colkern.dispatch import BINARY, LISTS, TEXT, TIMES
+from colkern.dispatch import LISTS, TEXT, TIMES
 
 _IN_PARTS: dict[type[s.DataType], str] = {
     **dict.fromkeys(LISTS, "colkern.list_flatten(array) has the elements"),
@@ -12,14 +12,9 @@ _IN_PARTS: dict[type[s.DataType], str] = {
 }
 
 _AS_NUMBERS: dict[type[s.DataType], str] = {
-    **dict.fromkeys(TEXT, "pyarrow.compute.cast(pyarrow.array(array), 'double') reads numbers"),
+    **dict.fromkeys(TEXT, "colkern.cast(array, colkern.float64()) reads numbers"),
     **dict.fromkeys(TIMES, "colkern.cast(array, colkern.int64()) has them as numbers"),
 }
-
-_ELSEWHERE: dict[type[s.DataType], str] = dict.fromkeys(
-    (*TEXT, *BINARY, s.FixedSizeBinary),
-    "pyarrow.compute has one, and pyarrow.array(array) does not copy",
-)
 
 _IN_PYTHON = "array.to_pylist() has the values for Python"
 
@@ -31,4 +26,4 @@ def instead_of_sum(type_: s.DataType) -> str:
 
 def instead_of_order(type_: s.DataType) -> str:
     """The hint for values without an order."""
-    return {**_ELSEWHERE, **_IN_PARTS}.get(type(type_.storage), _IN_PYTHON)
+    return _IN_PARTS.get(type(type_.storage), _IN_PYTHON)

@@ -1,16 +1,18 @@
-"""`variance`, `stddev`, `quantile`, `median`, `product`, `first` and `last` of the values of an array."""
+"""`variance`, `stddev`, `quantile`, `median`, `product`, `first`, `last`, and `describe` for a table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
+from colkern.builders import record_batch
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
+from colkern.operations.aggregates import count
 from colkern.operations.arguments import operation
 from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
@@ -132,6 +134,43 @@ def last(array: Array) -> Any:
     """The last value that is not null, as `to_pylist` gives it; None if there is none."""
     require_valid(array)
     return _only(one_group(array).aggregate("last", array))
+
+
+@operation
+def describe(data: RecordBatch) -> RecordBatch:
+    """A row for each column: its name, type, and numbers of values and nulls; of numbers, also figures.
+
+    These are mean, standard deviation (of a sample: `ddof=1`), and minimum, quartiles and maximum, as
+    float64; they are null for other columns.
+
+    Raises:
+        InvalidArrowError: If a column points outside its own memory.
+    """
+    rows = []
+    for field, column in zip(data.schema, data.columns, strict=True):
+        nulls = count(column, "only_null")
+        rows.append([field.name, str(field.type), column.length - nulls, nulls])
+        values = decoded(column)
+        if isinstance(values.type.storage, s.Int | s.FloatingPoint | s.Decimal):
+            numbers = cast(values, s.float64(), safe=False)
+            rows[-1] += [find(numbers) for find in _FIGURES.values()]
+        else:
+            rows[-1] += [None] * len(_FIGURES)
+    types = {"column": s.utf8(), "type": s.utf8(), "count": s.int64(), "null_count": s.int64()}
+    schema = s.Schema({**types, **dict.fromkeys(_FIGURES, s.float64())})
+    return record_batch([[row[i] for row in rows] for i in range(len(schema))], schema)
+
+
+_FIGURES: dict[str, Callable[[Array], object]] = {
+    "mean": lambda numbers: numbers.mean(),
+    "stddev": lambda numbers: numbers.stddev(ddof=1),
+    "min": lambda numbers: numbers.min(),
+    "25%": lambda numbers: numbers.quantile(0.25),
+    "50%": lambda numbers: numbers.median(),
+    "75%": lambda numbers: numbers.quantile(0.75),
+    "max": lambda numbers: numbers.max(),
+}
+"""By the name of a column of `describe`."""
 
 
 def _only(array: Array) -> Any:

@@ -24,12 +24,12 @@ from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
-from colkern.rows.emitter import Program, Site
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
+from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.terms import Term, term_of
@@ -107,7 +107,8 @@ class Plan(Replanned):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         gaps = [site for site in program.sites if site.reason in program.gaps]
         is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
-        if (self.kind in (k.NONE, k.NEVER) and program.sites) or (is_empty and gaps):
+        is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
+        if (is_left and program.sites) or (is_empty and gaps):
             first = (gaps or program.sites)[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
@@ -206,7 +207,7 @@ class Plan(Replanned):
         left = [words for _, noted in parts for words in noted]
         if not left and made.type == self.returns:
             return made, Counter()
-        rows, numbers = np.concatenate([np.empty((0, 2), np.int64), *left]).T
+        rows, numbers = np.concatenate([_NO_PAIRS, *left]).T
         return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
     def completed(
@@ -440,6 +441,9 @@ def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
     )
 
 
+_NO_PAIRS = np.empty((0, 2), np.int64)
+
+
 class _Room:
     """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
 
@@ -468,6 +472,8 @@ class _Room:
 
     def taken(self) -> NDArray[np.int64]:
         """The pairs of words that were appended, for which there is room again."""
+        if self._words[0] == self.address + HEADER:
+            return _NO_PAIRS
         words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
         self.begin()
         return words

@@ -185,6 +185,27 @@ def _gains(by_type: dict[str, float]) -> str:
     return ", ".join(f"{dtype} {gain:.2f}" for dtype, gain in by_type.items())
 
 
+def launches(result: dict[str, Any]) -> Rows:
+    """What launches and operations on a device cost Python."""
+    rows = [["case", "µs", "launches", "waits for the device"]]
+    for row in result["rows"]:
+        counts = [str(row["launches"]), str(row["waits"])]
+        rows.append([row["case"], f"{row['microseconds']:.1f}", *counts])
+    return rows
+
+
+def machine_code(result: dict[str, Any]) -> Rows:
+    """What kernels need of GPUs: the most of their variants."""
+    names = [name for name in result["rows"][0] if name.startswith("sm_")]
+    most: dict[str, list[int]] = {}
+    for row in result["rows"]:
+        found = [row[name]["registers"] for name in names]
+        found.append(max(row[name]["stack"] + row[name]["spilled"] for name in names))
+        most[row["kernel"]] = list(map(max, found, most.get(row["kernel"], found)))
+    head = ["kernel", *(f"registers, {name}" for name in names), "bytes of stack and spills"]
+    return [head, *([kernel, *map(str, found)] for kernel, found in sorted(most.items()))]
+
+
 def gpu(result: dict[str, Any]) -> Rows:
     """Kernels on a GPU."""
     rows = [["case", "kind", "ms", "GB/s", "share of a copy's bandwidth", "promised"]]
@@ -253,6 +274,8 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "spark": spark,
     "spark-natives": spark,
     "primitives": primitives,
+    "launches": launches,
+    "machine_code": machine_code,
 }
 
 

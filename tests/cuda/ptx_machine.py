@@ -16,6 +16,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+from cuda.races import Races
+
 Allocation = tuple[int, int]
 """The address of the first byte, and past the last one."""
 
@@ -87,11 +89,19 @@ class Kernel:
         self._thread = namespace["thread"]
 
     def launch(
-        self, blocks: int, threads: int, values: list[Any], memory: list[Allocation]
+        self,
+        blocks: int,
+        threads: int,
+        values: list[Any],
+        memory: list[Allocation],
+        races: Races | None = None,
     ) -> None:
-        """Run the grid, one block after the other; `values` are the parameters'."""
+        """Run the grid, one block after the other; `values` are the parameters'; `races` looks on."""
         assert len(values) == len(self.parameters), (len(values), self.parameters)
         for block in range(blocks):
+            if races is not None:
+                races.begin(block, threads)
+            passing: list[Any] = []
             shared = self._memory(self._sizes.keys() - self._locals)
             running = []
             for thread in range(threads):
@@ -100,16 +110,22 @@ class Kernel:
                     (ctypes.addressof(b), ctypes.addressof(b) + ctypes.sizeof(b))
                     for b in symbols.values()
                 ]
+                passing += symbols.values()
                 at = Memory([*memory, *own]).place
-                running.append(self._thread(values, symbols, at, thread, threads, block, blocks))
-            _run(running)
+                accesses = (at, at) if races is None else races.accesses(thread, at)
+                place = (thread, threads, block, blocks)
+                running.append(self._thread(values, symbols, at, *accesses, *place))
+            _run(running, races)
+            if races is not None:
+                for symbol in passing:
+                    races.forget(symbol)
 
     def _memory(self, names: Collection[str]) -> dict[str, Any]:
         """Memory for the symbols of a block or of a thread; in whole words, so that it is aligned."""
         return {name: (ctypes.c_uint64 * -(-self._sizes[name] // 8))() for name in names}
 
 
-def _run(threads: list[Iterator[int | None]]) -> None:
+def _run(threads: list[Iterator[int | None]], races: Races | None) -> None:
     """Run the threads of a block, which tell at each barrier which threads of their warp are to come.
 
     None stands for all threads of the block; they stay there until all that have not ended have come.
@@ -118,6 +134,7 @@ def _run(threads: list[Iterator[int | None]]) -> None:
     waiting: dict[int, Iterator[int | None]] = {}
     while running:
         stopped = {number: next(thread, _END) for number, thread in running.items()}
+        joined: set[int] = set()
         for number, lanes in stopped.items():
             if lanes is None:
                 waiting[number] = running[number]
@@ -126,8 +143,13 @@ def _run(threads: list[Iterator[int | None]]) -> None:
                 group = {first + lane for lane in range(32) if lanes >> lane & 1}
                 if any(stopped.get(other, _END) != lanes for other in group | {number}):
                     raise RuntimeError(f"thread {number} waits for {group}, not all of which come")
+                if races is not None and number not in joined:
+                    races.join(group)
+                    joined |= group
         running = {n: running[n] for n, lanes in stopped.items() if lanes not in (None, _END)}
         if not running:
+            if races is not None:
+                races.join(waiting)
             running, waiting = waiting, {}
 
 
@@ -153,7 +175,11 @@ class _Source:
                 labels[text] = len(blocks) - 1
             else:
                 blocks[-1] += self._statement(text)
-        lines = ["def thread(P, S, at, tid, ntid, ctaid, nctaid):", " go = 0", " while True:"]
+        lines = [
+            "def thread(P, S, at, read, write, tid, ntid, ctaid, nctaid):",
+            " go = 0",
+            " while True:",
+        ]
         for number, block in enumerate(blocks):
             lines.append(f"  if go <= {number}:")
             lines += [f"   {line}" for line in block] or ["   pass"]
@@ -256,7 +282,7 @@ class _Source:
         bits = 64 if targets[0].strip().startswith("%rd") else 32
         made = []
         for k, target in enumerate(targets):
-            value = f"at({kind!r}, {address} + {k * size}).value"
+            value = f"read({kind!r}, {address} + {k * size}).value"
             if kind[0] == "s":
                 value += f" & {(1 << bits) - 1}"
             made.append(f"{target.strip()[1:]} = {value}")
@@ -266,7 +292,7 @@ class _Source:
         values = [self._value(v.strip()) for v in operands[1].strip("{}").split(",")]
         size = ctypes.sizeof(_C_TYPES[kind])
         return [
-            f"at({kind!r}, {address} + {k * size}).value = {value}"
+            f"write({kind!r}, {address} + {k * size}).value = {value}"
             for k, value in enumerate(values)
         ]
 

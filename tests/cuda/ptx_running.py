@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from cuda.ptx_machine import Kernel as Machine
+from cuda.races import Races
 from kernels.case import arguments
 from kernels.cases import Case, combine, variants
 from kernels.running import Plain, difference, sampled
@@ -17,6 +18,10 @@ from colkern.kernels import KERNELS, Kernel
 
 THREADS, LANES, TILE = 4, 2, 16
 """Few, so that small cases are cut into blocks, and threads go from item to item."""
+
+
+MAY_RACE = {"mark_used": "each thread writes the same there"}
+"""Kernels of which several threads may write a byte, and why."""
 
 
 def one_of_each() -> list[str]:
@@ -39,11 +44,16 @@ def ptx_failures(name: str, text: str, most: int) -> Iterator[str]:
     machine = Machine(text)
     for case in sampled(name, most):
         given, alive = arguments(case, variant, Plain())
-        found = _launched(machine, kernel, case, given, alive)
+        races = Races()
+        found = _launched(machine, kernel, case, given, alive, races)
         yield from difference(case, kernel, variant, given, found, "PTX")
+        if kernel.name not in MAY_RACE:
+            yield from (f"{case.label}: {race}" for race in races.found)
 
 
-def _launched(machine: Machine, kernel: Kernel, case: Case, given: list[Any], alive: Any) -> Any:
+def _launched(
+    machine: Machine, kernel: Kernel, case: Case, given: list[Any], alive: Any, races: Races
+) -> Any:
     """Run a case on the machine; the partial results combined, if there are any."""
     if case.count == 0 and not kernel.returns:
         return None
@@ -66,7 +76,7 @@ def _launched(machine: Machine, kernel: Kernel, case: Case, given: list[Any], al
         if isinstance(array, np.ndarray)
     ]
     memory = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in whole if a.nbytes]
-    machine.launch(blocks, threads, values, memory)
+    machine.launch(blocks, threads, values, memory, races)
     return reduce(combine(kernel), partials.tolist()) if kernel.returns else None
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cuda.ptx_machine import Kernel as Machine
 from cuda.ptx_running import LANES, THREADS, compiled, one_of_each, ptx_failures
+from cuda.races import Races
 from kernels.architectures import capabilities_in_turn, ptx_of_each
 from kernels.cases import variants
 from kernels.ptx_rules import check_each
@@ -66,6 +67,31 @@ def neighbours(barrier: str, threads: int = 4) -> list[int]:
     Machine(text).launch(1, threads, [begin], [(begin, begin + out.nbytes)])
     result: list[int] = out[threads:].tolist()
     return result
+
+
+def races_of_neighbours(barrier: str) -> set[str]:
+    out = np.full(8, 9, np.uint32)
+    begin, found = out.ctypes.data, Races()
+    text = NEIGHBOURS.replace("BARRIER", barrier).replace("BEHIND", "16")
+    Machine(text).launch(1, 4, [begin], [(begin, begin + out.nbytes)], found)
+    return found.found
+
+
+def test_bytes_that_no_barrier_orders_are_races() -> None:
+    assert races_of_neighbours("bar.sync 0;") == races_of_neighbours(PAIRS) == set()
+    words = "by two threads of a block without a barrier"
+    assert races_of_neighbours("") == {
+        f"a byte is written and read {words}",
+        f"a byte is read and written {words}",
+    }
+
+
+def test_bytes_of_two_blocks_are_races() -> None:
+    out, found = np.zeros(8, np.uint32), Races()
+    begin = out.ctypes.data
+    text = NEIGHBOURS.replace("BARRIER", "bar.sync 0;").replace("BEHIND", "16")
+    Machine(text).launch(2, 4, [begin], [(begin, begin + out.nbytes)], found)
+    assert "a byte is written twice by threads of two blocks" in found.found
 
 
 def test_threads_of_a_warp_wait_for_those_that_they_name() -> None:

@@ -29,7 +29,7 @@ from colkern.operations import (
     not_equal,
     repeat,
 )
-from colkern.operations.keys import there
+from colkern.operations.moving import there
 from colkern.steps import steps
 
 Filters: TypeAlias = Sequence[tuple[str, str, object]]

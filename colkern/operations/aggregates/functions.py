@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import BINARY, TEXT
 from colkern.operations.aggregates.encodings import (
     COUNT_VALID,
     decoded,
@@ -125,13 +126,13 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
 
 @operation(
-    kind=Kind.AGGREGATE, combine=lambda values, like: extreme(_known(values, like), False, True, 1)
+    kind=Kind.AGGREGATE, combine=lambda values, like: _extreme(_known(values, like), False, True, 1)
 )
 def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The least value, or None if there is none; NaN only if all values are.
 
     Args:
-        array: Numbers, booleans, decimals, dates, times, timestamps or durations, also
+        array: Numbers, booleans, decimals, dates, times, timestamps, durations, text or bytes, also
             dictionary-encoded (only values that are used count) or run-end encoded.
         skip_nulls: If False, any null makes the result None.
         min_count: With fewer values, the result is None.
@@ -140,22 +141,40 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         UnsupportedError: If values of the type have no order here.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    return extreme(array, False, skip_nulls, min_count)
+    return _extreme(array, False, skip_nulls, min_count)
 
 
 @operation(
-    kind=Kind.AGGREGATE, combine=lambda values, like: extreme(_known(values, like), True, True, 1)
+    kind=Kind.AGGREGATE, combine=lambda values, like: _extreme(_known(values, like), True, True, 1)
 )
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The greatest value; as `min`."""
-    return extreme(array, True, skip_nulls, min_count)
+    return _extreme(array, True, skip_nulls, min_count)
 
 
 @operation(kind=Kind.AGGREGATE)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
-    least, greatest = both_extremes(array, skip_nulls, min_count)
+    if isinstance(value_type(array), _ORDERED_BY_BYTES):
+        least, greatest = (_extreme(array, top, skip_nulls, min_count) for top in (False, True))
+    else:
+        least, greatest = both_extremes(array, skip_nulls, min_count)
     return {"min": least, "max": greatest}
+
+
+_ORDERED_BY_BYTES = (*TEXT, *BINARY, s.FixedSizeBinary)
+
+
+def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
+    if not isinstance(value_type(array), _ORDERED_BY_BYTES):
+        return extreme(array, greatest, skip_nulls, min_count)
+    # Imported late: groups have aggregates of their own, which need these.
+    from colkern.operations.group_aggregates import one_group
+
+    require_valid(array)
+    if not is_enough(array, skip_nulls, min_count):
+        return None
+    return one_group(array).aggregate("max" if greatest else "min", array)[0]
 
 
 @operation(

@@ -13,17 +13,17 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
-from colkern.memory import EMPTY, HOST, Device
+from colkern.memory import HOST, Device
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import expand
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
+from colkern.operations.promotion import are_numbers, promoted
+from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.gathering import Places, gather
-from colkern.operations.selection.repeating import repeat
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -36,14 +36,16 @@ _TYPE_IDS = 128
 def if_else(condition: Array, left: object, right: object) -> Array:
     """The value of `left` where `condition` is true, that of `right` where it is false, else null.
 
-    As `pyarrow.compute.if_else`, for every type; but no type is widened: both sides have one type. The
-    values are copied (views: the views alone; dictionaries are put one after the other). Unions and
-    run-end encoded arrays have no nulls of their own: there the child's value is null, or the run's.
+    As `pyarrow.compute.if_else`, for every type. Numbers of two types become those of one, as by operators;
+    no other type is widened. The values are copied (views: the views alone; dictionaries are put one after
+    the other). Unions and run-end encoded arrays have no nulls of their own: there the child's value is
+    null, or the run's.
 
     Args:
         condition: Booleans; or nulls without a type, as of `array([])`.
         left: An array of as many values on the same device, or one Python value for all slots, of the
-            type of the other side (of the type that `array` infers, if that is no array).
+            type of the other side (of the type that `array` infers, if that is no array); a float
+            beside integers makes them float64.
         right: As `left`.
 
     Raises:
@@ -53,6 +55,14 @@ def if_else(condition: Array, left: object, right: object) -> Array:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
+    return choose(condition, left, right)
+
+
+def choose(
+    condition: Array, left: object, right: object, names: Sequence[str] = ("left", "right")
+) -> Array:
+    """As `if_else`, with the names of both sides in errors."""
+    left, right = _of_one_type(left, right)
     arrays = [value for value in (condition, left, right) if isinstance(value, Array)]
     device = device_of(arrays)
     if isinstance(condition.type, s.Null):
@@ -60,17 +70,12 @@ def if_else(condition: Array, left: object, right: object) -> Array:
         condition = nulls(condition.length, s.bool_(), device)
     if not isinstance(condition.type.storage, s.Bool):
         raise TypeError(f"condition: expected booleans, got {condition.type}")
-    type_ = _type_of_sides(left, right)
+    type_ = _type_of_sides(left, right, names)
     sides = [
         _side(value, name, type_, condition.length, device)
-        for name, value in (("left", left), ("right", right))
+        for name, value in zip(names, (left, right), strict=True)
     ]
-    target = target_of(device)
-    bits = condition.buffers[1] or EMPTY
-    type_ids = expand(target, bits, condition.offset, condition.length).view(np.int8)
-    numbers = target.table([1, 0, *[-1] * (_TYPE_IDS - 2)], np.int64)
-    own_places = target.table([], np.int32)
-    chosen = gather(sides, Places(target, target.frozen(type_ids), numbers, own_places))
+    chosen = choices.choose(condition, *sides)
     visible = compact_validity(condition)
     return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
 
@@ -109,21 +114,34 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
     return gather(arrays, _places(target, numbers, positions))
 
 
-def _type_of_sides(left: object, right: object) -> s.DataType:
+def _of_one_type(*sides: object) -> Sequence[object]:
+    """Both sides, of which numbers of two types are of one; arrays of other types as they are."""
+    types = [side.type for side in sides if isinstance(side, Array)]
+    if len(types) == 2:
+        is_mixed = not s.same_type(*types)
+    else:
+        has_float = any(isinstance(side, float | np.floating) for side in sides)
+        is_mixed = has_float and len(types) == 1
+    return promoted(list(sides)) if is_mixed and are_numbers(sides) else sides
+
+
+def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:
     if (
         isinstance(left, Array)
         and isinstance(right, Array)
         and not s.same_type(left.type, right.type)
     ):
-        raise TypeError(f"right: {right.type}, left is {left.type}; cast one of them first")
+        raise TypeError(
+            f"{names[1]}: {right.type}, {names[0]} is {left.type}; cast one of them first"
+        )
     for side in (left, right):
         if isinstance(side, Array):
             return side.type
-    return _built([left, right], ["left", "right"], None).type
+    return _built([left, right], names, None).type
 
 
 def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
-    """A side of `if_else` as a checked array."""
+    """A side of `if_else` as a checked array, of one value if that stands for all slots."""
     if isinstance(value, Array):
         if value.length != length:
             raise ValueError(f"{name}: {value.length} values, condition has {length}")
@@ -133,14 +151,14 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         require_valid(value)
         return value
     if value is None:
-        return nulls(length, type_, device)
+        return nulls(1, type_, device)
     single = _built([value], [name], type_)
     if device != HOST:
         # Imported late: the host needs nothing of it.
         from colkern.operations.moving import to_device
 
         single = to_device(single, device)
-    return repeat(single, length)
+    return single
 
 
 def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | None) -> Array:

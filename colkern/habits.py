@@ -1,0 +1,118 @@
+"""What to write in the place of names of other libraries.
+
+Functions and methods have pyarrow's names alone. Who writes one of pandas or polars gets an
+`AttributeError` that says what it is called here: `colkern.methods` binds a `names.Elsewhere` to each.
+`docs/cheat_sheet.md` has more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_TEXT = "the column's own utf8_upper(), utf8_trim_whitespace(), match_substring(text), …"
+_TIMES = "the column's own year(), floor_temporal(1, 'day'), strftime(format), …"
+_LISTS = "the column's own list_value_length(), list_element(0), list_contains(value), …"
+
+OF_COLUMNS: Mapping[str, str] = {
+    **dict.fromkeys(("apply", "map", "map_elements"), "colkern.udf(function)(column)"),
+    **dict.fromkeys(("arg_max", "argmax"), "top_k(1)[0]"),
+    **dict.fromkeys(("arg_min", "argmin"), "select_k(1)[0]"),
+    **dict.fromkeys(("arg_sort", "argsort"), "sort_indices()"),
+    "astype": "cast(type)",
+    **dict.fromkeys(("bfill", "backward_fill"), "fill_null_backward()"),
+    **dict.fromkeys(("cat", "codes"), "dictionary_encode()"),
+    **dict.fromkeys(("clone", "copy"), "the column itself, which never changes"),
+    **dict.fromkeys(("cum_max", "cummax"), "cumulative_max()"),
+    **dict.fromkeys(("cum_min", "cummin"), "cumulative_min()"),
+    **dict.fromkeys(("cum_prod", "cumprod"), "cumulative_prod()"),
+    **dict.fromkeys(("cum_sum", "cumsum"), "cumulative_sum()"),
+    "describe": "colkern.table({'name': column}).describe()",
+    "diff": "pairwise_diff()",
+    "drop_duplicates": "unique()",
+    **dict.fromkeys(("drop_nulls", "dropna"), "drop_null()"),
+    "dt": _TIMES,
+    "dtype": "type",
+    **dict.fromkeys(("ffill", "forward_fill"), "fill_null_forward()"),
+    "field": "struct_field(name)",
+    "fill_nan": "colkern.if_else(column.is_nan(), value, column)",
+    "fillna": "fill_null(value)",
+    "head": "column[:5]",
+    "isin": "is_in(values)",
+    **dict.fromkeys(("is_not_null", "notna", "notnull"), "is_valid()"),
+    **dict.fromkeys(("isna", "isnull"), "is_null()"),
+    "item": "column[0]",
+    **dict.fromkeys(("len", "shape", "size"), "len(column)"),
+    "list": _LISTS,
+    "log": "ln()",
+    **dict.fromkeys(("n_unique", "nunique"), "count_distinct()"),
+    "nlargest": "column.take(column.top_k(5))",
+    "pow": "power(exponent)",
+    "replace": "replace_substring(pattern, replacement), or colkern.case_when(conditions, …)",
+    "rolling": "rolling_mean(window), rolling_sum(window), …",
+    **dict.fromkeys(("sort", "sort_values"), "column[column.sort_indices()]"),
+    "std": "stddev(ddof=1)",
+    "str": _TEXT,
+    "struct": "struct_field(name)",
+    "tail": "column[-5:]",
+    **dict.fromkeys(("to_list", "tolist"), "to_pylist()"),
+    "to_arrow": "to_pyarrow()",
+    "values": "to_numpy()",
+    "var": "variance(ddof=1)",
+    "where": "colkern.if_else(condition, column, other)",
+}
+"""Name → what to write, of arrays and chunked arrays."""
+
+OF_TABLES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("add_column", "append_column", "assign", "insert", "set_column", "with_columns"),
+        "with_column(name, column)",
+    ),
+    **dict.fromkeys(("append", "extend", "vstack"), "colkern.concat([table, other])"),
+    "cast": "with_column(name, table[name].cast(type))",
+    **dict.fromkeys(("apply", "map_rows"), "with_column(name, function)"),
+    "drop_duplicates": "unique(keys)",
+    **dict.fromkeys(("drop_columns", "remove_column"), "drop(names)"),
+    **dict.fromkeys(("drop_nulls", "dropna"), "drop_null(keys)"),
+    **dict.fromkeys(("dtypes", "info"), "schema"),
+    "field": "schema.field(name)",
+    "fillna": "fill_null(values)",
+    **dict.fromkeys(("flatten", "unnest"), "table[name].struct_field(field)"),
+    "groupby": "group_by(keys)",
+    **dict.fromkeys(("iloc", "loc"), "table[positions], or table.filter(mask)"),
+    **dict.fromkeys(("iter_rows", "iterrows", "itertuples", "rows", "to_dicts"), "to_pylist()"),
+    **dict.fromkeys(("melt", "pivot", "unpivot"), "to_pandas() or to_polars(), which have it"),
+    "merge": "join(other, keys)",
+    "n_unique": "unique().num_rows",
+    "nlargest": "top_k(k, column)",
+    "query": "filter(lambda price: price > 1)",
+    "rename_columns": "rename(names)",
+    "sample": "take(positions)",
+    **dict.fromkeys(("sort", "sort_values"), "sort_by(keys)"),
+    "to_arrow": "to_pyarrow()",
+    "to_csv": "write_csv(path)",
+    "to_dict": "to_pydict()",
+    **dict.fromkeys(("to_feather", "write_feather"), "write_ipc(path)"),
+    "to_parquet": "write_parquet(path)",
+    "with_row_index": "with_column('index', range(len(table)))",
+}
+"""Name → what to write, of batches and tables."""
+
+OF_PACKAGE: Mapping[str, str] = {
+    **dict.fromkeys(("DataFrame", "from_dict", "from_pandas", "from_polars"), "table(data)"),
+    "Series": "array(values)",
+    "col": "a column, as table['name'], or a function of rows",
+    "concat_tables": "concat(tables)",
+    "date_range": "array(numpy.arange(start, stop, step))",
+    "lit": "the value itself",
+    "merge": "join(left, right, keys)",
+    **dict.fromkeys(("read_feather", "read_ipc"), "ipc.read_table(path)"),
+    **dict.fromkeys(
+        ("select_k_unstable", "top_k_unstable"), "select_k(values, k), or top_k(values, k)"
+    ),
+    "sort": "sort_indices(values), or table.sort_by(keys)",
+    "to_datetime": "strptime(strings, format), or cast(strings, 'timestamp[us]')",
+    "when": "case_when(conditions, value, …)",
+    "where": "if_else(condition, value, other)",
+    "write_feather": "ipc.write_file(path, table)",
+}
+"""Name → what to write, of the package."""

@@ -1,0 +1,65 @@
+"""The one rule by which numbers of two types become those of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, ChunkedArray, Column
+from colkern.builders.infer import from_dtype
+from colkern.layouts import Role, layout
+from colkern.operations.casting import cast
+
+
+def value_type(column: Column) -> s.DataType:
+    """The type of the values of a column, whatever encodes them."""
+    assert isinstance(column, Array | ChunkedArray)
+    type_ = column.type.storage
+    while isinstance(type_, s.RunEndEncoded | s.Dictionary):
+        type_ = type_.value_type.storage
+    return type_
+
+
+def are_numbers(sides: Iterable[object]) -> bool:
+    """Whether all columns among them are of integers or floating-point numbers."""
+    kinds = [value_type(side) for side in sides if isinstance(side, Column)]
+    return all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds)
+
+
+def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
+    """Columns of numbers as columns of one type; Python's numbers as they are.
+
+    Numbers of two types are cast to the type that NumPy promotes them to, if it holds all their values:
+    int32 beside int64 to int64, integers beside floats to float64. A Python number has no type of its
+    own, but a float beside integers is float64.
+
+    Args:
+        sides: Columns, and values.
+        as_float: Whether integers alone become float64, too.
+
+    Raises:
+        TypeError: If no type holds the values of both: of uint64 beside signed integers.
+        ValueError: If a value does not fit the type that it is cast to.
+    """
+    kinds: list[Any] = [
+        layout(value_type(side)).spec(Role.DATA).dtype if isinstance(side, Column) else side
+        for side in sides
+        if isinstance(side, Column | int | float | np.number)
+    ]
+    dtypes = {kind for kind in kinds if isinstance(kind, np.dtype)}
+    common = np.result_type(*kinds)
+    if common.kind == "f" and all(dtype.kind in "iu" for dtype in dtypes) and len(dtypes) > 1:
+        names = " and ".join(sorted(map(str, dtypes)))
+        raise TypeError(f"no type of integers holds the values of {names}: cast one of them first")
+    if as_float and common.kind != "f":
+        common = np.dtype(np.float64)
+    type_ = from_dtype(common)
+    # `cast` takes chunked arrays, too.
+    retype: Any = cast
+    return [
+        retype(side, type_) if isinstance(side, Column) and value_type(side) != type_ else side
+        for side in sides
+    ]

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.timing import Work
 
-ROWS = (1_000, 1_000_000, 100_000_000)
+ROWS = (10_000, 1_000_000, 100_000_000)
 
 Shape = dict[str, Any]
 
@@ -47,7 +47,7 @@ class Comparison:
         make: Makes a case; called with `rows` and the other parameters by name.
         rows: The sizes: the slots of the input.
         parameters: The values of each other parameter, the usual one first.
-        target: The ratio of the peer's time to colkern's that the project promises.
+        target: The ratio of the peer's time to colkern's that the project aims at.
     """
 
     name: str

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from colkern.names import PublicNames
+
 if TYPE_CHECKING:
     from colkern import methods
 
 
-class _Immutable:
+class _Immutable(PublicNames):
     """A base of values that never change: a copy is the object itself."""
 
     __slots__ = ()

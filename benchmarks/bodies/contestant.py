@@ -26,7 +26,7 @@ class Against(NamedTuple):
     Args:
         kind: RATE, SECONDS or SPEED.
         case: The other contestant.
-        target: What the ratio is held to; None if nothing is promised.
+        target: What the ratio is held to; None if there is no target.
     """
 
     kind: str

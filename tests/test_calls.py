@@ -1,0 +1,57 @@
+"""The calls of Python functions that an operation over few values makes: what its microseconds go to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import colkern as ck
+
+INTEGERS = ck.array([*range(10)], ck.int64())
+FLOATS = ck.array([None, *map(float, range(9))], ck.float64())
+WHOLE = ck.array([*map(float, range(10))], ck.float64())
+MASK = ck.array([True, False] * 5)
+POSITIONS = ck.array([3, 1, 2], ck.int64())
+
+MOST: list[tuple[int, str, Callable[[], Any]]] = [
+    (2, "slice", lambda: INTEGERS.slice(2, 5)),
+    (16, "sum of integers", lambda: ck.sum(INTEGERS)),
+    (20, "sum of floats", lambda: ck.sum(FLOATS)),
+    (24, "min", lambda: ck.min(INTEGERS)),
+    (26, "add", lambda: ck.add(INTEGERS, INTEGERS)),
+    (28, "add, with nulls", lambda: ck.add(FLOATS, WHOLE)),
+    (34, "greater, with nulls", lambda: ck.greater(WHOLE, FLOATS)),
+    (26, "equal", lambda: ck.equal(INTEGERS, INTEGERS)),
+    (26, "and", lambda: ck.and_(MASK, MASK)),
+    (24, "take", lambda: ck.take(INTEGERS, POSITIONS)),
+    (42, "filter", lambda: ck.filter(INTEGERS, MASK)),
+]
+
+
+@pytest.mark.parametrize(
+    ("most", "call"), [(m, c) for m, _, c in MOST], ids=[n for _, n, _ in MOST]
+)
+def test_a_call_over_ten_values_makes_few_calls(most: int, call: Callable[[], Any]) -> None:
+    call(), call()
+    assert python_calls(call) <= most
+
+
+def python_calls(work: Callable[[], Any]) -> int:
+    """How many Python functions are called below `work`, but for those of the tests' own checks."""
+    names: list[str] = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and "tests" not in frame.f_code.co_filename:
+            names.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return len(names) - names.count("require_types")

@@ -45,7 +45,8 @@ def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
     Behind the last one there may be others, if they are not copied.
     """
     if offset % 8 == 0:
-        return bitmap[offset // 8 : (offset + length + 7) // 8]
+        end = (offset + length + 7) // 8
+        return bitmap[offset // 8 : end] if offset or end != bitmap.size else bitmap
     return move_bits(bitmap, offset, length)
 
 

@@ -9,7 +9,7 @@ Columnar format 1.5: "Physical Memory Layout", "Buffer Listing for Each Layout".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -118,9 +118,11 @@ class BufferSpec:
         return (slots * self.slot_bits + self.extra_bits + 7) // 8 if slots else 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """The buffers and children of a data type, in the order of IPC and the C Data interface.
+
+    Each data type has its own, by which plans of operations are kept.
 
     Args:
         kind: The layout.
@@ -241,11 +243,13 @@ def _dictionary(type_: s.Dictionary) -> Layout:
     return Layout(LayoutKind.DICTIONARY, _int(type_.index_type).buffers, has_dictionary=True)
 
 
+def _views() -> Layout:
+    return Layout(LayoutKind.BINARY_VIEW, (_VALIDITY, _VIEWS), variadic=True)
+
+
 def _extension(type_: s.Extension) -> Layout:
-    return layout(type_.storage)
+    return replace(layout(type_.storage))
 
-
-_VIEW_LAYOUT = Layout(LayoutKind.BINARY_VIEW, (_VALIDITY, _VIEWS), variadic=True)
 
 _TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
     s.Null: lambda _: Layout(LayoutKind.NULL, ()),
@@ -265,8 +269,8 @@ _TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
     s.Utf8: lambda _: _variable_binary(32),
     s.LargeBinary: lambda _: _variable_binary(64),
     s.LargeUtf8: lambda _: _variable_binary(64),
-    s.BinaryView: lambda _: _VIEW_LAYOUT,
-    s.Utf8View: lambda _: _VIEW_LAYOUT,
+    s.BinaryView: lambda _: _views(),
+    s.Utf8View: lambda _: _views(),
     s.List: lambda _: _list(32),
     s.LargeList: lambda _: _list(64),
     s.Map: lambda _: _list(32),
@@ -286,7 +290,19 @@ DATA_TYPES = tuple(_TABLE)
 """Every class of data types that has a layout."""
 
 
-@lru_cache(maxsize=4096)
 def layout(data_type: s.DataType) -> Layout:
-    """The layout of a data type; an extension type has the layout of its storage type."""
+    """The layout of a data type; an extension type has the layout of its storage type.
+
+    Types that are equal share one object, and others have another one.
+    """
+    try:
+        return data_type._layout  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        found = _layout(data_type)
+        object.__setattr__(data_type, "_layout", found)
+        return found
+
+
+@lru_cache(maxsize=4096)
+def _layout(data_type: s.DataType) -> Layout:
     return _TABLE[type(data_type)](data_type)

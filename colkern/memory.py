@@ -98,12 +98,9 @@ class Buffer(PublicNames):
     @classmethod
     def of_items(cls, items: Items) -> Buffer:
         """The bytes of contiguous items on the host; not copied."""
-        buffer = cls.__new__(cls)
-        buffer.array = items.view(np.uint8)
-        buffer.array.setflags(write=False)
-        buffer.device = HOST
-        buffer._address = None
-        return buffer
+        array = items.view(_BYTE)
+        array.setflags(write=False)
+        return cls.of_read_only(array)
 
     @classmethod
     def from_object(cls, obj: Any) -> Buffer:
@@ -341,16 +338,48 @@ def allocate(count: int, dtype: DTypeLike | None) -> Items:
 def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     """As `allocate`, but not zeroed: for an output of which every byte will be written.
 
-    Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`.
+    Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`; small ones are parts of
+    one, which lives as long as the last of them.
     """
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
+    lines = size + _LINE - 1 >> 6 or 1
+    if lines < _FEW_LINES:
+        try:
+            block, start = _PLACES[lines].pop()
+        except IndexError:
+            block, start = _fresh_places(lines)
+        return np.ndarray(count, dtype, block, start)
     if size < _ZEROED:
         return _aligned(np.zeros, size).view(dtype)
     room = POOL.lease(size) if size >= LEAST else _aligned(np.empty, size + -size % ALIGNMENT)
     if size % ALIGNMENT:
         room[size : size + -size % ALIGNMENT] = 0
     return room[:size].view(dtype)
+
+
+_BYTE = np.dtype(np.uint8)
+
+_LINE = 64
+"""Places in blocks begin at a multiple of this, and of `ALIGNMENT`."""
+
+_FEW_LINES = 9
+"""Fewer lines of memory are a part of a block."""
+
+_BLOCK = 4096
+
+_PLACES: list[list[tuple[NDArray[np.uint8], int]]] = [[] for _ in range(_FEW_LINES)]
+"""By a number of lines: free places of that size. They are zeros, and never used again.
+
+Taking the last one of a list is one step under the GIL.
+"""
+
+
+def _fresh_places(lines: int) -> tuple[NDArray[np.uint8], int]:
+    block = _aligned(np.zeros, _BLOCK)
+    size = lines * _LINE
+    _PLACES[lines] += [(block, start) for start in range(size, _BLOCK - size + 1, size)]
+    return block, 0
 
 
 _ZEROED = 1 << 12

@@ -138,7 +138,7 @@ def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
     @wraps(function)
     def called(*args: Args.args, **options: Args.kwargs) -> Result:
         first: Any = args[0]
-        device = (first[0] if isinstance(first, Sequence) else first).device
+        device = (first[0] if isinstance(first, (list, tuple)) else first).device
         if device == HOST:
             return function(*args, **options)
         from colkern.cuda import memory

@@ -27,9 +27,12 @@ class _Immutable:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataType(_Immutable):
     """The root of the data types."""
+
+    # Kept by `colkern.layouts.layout`: arrays are made faster than types are found in a table.
+    __slots__ = ("_layout",)
 
     if TYPE_CHECKING:
         of = staticmethod(methods.type_of)

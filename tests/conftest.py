@@ -21,7 +21,9 @@ from golden import NO_GOLDEN_FILES, golden_folder
 from hypothesis import HealthCheck, settings
 from tiers import report_header, tests_of_the_night
 
+from colkern.cpu import target
 from colkern.cuda.stand_in import StandIn, installed
+from colkern.kernels.kernel import Kernel
 
 # Also for notebooks and examples: the first tests that are loaded set it for all that they start.
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("spark_conf")))
@@ -40,6 +42,20 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_launch_is_of_declared_types() -> Iterator[None]:
+    """The CPU's target looks at the types of a kernel's arguments once a variant; tests each time."""
+    choose = target._loop
+
+    def checked(kernel: Kernel, count: int, args: tuple[Any, ...]) -> Any:
+        kernel.require_types(args)
+        return choose(kernel, count, args)
+
+    target._loop = checked
+    yield
+    target._loop = choose
 
 
 @pytest.fixture(scope="session")

@@ -56,7 +56,16 @@ other(
     lambda d: summed(d, d.words("u8", 2 * d.n), 2, width=2),
     label="128 bits",
 )
-other(grouping.least_group_keys, lambda d: summed(d, d.words("u8"), width=2))
+other(
+    grouping.least_group_keys,
+    lambda d: (
+        *shares(d),
+        d.words("u8"),
+        d.none,
+        0,
+        d.repeated([grouping.NO_ROW], "u8", d.n // ROWS * 2),
+    ),
+)
 other(
     joining.count_matches,
     lambda d: (*matches(d), d.n // ROWS, 0, d.out("i8", d.n // ROWS)),

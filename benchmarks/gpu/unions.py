@@ -46,7 +46,8 @@ def gather_union_bytes(d: Data) -> tuple[Any, ...]:
     lengths = (d.n, *union, addresses, offsets[0], d.out("i8"))
     starts = d.scan(d.computed(kernels.gather_union_lengths, *lengths), "i4")
     bases = d.addresses(*(d.text(MEAN * d.n // 2) for _ in range(2)))
-    return d.n, *union, addresses, bases, starts, d.out("u1", MEAN * d.n)
+    sizes = d.table([MEAN * d.n // 2] * 2, "i8")
+    return d.n, *union, addresses, bases, sizes, starts, d.out("u1", MEAN * d.n)
 
 
 def rebase_slots(d: Data) -> tuple[Any, ...]:

@@ -53,6 +53,7 @@ class Array(Column):
         "_checked",
         "_device_record",
         "_kept_items",
+        "_kept_words",
         "_make_buffers",
         "_null_count",
         "_place",
@@ -118,6 +119,8 @@ class Array(Column):
         # Set by `require_valid` once the bytes have been checked.
         self._checked = False
         self._kept_items: tuple[Role, Items] | None = None
+        # Kept by `colkern.operations.selection.own_words`.
+        self._kept_words: tuple[Role, tuple[Items, int]] | None = None
         self._check_shape()
 
     @classmethod
@@ -145,6 +148,7 @@ class Array(Column):
         array._null_count = null_count
         array._checked = False
         array._kept_items = None
+        array._kept_words = None
         array._make_buffers = make_buffers
         array._place = place
         return array
@@ -175,6 +179,7 @@ class Array(Column):
         array._null_count = null_count
         array._checked = True
         array._kept_items = None
+        array._kept_words = None
         return array
 
     def over(
@@ -242,6 +247,9 @@ class Array(Column):
     @property
     def device(self) -> Device:
         """The device of the bytes: of the first buffer, here or below; the host if there is none."""
+        for buffer in self.buffers:
+            if buffer is not None:
+                return buffer.device
         return self._device_of_bytes() or HOST
 
     def _device_of_bytes(self) -> Device | None:
@@ -342,16 +350,19 @@ class Array(Column):
         offset, count = slice_bounds(offset, length, self.length, "values")
         whole = count == self.length
         nulls = self._null_count if whole or self._null_count == 0 else UNKNOWN
-        part = Array(
-            self.type,
-            count,
-            self.buffers,
-            self.children,
-            self.dictionary,
-            self.offset + offset,
-            nulls,
-        )
+        # What has been checked of this array holds for its parts.
+        part = Array.__new__(Array)
+        part.type = self.type
+        part.layout = self.layout
+        part.length = count
+        part.buffers = self.buffers
+        part.children = self.children
+        part.dictionary = self.dictionary
+        part.offset = self.offset + offset
+        part._null_count = nulls
         part._checked = self._checked
+        part._kept_items = None
+        part._kept_words = None
         return part
 
     @overload

@@ -23,8 +23,11 @@ def slice_bounds(offset: int, length: int | None, count: int, what: str) -> tupl
         TypeError: If one of them is no integer.
         IndexError: If `offset` is negative or past the end, or `length` negative.
     """
-    offset = integer(offset, "offset")
-    length = None if length is None else integer(length, "length")
+    if offset.__class__ is not int:
+        offset = integer(offset, "offset")
+    if length.__class__ is not int and length is not None:
+        length = integer(length, "length")
     if not 0 <= offset <= count or (length is not None and length < 0):
         raise IndexError(f"slice({offset}, {length}) of {count} {what}")
-    return offset, count - offset if length is None else min(length, count - offset)
+    rest = count - offset
+    return offset, rest if length is None or length > rest else length

@@ -48,6 +48,8 @@ def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[...,
 
     def loop(start: int, stop: int, *args: Any) -> Any:
         typed = [a if t is None else t(a) for a, t in zip(args, types, strict=True)]
-        return kernel(uint64(start), uint64(stop), uint64(1), *typed)
+        # NumPy would warn of what compiled code does without a word.
+        with np.errstate(all="ignore"):
+            return kernel(uint64(start), uint64(stop), uint64(1), *typed)
 
     return loop

@@ -24,8 +24,6 @@ from colkern.memory import HOST, Argument, Buffer, Items
 
 _MOST = (1 << 63) - 1
 
-# A number past int64 goes as the negative one of the same bits: Numba would compile another variant
-# for it, and the loop makes it uint64 again.
 _WRAP = 1 << 64
 
 _WORTH_A_KERNEL = 1 << 20
@@ -46,36 +44,54 @@ _COMBINE: dict[str, Callable[[int, int], int]] = {"add": add, "min": min, "max":
 Loop: TypeAlias = Callable[..., Any]
 """A kernel over a range: `loop(start, stop, *args)`, which returns its share of a result."""
 
-_compiled: dict[Kernel, Loop] = {}
+_loops: dict[tuple[Kernel, object], Loop] = {}
+"""Kernel, and the types of the arrays that choose its variant → the machine code.
+
+It is called as what Numba has for Python, past Numba's own choice of a variant: that takes longer than a
+kernel of few values.
+"""
 
 
-def _loop(
-    kernel: Kernel, count: int, args: tuple[Argument, ...]
-) -> tuple[Loop, tuple[Argument, ...]]:
-    """The loop that runs a kernel over a range, and the kernel's arguments as the loop takes them."""
-    compiled = _compiled.get(kernel)
-    if compiled is None:
-        loop = plain_loop(kernel, count, args)
-        if loop is not None:
-            return loop, args
+def _loop(kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Loop:
+    """The loop that runs a kernel over a range."""
+    arrays: tuple[Any, ...] = args
+    places = kernel.choosing
+    chosen = arrays[places[0]].dtype if places else None
+    if len(places) > 1:
+        chosen = tuple([arrays[place].dtype for place in places])
+    loop = _loops.get((kernel, chosen)) or plain_loop(kernel, count, args)
+    if loop is None:
         # Imported late: it loads Numba.
-        from colkern.cpu.compiler import compile_kernel
+        from colkern.cpu.compiler import compile_kernel, signature
 
-        compiled = _compiled[kernel] = compile_kernel(kernel)
-    for place in kernel.inputs:
-        array: Any = args[place]
-        if array.flags.writeable:
-            # Numba would compile another variant for it.
-            array = array.view()
-            array.setflags(write=False)
-            args = (*args[:place], array, *args[place + 1 :])
-    for place in kernel.unsigned:
-        number: Any = args[place]
-        if number > _MOST or type(number) is not int:
-            number = int(number)
-            number = number if number <= _MOST else number - _WRAP
-            args = (*args[:place], number, *args[place + 1 :])
-    return compiled, args
+        variant = kernel.variant(kernel.require_types(args))
+        loop = _loops[kernel, chosen] = compile_kernel(kernel).compile(signature(variant))
+    return loop
+
+
+def _run(loop: Loop, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Any:
+    """The loop over the whole range, in this thread."""
+    try:
+        return loop(0, count, *args)
+    except OverflowError:
+        wrapped = _wrapped(kernel, args)
+        if wrapped is args:
+            raise
+    return loop(0, count, *wrapped)
+
+
+def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """The arguments, numbers past int64 as the negative ones of the same bits.
+
+    Compiled loops take int64, and make uint64 of it again.
+    """
+    past = [place for place in kernel.unsigned if args[place] > _MOST]
+    if not past:
+        return args
+    numbers: list[Any] = list(args)
+    for place in past:
+        numbers[place] = int(numbers[place]) - _WRAP
+    return tuple(numbers)
 
 
 class CpuTarget:
@@ -105,19 +121,20 @@ class CpuTarget:
     ) -> None:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
-            loop, args = _loop(kernel, count, args)
+            loop = _loop(kernel, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
-                loop(0, count, *args)
+                _run(loop, kernel, count, args)
             else:
-                run_ranges(loop, count, args, max(int(GRAIN / work), 1), balance)
+                grain = max(int(GRAIN / work), 1)
+                run_ranges(loop, count, _wrapped(kernel, args), grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.reduce`."""
-        loop, args = _loop(kernel, count, args)
+        loop = _loop(kernel, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
-            whole = loop(0, count, *args)
+            whole = _run(loop, kernel, count, args)
         else:
-            parts = run_ranges(loop, count, args, max(int(GRAIN / work), 1))
+            parts = run_ranges(loop, count, _wrapped(kernel, args), max(int(GRAIN / work), 1))
             whole = fold(_COMBINE[kernel.combine], parts)
         return int(whole)
 

@@ -88,20 +88,32 @@ def _worked(
 # Days
 
 
+def from_march(days: int) -> tuple[int, int, int]:
+    """The year of a day from 1970 on, if years begin in March; the day in it, from 0 on; leap days.
+
+    A leap day is the last of such a year. The leap days, 0 or 1, are those of the civil year. Days count
+    from the begin of an era of 400 years, up to two before their own. A product and a shift give that for
+    all days that a timestamp has, and LLVM makes vectors of them, as of what follows, which is as in
+    `colkern.kernels.calendar`.
+    """
+    since = days + 719468
+    era = ((since >> 16) * 3853261555 >> 33) - 1
+    quarters = 4 * (since - era * 146097) + 3
+    century = quarters * 240828848 >> 45
+    quarters = (quarters - century * 146097) | 3
+    year = quarters * 2939745 >> 32
+    is_leap = year & 3 == 0 and (year != 0 or century & 3 == 0)
+    return 400 * era + 100 * century + year, (quarters - year * 1461) >> 2, 1 if is_leap else 0
+
+
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a day from 1970 on: years begin in March, in eras of 400 of them."""
-    from_march = days + 719468
-    era = from_march // 146097
-    day_of_era = from_march - era * 146097
-    year = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
-    day = day_of_era - (365 * year + year // 4 - year // 100)
-    month = (5 * day + 2) // 153
-    in_next = month >= 10
-    return (
-        year + era * 400 + (1 if in_next else 0),
-        month - 9 if in_next else month + 3,
-        day - (153 * month + 2) // 5 + 1,
-    )
+    """Year, month and day of a day from 1970 on."""
+    year, day, _ = from_march(days)
+    # The month above 16 bits in which the day goes in steps of 2141.
+    month_and_day = 2141 * day + 197913
+    month = month_and_day >> 16
+    day = ((month_and_day & 65535) * 31345 >> 26) + 1
+    return (year, month, day) if month <= 12 else (year + 1, month - 12, day)
 
 
 def days_of(year: int, month: int) -> int:
@@ -130,7 +142,8 @@ def _quarter(days: int) -> int:
 
 
 def _day_of_year(days: int) -> int:
-    return days - days_of(civil(days)[0], 1) + 1
+    _, day, leap_days = from_march(days)
+    return day - 305 if day >= 306 else day + 60 + leap_days
 
 
 def _weekday(days: int) -> int:
@@ -143,8 +156,7 @@ def _iso_year(days: int) -> int:
 
 
 def _iso_week(days: int) -> int:
-    thursday = days - (days + 3) % 7 + 3
-    return (thursday - days_of(civil(thursday)[0], 1)) // 7 + 1
+    return (_day_of_year(days - (days + 3) % 7 + 3) + 6) // 7
 
 
 def _is_leap_year(days: int) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.functions.row_functions import (
@@ -242,24 +244,16 @@ def mod(dividend: int, divisor: int) -> int:
 # Rounding
 
 
-def _whole(number: float) -> float:
-    """The integer below a number; numbers beyond 2**53 have no fraction."""
-    if not -9e15 < number < 9e15:
-        return number
-    found = float(math.floor(number))
-    return number if found == number else found
+def _floor(values: float) -> Any:
+    return np.floor(values)
 
 
-def _floor(values: float) -> float:
-    return _whole(values)
+def _ceil(values: float) -> Any:
+    return np.ceil(values)
 
 
-def _ceil(values: float) -> float:
-    return -_whole(-values)
-
-
-def _trunc(values: float) -> float:
-    return _whole(values) if values > 0.0 else -_whole(-values)
+def _trunc(values: float) -> Any:
+    return np.trunc(values)
 
 
 @element_wise("Numbers")
@@ -280,10 +274,10 @@ def trunc(values: Array) -> Array:
     return _of_fractions(_trunc, values)
 
 
-def _of_fractions(function: Callable[..., float], values: Array) -> Array:
+def _of_fractions(function: Callable[..., Any], values: Array) -> Array:
     if isinstance(decoded_type(values.type).storage, s.Int):
         return cast(values, s.float64(), safe=False)
-    return over_rows(function, [values], same, NUMBERS)
+    return over_rows(function, [values], same, NUMBERS, machine=True)
 
 
 RoundMode = Literal[
@@ -318,32 +312,37 @@ def _choice(mode: RoundMode, is_negative: bool) -> tuple[int, bool]:
     return ways[way], halves
 
 
-@lru_cache(maxsize=2 * len(get_args(RoundMode)))
-def _rounding(mode: RoundMode, is_float: bool) -> Any:
-    """The row function of a mode: of a number, and of the unit that it is rounded to."""
+@lru_cache(maxsize=3 * len(get_args(RoundMode)))
+def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Any:
+    """The row function of a mode: of a number, and the unit that it is rounded to, or (small) 1 / unit."""
     (positive, halves), (negative, _) = _choice(mode, False), _choice(mode, True)
+    is_usual = mode == "half_to_even"
 
-    def goes_up(low: float, rest: float, unit: float, is_negative: bool) -> bool:
+    def goes_up(rest: float, unit: float, is_odd: bool, is_negative: bool) -> bool:
         if halves and rest + rest != unit:
             return rest + rest > unit
         choice = negative if is_negative else positive
-        return choice == _ALWAYS or (choice >= _ODD and (low % 2 == 1) == (choice == _ODD))
+        return choice == _ALWAYS or (choice >= _ODD and is_odd == (choice == _ODD))
 
-    def round_float(values: float, scale: float, divisor: float) -> float:
-        scaled = values * scale / divisor
-        low = _whole(scaled)
+    def round_float(values: float, unit: float) -> float:
+        scaled = values / unit if is_large else values * unit
+        low = np.floor(scaled)
         rest = scaled - low
-        if not rest > 0.0:
-            return values
-        found = low + 1.0 if goes_up(low, rest, 1.0, scaled < 0.0) else low
-        return -0.0 if found == 0.0 and values < 0.0 else found * divisor / scale
+        if is_usual:
+            found = np.rint(scaled)
+        else:
+            half = low * 0.5
+            is_up = goes_up(rest, 1.0, np.floor(half) != half, scaled < 0.0)
+            found = low + 1.0 if is_up else low
+        found = math.copysign(found * unit if is_large else found / unit, values)
+        return found if rest > 0.0 else values
 
     def round_integer(values: int, unit: int) -> int:
         low = values // unit
         rest = values - low * unit
         if rest == 0:
             return values
-        return (low + 1 if goes_up(low, rest, unit, values < 0) else low) * unit
+        return (low + 1 if goes_up(rest, unit, low % 2 == 1, values < 0) else low) * unit
 
     return round_float if is_float else round_integer
 
@@ -366,11 +365,11 @@ def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even
     if round_mode not in get_args(RoundMode):
         raise ValueError(f"round_mode: expected one of {get_args(RoundMode)}, got {round_mode!r}")
     if not isinstance(decoded_type(values.type).storage, s.Int):
-        scale, divisor = 10.0 ** max(ndigits, 0), 10.0 ** max(-ndigits, 0)
-        return over_rows(_rounding(round_mode, True), [values, scale, divisor], same, NUMBERS)
+        function = _rounding(round_mode, True, ndigits < 0)
+        return over_rows(function, [values, 10.0 ** abs(ndigits)], same, NUMBERS, machine=True)
     if ndigits >= 0:
         return values
-    return over_rows(_rounding(round_mode, False), [values, 10**-ndigits], same, NUMBERS)
+    return over_rows(_rounding(round_mode, False, True), [values, 10**-ndigits], same, NUMBERS)
 
 
 # Bits

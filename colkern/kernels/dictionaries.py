@@ -29,7 +29,7 @@ from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
 from colkern.kernels.hashing import MASKS, P1, word_of_few
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes_loosely, multiply, prefetch, word_at
+from colkern.kernels.primitives import add, copy_bytes_loosely, multiply, prefetch, word_at
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK = 256
@@ -223,12 +223,14 @@ class Numbering(NamedTuple):
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
     which are at least those of the range; the table has 2^(64 - `shift`) slots, from address `address` on.
+    Slots of the whole array from `closed` on add no value: the number of one that is not there is 2^64 - 1.
     """
 
     first: uint64
     codes: uint64
     shift: uint64
     address: uint64
+    closed: uint64
 
 
 @helper
@@ -276,11 +278,12 @@ def number_words(
         place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
         place = seek(out, table, place, mask, key)
         entry = out[place + uint64(1)]
-        if entry == 0:
+        row = numbering.first + uint64(i)
+        if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, place, key, numbering.first + uint64(i))
-        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
+            entry = number_anew(out, place, key, row)
+        out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
     return uint64(stop)
 
 
@@ -421,11 +424,11 @@ def number_strings(
         ):
             place = seek(out, table, next_place(table, place, mask), mask, key)
             entry = out[place + uint64(1)]
-        if entry == 0:
+        if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
             entry = number_anew(out, place, key, row)
-        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
+        out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
     return uint64(stop)
 
 
@@ -455,11 +458,11 @@ def number_views(
         while entry != 0 and not (shown == 0 or are_same_views(runs, row, entry >> uint64(32))):
             place = seek(out, table, next_place(table, place, mask), mask, key)
             entry = out[place + uint64(1)]
-        if entry == 0:
+        if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
             entry = number_anew(out, place, key, row)
-        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
+        out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
     return uint64(stop)
 
 

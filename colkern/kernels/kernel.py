@@ -17,7 +17,7 @@ Calling a kernel runs its body as plain Python.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -56,7 +56,7 @@ class Kernel:
             each other.
         arguments: What callers pass after the range, derived from `parameters`.
         unsigned: Which arguments are numbers that may be larger than int64; derived.
-        inputs: Which arguments are arrays that are read; derived.
+        choosing: The first array of each capital's type; derived.
     """
 
     body: Callable[..., Any]
@@ -69,15 +69,15 @@ class Kernel:
     within_warp: bool = False
     arguments: tuple[Argument, ...] = field(init=False)
     unsigned: tuple[int, ...] = field(init=False)
-    inputs: tuple[int, ...] = field(init=False)
+    choosing: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         arguments = tuple(flat(self.parameters))
         unsigned = (k for k, a in enumerate(arguments) if a.item == "u8" and not a.array)
-        inputs = (k for k, a in enumerate(arguments) if a.array and not a.written)
+        arrays = {a.item: k for k, a in reversed([*enumerate(arguments)]) if a.array}
         object.__setattr__(self, "arguments", arguments)
         object.__setattr__(self, "unsigned", tuple(unsigned))
-        object.__setattr__(self, "inputs", tuple(inputs))
+        object.__setattr__(self, "choosing", tuple(arrays[c] for c in self.generics))
 
     @property
     def name(self) -> str:
@@ -88,8 +88,15 @@ class Kernel:
         """Run the body as plain Python."""
         return self.body(start, stop, step, *in_groups(self.parameters, iter(args)))
 
-    def require_types(self, args: Sequence[Any]) -> None:
-        """Raise `TypeError` if an array (NumPy's or CuPy's) among the arguments is of another type."""
+    def require_types(self, args: Sequence[Any]) -> dict[str, str]:
+        """Make sure that arrays (NumPy's or CuPy's) among the arguments are of the types declared.
+
+        Returns:
+            What each capital stands for.
+
+        Raises:
+            TypeError: If an array is of another type, or not contiguous.
+        """
         chosen: dict[str, str] = {}
         for argument, value in zip(self.arguments, args, strict=False):
             if not argument.array:
@@ -98,12 +105,18 @@ class Kernel:
             choice = chosen.setdefault(argument.item, code)
             if code != choice or code not in self.generics.get(argument.item, (argument.item,)):
                 raise TypeError(f"{self.name}: {argument.name} is {argument.item}[], got {code}[]")
+            if not value.flags.c_contiguous:
+                raise TypeError(f"{self.name}: {argument.name} is not contiguous")
+        return chosen
+
+    def variant(self, chosen: Mapping[str, str]) -> tuple[Argument, ...]:
+        """The arguments, where capitals stand for those types."""
+        return tuple(replace(a, item=chosen.get(a.item, a.item)) for a in self.arguments)
 
     def variants(self) -> Iterator[tuple[Argument, ...]]:
         """The arguments once for each combination of the types that the capitals stand for."""
         for chosen in itertools.product(*self.generics.values()):
-            binding = dict(zip(self.generics, chosen, strict=True))
-            yield tuple(replace(a, item=binding.get(a.item, a.item)) for a in self.arguments)
+            yield self.variant(dict(zip(self.generics, chosen, strict=True)))
 
 
 KERNELS: dict[str, Kernel] = {}

@@ -140,6 +140,43 @@ def copy_items(start, stop, step, items: In[T], out: Out[T]):
 
 
 @kernel()
+def choose_items(
+    start,
+    stop,
+    step,
+    flags: In[uint8],
+    other: uint8,
+    left: In[T],
+    right: In[T],
+    width,
+    out: Out[T],
+):
+    """Value i of `out` = that of `right` where flags[i] is `other`, else that of `left`.
+
+    A value is `width` items. `right` may have one value, which then stands for every slot. Both sides are
+    read and combined: a read that hangs on a flag would be a branch.
+    """
+    pace = uint64(0) if uint64(len(right)) == width else width
+    if width != 1:
+        for i in range(start, stop, step):
+            ours = uint64(flags[i] != other) * ~uint64(0)
+            for k in range(uint64(0), width):
+                place = uint64(i) * width + uint64(k)
+                value = uint64(right[uint64(i) * pace + uint64(k)])
+                out[place] = value ^ ((uint64(left[place]) ^ value) & ours)
+    elif pace == 0:
+        value = uint64(right[0])
+        for i in range(start, stop, step):
+            ours = uint64(flags[i] != other) * ~uint64(0)
+            out[i] = value ^ ((uint64(left[i]) ^ value) & ours)
+    else:
+        for i in range(start, stop, step):
+            ours = uint64(flags[i] != other) * ~uint64(0)
+            value = uint64(right[i])
+            out[i] = value ^ ((uint64(left[i]) ^ value) & ours)
+
+
+@kernel()
 def copy_lines(start, stop, step, items: In[uint8], out: Out[uint8]):
     """Line `i` of `out`, 64 bytes, = that of `items`; past the caches, for more than they hold.
 

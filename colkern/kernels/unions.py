@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from numpy import int8, int32, int64, uint8, uint64
 
-from colkern.kernels.arguments import In, O, Out, T
+from colkern.kernels.arguments import Buffers, In, O, Out, T
 from colkern.kernels.bitmaps import EACH_BYTE, differing_bytes
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, load_item
+from colkern.kernels.primitives import copy_bytes_loosely, load_item
 
 
 class Slots(NamedTuple):
@@ -174,18 +174,20 @@ def gather_union_bytes(
     step,
     slots: Slots,
     addresses: In[uint64],
-    bases: In[uint64],
+    data: Buffers,
     starts: In[O],
     out: Out[uint8],
 ):
     """The bytes of `out` from starts[i] on = the binary value of slot i.
 
-    `addresses` are those of each child's first offset, of the type of `starts`; `bases` those of its
-    data.
+    `addresses` are those of each child's first offset, of the type of `starts`; `data` has its bytes.
     """
     for i in range(start, stop, step):
-        begin = union_value(slots, addresses, starts, uint64(i))
-        base = bases[uint64(slots.child_of[uint64(slots.type_ids[i])])]
+        begin = uint64(load_item(starts, union_value(slots, addresses, starts, uint64(i))))
+        child = uint64(slots.child_of[uint64(slots.type_ids[i])])
         place = uint64(starts[i])
-        count = uint64(starts[i + uint64(1)]) - place
-        copy_bytes(out, place, base + uint64(load_item(starts, begin)), count)
+        after = uint64(starts[i + uint64(1)])
+        # A thread with values one after the other may spill over what it has yet to write.
+        end = uint64(starts[stop]) if step == 1 else after
+        room = min(end - place, uint64(data.sizes[child]) - begin)
+        copy_bytes_loosely(out, place, data.addresses[child] + begin, after - place, room)

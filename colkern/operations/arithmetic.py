@@ -7,7 +7,7 @@ Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -27,11 +27,11 @@ from colkern.operations.encodings import (
     value_type_of,
 )
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import unsigned
+from colkern.operations.operands import Plans, is_side_by_side, planned, unsigned
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
-from colkern.operations.selection import take_positions
+from colkern.operations.selection import own_words, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.time_arithmetic import TIMES, combine_times
 from colkern.operations.validity import combine_validity
@@ -124,7 +124,7 @@ def abs(array: Array) -> Array:
     return encoded_alike(array, _absolute)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Operation:
     """An operation of two operands: one kernel for all integers and one for floats."""
 
@@ -132,6 +132,7 @@ class _Operation:
     words: Kernel | None
     floats: Kernel
     commutes: bool = False
+    plans: Plans[s.Int | s.FloatingPoint] = field(default_factory=dict)
 
 
 _ADD = _Operation("add", arithmetic.add_words, arithmetic.add_floats, commutes=True)
@@ -143,6 +144,9 @@ _DIVIDE = _Operation("divide", None, arithmetic.divide_floats)
 
 
 def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
+    type_ = planned(what.plans, left, right)
+    if type_ is not None:
+        return _combine_plain(what, type_, left, right)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):
@@ -265,10 +269,20 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise ValueError(f"{what.name}: arrays on {device} and {right.device}")
     if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _combine_runs(what, left, right)
-    left, right = decoded(left), decoded(right)
-    sides = left.items(Role.DATA), right.items(Role.DATA)
-    validity = combine_validity([left, right])
-    return _apply(what, target_of(device), type_, sides, left.length, validity)
+    if is_side_by_side(left) and is_side_by_side(right):
+        what.plans[left.layout, right.layout] = type_
+    return _combine_plain(what, type_, decoded(left), decoded(right))
+
+
+def _combine_plain(
+    what: _Operation, type_: s.Int | s.FloatingPoint, left: Array, right: Array
+) -> Array:
+    if isinstance(type_, s.Int):
+        sides = own_words(left, Role.DATA)[0], own_words(right, Role.DATA)[0]
+    else:
+        sides = left.items(Role.DATA), right.items(Role.DATA)
+    validity = combine_validity((left, right))
+    return _apply(what, target_of(left.device), type_, sides, left.length, validity)
 
 
 def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
@@ -304,9 +318,7 @@ def _apply(
     """An operation on items of two sides, of which one may have a single item."""
     out = target.output(length, sides[0].dtype)
     if isinstance(type_, s.FloatingPoint):
-        # Where a few items are computed in plain Python, NumPy would warn.
-        with np.errstate(all="ignore"):
-            target.map(what.floats, length, *sides, out)
+        target.map(what.floats, length, *sides, out)
     elif what.words is None:
         _divide_words(target, type_, sides, unsigned(out), validity)
     else:

@@ -16,10 +16,14 @@ from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.operands import Plans, planned
 from colkern.operations.validity import combine_validity, compact_validity
 from colkern.targets import Argument, Items, Target, target_of
 
 _BOOL = s.bool_()
+
+_PLANS: Plans[bool] = {}
+"""True for booleans."""
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -160,8 +164,10 @@ def packed_bits(target: Target, values: Items) -> Buffer:
 
 
 def _strict(left: Array, right: Array, table: int) -> Array:
-    _require_pair(left, right)
-    validity, nulls = combine_validity([left, right])
+    if planned(_PLANS, left, right) is None:
+        _require_pair(left, right)
+        _PLANS[left.layout, right.layout] = True
+    validity, nulls = combine_validity((left, right))
     return _booleans(left.length, validity, combined_values(left, right, table), nulls)
 
 
@@ -216,7 +222,7 @@ def combined_values(left: Array, right: Array, table: int) -> Buffer:
 
 
 def _values(array: Array) -> Buffer:
-    values = array.buffer(Role.DATA)
+    values = array.buffers[1]
     if values is not None:
         return values
     # Only an array without slots goes without them.

@@ -5,8 +5,9 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
+from colkern.operations.operands import Plans, is_side_by_side, planned
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target
@@ -42,6 +44,10 @@ class Comparer(NamedTuple, Generic[Relation]):
     value: Callable[[Array, object, Relation], Buffer]
 
 
+_PLANS: defaultdict[object, Plans[Comparer[Any]]] = defaultdict(dict)
+"""By what chooses the comparer."""
+
+
 def compared(
     left: Array, right: object, comparer: Callable[[Array], Comparer[Relation]], asked: Relation
 ) -> Array:
@@ -60,6 +66,9 @@ def compared(
         UnsupportedError: If `comparer` does.
         InvalidArrowError: If an array points outside its own memory.
     """
+    plan = planned(_PLANS[comparer], left, right)
+    if plan is not None:
+        return _compare_plain(left, right, plan, asked)  # type: ignore[arg-type]
     require_valid(left)
     if isinstance(right, Array):
         return _compare_arrays(left, right, comparer, asked)
@@ -80,8 +89,16 @@ def _compare_arrays(
         raise TypeError(f"right: expected {left.type}, got {right.type}; cast one of them")
     if left.layout.kind is LayoutKind.NULL:
         return nulls(left.length, _BOOL, left.device)
-    validity, count = combine_validity([left, right])
-    bits = comparer(left).arrays(left, right, asked)
+    if is_side_by_side(left) and is_side_by_side(right):
+        _PLANS[comparer][left.layout, right.layout] = comparer(left)
+    return _compare_plain(left, right, comparer(left), asked)
+
+
+def _compare_plain(
+    left: Array, right: Array, comparer: Comparer[Relation], asked: Relation
+) -> Array:
+    validity, count = combine_validity((left, right))
+    bits = comparer.arrays(left, right, asked)
     return Array.of_valid(_BOOL, left.length, (validity, bits), count)
 
 

@@ -24,7 +24,7 @@ from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
-from colkern.operations.dictionary_tables import numbers_by_table
+from colkern.operations.dictionary_tables import OPEN, numbers_by_table
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.operands import unsigned, validity_of
 from colkern.operations.patterns import require_room
@@ -199,7 +199,7 @@ def dictionary_encode(
 
 
 def number_values(
-    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0
+    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
@@ -208,6 +208,8 @@ def number_values(
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers.
         expected: The least number of distinct values, if it is known.
+        closed: So many slots are looked at for values. Others that are in none of them need no number: on
+            the host they get the largest, on devices those behind the numbers of those slots.
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.
@@ -223,9 +225,9 @@ def number_values(
     if array.device != HOST:
         return numbers_by_sorting(array, counted, dtype)
     on_threads = None
-    if counted or not array.null_count:
+    if closed == OPEN and (counted or not array.null_count):
         on_threads = _numbers_by_ranges(array, dtype)
-    return on_threads or numbers_by_table(array, counted, dtype, expected)
+    return on_threads or numbers_by_table(array, counted, dtype, expected, closed)
 
 
 _RANGE = 1 << 18

@@ -24,6 +24,9 @@ from colkern.targets import Argument, Items, Target, target_of
 CHUNK = 1 << 15
 """The slots that are looked up at once: their numbers fit a cache."""
 
+OPEN = (1 << 64) - 1
+"""The number of slots that may add values, if all may."""
+
 _FIRST_BITS = 11
 _GROWTH_BITS = 2
 
@@ -35,7 +38,7 @@ Lookup: TypeAlias = Callable[[int, int], tuple[Items, tuple[Argument, ...]]]
 
 
 def numbers_by_table(
-    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0
+    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
@@ -46,13 +49,15 @@ def numbers_by_table(
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers.
         expected: The least number of distinct values, if it is known.
+        closed: So many slots add values; the number of one that is in none of them is the largest.
     """
     numbers = number_words(array)
-    if numbers is not None and numbers.width == 1 and not numbers.infinity:
+    is_one_word = numbers is not None and numbers.width == 1 and not numbers.infinity
+    if numbers is not None and is_one_word and closed == OPEN:
         low, values = word_range(numbers.words, numbers.minus)
         if values <= 2 * array.length:
             return _by_value(array, numbers, low, values, counted, dtype)
-    table = _Table(array, counted, dtype, expected, *_lookup(array, numbers))
+    table = _Table(array, counted, dtype, expected, closed, *_lookup(array, numbers))
     table.number_all()
     return table.numbers, table.first_slots()
 
@@ -115,11 +120,13 @@ class _Table:
         counted: bool,
         dtype: DTypeLike,
         expected: int,
+        closed: int,
         kernel: Kernel,
         lookup: Lookup,
     ) -> None:
         self._target = target_of(array.device)
         self._array = array
+        self._closed = closed
         self._kernel = kernel
         self._lookup = lookup
         self._chunk = min(array.length, CHUNK)
@@ -140,7 +147,8 @@ class _Table:
             while True:
                 own = keys[done - begin :] if done > begin else keys
                 address = self._target.address(self._out) + 8 * (HEAD + self._chunk)
-                slots = (bitmap, offset + done, done, self._chunk, 64 - self._bits, address)
+                shift = 64 - self._bits
+                slots = (bitmap, offset + done, done, self._chunk, shift, address, self._closed)
                 count = self._target.reduce(
                     self._kernel, end - done, own, *others, *slots, self._out
                 )

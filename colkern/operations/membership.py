@@ -15,6 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import and_bits
 from colkern.builders import array
+from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, or_
 from colkern.operations.casting import cast
@@ -23,13 +24,13 @@ from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import number_values
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.moving import to_device, to_host
-from colkern.operations.null_filling import fill_null, is_null, is_valid, packed_flags
+from colkern.operations.null_filling import fill_null, is_null, packed_flags
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.validity import compact_validity
-from colkern.targets import on_its_device, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 Inclusive = Literal["both", "left", "right", "neither"]
 
@@ -58,7 +59,7 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
         if ones:
             found = functools.reduce(or_, ones)
     else:
-        found = is_valid(on_values(values, lambda plain: _places(plain, members)))
+        found = on_values(values, lambda plain: _found(plain, members))
     return or_(fill_null(found, False), is_null(values)) if has_null else fill_null(found, False)
 
 
@@ -113,13 +114,34 @@ def _as_set(values: Array, value_set: Array | Sequence[Any]) -> Array:
 
 
 @on_its_device
+def _numbers(plain: Array, members: Array) -> tuple[Target, Items, Items]:
+    """The number of each value, and the first slots of those in a set: others have larger numbers."""
+    # A value's number leads to the first slot that has it: in the set, which stands in front.
+    known = members.length
+    numbers, firsts = number_values(concat([members, plain]), True, np.uint32, closed=known)
+    return target_of(plain.device), numbers[known:], firsts[firsts < known]
+
+
+@on_its_device
+def _found(plain: Array, members: Array) -> Array:
+    """Whether each value is in a set, as booleans; false for nulls."""
+    target, numbers, firsts = _numbers(plain, members)
+    bits = _found_bits(target, plain, numbers < len(firsts))
+    return Array.of_valid(s.bool_(), plain.length, (None, bits), 0)
+
+
+@on_its_device
 def _places(plain: Array, members: Array) -> Array:
     """The first place of each value in a set, int32; null for nulls, and where it is not there."""
-    target = target_of(plain.device)
-    # A value's number leads to the first slot that has it: in the set, which stands in front.
-    numbers, firsts = number_values(concat([members, plain]), True, np.uint32)
-    places = firsts[numbers[members.length :]].astype(np.int32)
-    valid = packed_flags(target, places < members.length)
+    target, numbers, firsts = _numbers(plain, members)
+    found = _found_bits(target, plain, numbers < len(firsts))
+    numbers[numbers >= len(firsts)] = 0
+    places = firsts[numbers].astype(np.int32) if len(firsts) else numbers.view(np.int32)
+    return Array.of_valid(s.int32(), plain.length, (found, target.buffer(places)))
+
+
+def _found_bits(target: Target, plain: Array, flags: Items) -> Buffer:
+    bits = packed_flags(target, flags)
     if plain.null_count:
-        valid, _ = and_bits(valid, 0, compact_validity(plain) or valid, 0, plain.length)
-    return Array.of_valid(s.int32(), plain.length, (valid, target.buffer(places)))
+        bits, _ = and_bits(bits, 0, compact_validity(plain) or bits, 0, plain.length)
+    return bits

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias, TypeVar
+
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.layouts import Role
+from colkern.layouts import Layout, LayoutKind, Role
 from colkern.memory import EMPTY
 from colkern.targets import Items, Target, target_of
 
@@ -42,12 +44,40 @@ def validity_of(array: Array, target: Target) -> tuple[Items, int]:
     return bitmap.array, array.offset
 
 
+Decision = TypeVar("Decision")
+
+Plans: TypeAlias = dict[tuple[Layout, Layout], Decision]
+"""Layouts of two arrays → what an operation does with such arrays, decided once.
+
+A layout stands for the type of an array alone. Kept are types whose values lie side by side in a buffer, so
+that nothing needs to be checked, or looked at, but lengths and devices.
+"""
+
+
+def planned(plans: Plans[Decision], left: object, right: object) -> Decision | None:
+    """What was decided for two arrays, as many values on one device; None if nothing was."""
+    # An array whose buffers have not been asked for is of another class.
+    if not left.__class__ is right.__class__ is Array or left.length != right.length:
+        return None
+    plan = plans.get((left.layout, right.layout))
+    if plan is not None:
+        data, other = left.buffers[1], right.buffers[1]
+        if data is not None and other is not None and data.device == other.device:
+            return plan
+    return None
+
+
+def is_side_by_side(array: Array) -> bool:
+    """Whether the values of an array lie one after the other in a buffer."""
+    return array.layout.kind is LayoutKind.FIXED_SIZE
+
+
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def unsigned(items: Items) -> Items:
     """Numbers of up to 8 bytes as unsigned words; not copied."""
-    return items.view(_UNSIGNED[items.dtype.itemsize])
+    return items if items.dtype.kind == "u" else items.view(_UNSIGNED[items.dtype.itemsize])
 
 
 def decimal_words(array: Array) -> tuple[Items, int]:

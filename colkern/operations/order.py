@@ -26,7 +26,7 @@ class Order(NamedTuple):
 
     def without_flip(self) -> Order:
         """Less or equal, where this is not greater: the same but for NaN."""
-        return self._replace(swapped=self.swapped != bool(self.flip), flip=0)
+        return Order(self.swapped != bool(self.flip), 0, self.nans_greatest)
 
 
 LESS, GREATER = Order(False, 0), Order(True, 0)

@@ -146,15 +146,17 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Bu
         relation = relations.LESS_OR_EQUAL if order.flip else relations.LESS
         order, flip = order.without_flip(), 0
     (less, stride), (greater, other_stride) = order.placed(sides)
-    placed = (_single(target, less), stride, _single(target, greater), other_stride, relation)
+    if less.dtype.itemsize == 2:
+        less, greater = _single(target, less), _single(target, greater)
+    placed = (less, stride, greater, other_stride, relation)
     target.map(ordering.less_floats, len(out), *placed, like.length, flip, out)
     return target.buffer(out)
 
 
 @on_its_device
 def _single(target: Target, items: Items) -> Items:
-    """Floats of 32 bits for those of 16, which a CPU has not; others as they are."""
-    return target.frozen(items.astype(np.float32)) if items.dtype == np.float16 else items
+    """Floats of 32 bits for those of 16, which a CPU has not."""
+    return target.frozen(items.astype(np.float32))
 
 
 def _ordered_booleans(left: Array, right: Array, order: Order) -> Buffer:

@@ -32,7 +32,7 @@ def compact_validity(array: Array) -> Buffer | None:
     """
     if not array.layout.has_validity or array.null_count == 0:
         return None
-    bitmap = array.buffer(Role.VALIDITY)
+    bitmap = array.buffers[0]
     assert bitmap is not None
     return own_bits(bitmap, array.offset, array.length)
 
@@ -54,7 +54,8 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
 
     Arrays of one length. Without nulls there is no bitmap.
     """
-    nullable = [array for array in arrays if array.layout.has_validity and array.null_count]
+    # Most arrays are known to have none.
+    nullable = [a for a in arrays if a._null_count and a.layout.has_validity and a.null_count]
     if not nullable:
         return None, 0
     first, *others = nullable

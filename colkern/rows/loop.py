@@ -1,13 +1,14 @@
 """The loop over columns that a row function runs in, as generated source compiled for the CPU.
 
-Through slots without nulls, the loop of a function of numbers is a plain `for`, which a compiler can
-vectorise; other slots, and all those of other functions, are looked at one by one. So are those of a
-block in which a row is left to Python: the plain loop only knows that there is one. Slot numbers are
-unsigned: a signed index makes Numba wrap negative ones around.
+The loop of a function of numbers is a plain `for`, which a compiler can vectorise, through nulls as well:
+some number stands there, too. The slots of other functions are looked at one by one. So are those of a
+block in which a row is left to Python: the plain loop only knows that there is one, or a null. Slot numbers
+are unsigned: a signed index makes Numba wrap negative ones around.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
@@ -173,8 +174,9 @@ def plain_rows(
     begin: Sequence[str] = (),
     keep: Sequence[str] = (),
     near: str = "",
+    everywhere: bool = False,
 ) -> list[str]:
-    """The plain loop over a block of slots without nulls.
+    """The plain loop over a block of slots.
 
     Args:
         row: The lines for row `i`, which go on whatever `status` is.
@@ -182,8 +184,11 @@ def plain_rows(
         begin: The lines before the loop.
         keep: Those behind it, if no row was left.
         near: A test that must hold before the loop; empty if there is none.
+        everywhere: Whether it goes through nulls, too, as results there do not matter. Else a block has
+            none.
     """
-    lines = [f"run = valid_until(valid, at, min(at + u8({BLOCK}), last))", *begin]
+    block = f"min(at + u8({BLOCK}), last)"
+    lines = [f"run = {block if everywhere else f'valid_until(valid, at, {block})'}", *begin]
     loop = ["for i in range(at, run):", *("    " + line for line in row)]
     if checked:
         loop = ["bad = False", *loop, "    bad |= status != 0"]
@@ -248,7 +253,7 @@ def loop_source(
         if found is not None:
             program.sources[near] = found[0]
             row = [line.replace(f"= {name}(", f"= {near}(") for line in row]
-        plain = plain_rows([*row, *written], checked)
+        plain = plain_rows([*row, *written], checked, everywhere=True)
     return Source(program, loop_text(call, slot, parameters, plain=plain), output)
 
 
@@ -277,7 +282,8 @@ def before_call(
 def calls_with_arena(program: Program) -> bool:
     """Whether a function calls a body with the arena; users' functions are called with it anyway."""
     lines = [line for text in program.sources.values() for line in text.splitlines()]
-    return any("arena" in line for line in lines if not line.startswith("def "))
+    own = re.compile(rf"\b({'|'.join(program.sources)})\(arena, pool\b")
+    return any("arena" in own.sub("", line) for line in lines if not line.startswith("def "))
 
 
 def indented(lines: Sequence[str], spaces: int) -> str:

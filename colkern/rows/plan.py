@@ -207,7 +207,7 @@ class Plan(Replanned):
         left = [words for _, noted in parts for words in noted]
         if not left and made.type == self.returns:
             return made, Counter()
-        rows, numbers = np.concatenate([np.empty((0, 2), np.int64), *left]).T
+        rows, numbers = np.concatenate([_NO_PAIRS, *left]).T
         return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
     def completed(
@@ -441,6 +441,9 @@ def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
     )
 
 
+_NO_PAIRS = np.empty((0, 2), np.int64)
+
+
 class _Room:
     """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
 
@@ -469,6 +472,8 @@ class _Room:
 
     def taken(self) -> NDArray[np.int64]:
         """The pairs of words that were appended, for which there is room again."""
+        if self._words[0] == self.address + HEADER:
+            return _NO_PAIRS
         words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
         self.begin()
         return words

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from kernels.case import (
     LENGTHS,
+    NOWHERE,
     Addresses,
     At,
     Case,
@@ -135,16 +136,23 @@ class Numbers:
     """Values numbered in the order of their first slots, and a kernel's output before and after."""
 
     def __init__(
-        self, values: Sequence[Hashable], valid: list[bool], counted: int, first: int
+        self,
+        values: Sequence[Hashable],
+        valid: list[bool],
+        counted: int,
+        first: int,
+        closed: int = NOWHERE,
     ) -> None:
         self.entries: dict[Hashable, int] = {}
         self.numbers = []
         for i, (value, ok) in enumerate(zip(values, valid, strict=True)):
             if ok or counted:
                 key = value if ok else None
-                if key not in self.entries:
+                if key not in self.entries and first + i < closed:
                     self.entries[key] = (first + i) << 32 | len(self.entries) + 1
-                self.numbers.append((self.entries[key] & LOW) - 1)
+                self.numbers.append(
+                    (self.entries[key] & LOW) - 1 if key in self.entries else NOWHERE
+                )
             else:
                 self.numbers.append(0)
         self.count = len(self.entries)
@@ -204,19 +212,19 @@ def number_small_values(types: dict[str, str]) -> Iterator[Case]:
 def number_words(types: dict[str, str]) -> Iterator[Case]:
     _, high = limits(types["words"])
     rng = numbers(("words", types["words"]))
-    for count, counted in itertools.product((0, 1, 65), (0, 1)):
+    for count, counted, closed in itertools.product((0, 1, 65), (0, 1), (100, 103, NOWHERE)):
         for label, validity, offset, valid in validities(rng, count):
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
-            found = Numbers(words, valid, counted, 100)
+            found = Numbers(words, valid, counted, 100, closed)
             table = pairs([(word, e) for word, e in found.entries.items()], 4)  # type: ignore[misc]
-            args = (words, validity, offset, 100, count + 3, 60, 0)
+            args = (words, validity, offset, 100, count + 3, 60, 0, closed)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 32)
-            yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
+            yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
     words = list(range(9))
     found = Numbers(words[:4], [True] * 4, 0, 0)
     table = pairs(list(found.entries.items()), 3)  # type: ignore[arg-type]
-    args = (words, [], 0, 0, 9, 61, 0)
+    args = (words, [], 0, 0, 9, 61, 0, NOWHERE)
     yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 16))
 
 
@@ -231,22 +239,22 @@ def _byte_tables(
     """Cases for values at slots from `slot` on."""
     count = len(values)
     hashes = _hashes(values)
-    for counted in (0, 1):
+    for counted, closed in itertools.product((0, 1), (3, NOWHERE)):
         for label, validity, offset, valid in validities(rng, count):
-            found = Numbers(values, valid, counted, slot)
+            found = Numbers(values, valid, counted, slot, closed)
             keys = dict(zip(values, hashes, strict=True))
             table = pairs([(keys[v], e) for v, e in found.entries.items()], 8)  # type: ignore[index]
-            args = (hashes, *arguments, validity, offset, slot, count + 3, 56, 0)
+            args = (hashes, *arguments, validity, offset, slot, count + 3, 56, 0, closed)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 512)
-            yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
+            yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
     distinct = list(dict.fromkeys(values))
     if len(distinct) > 2 and values[:2] == distinct[:2]:
         found = Numbers(
             values[: values.index(distinct[2])], [True] * values.index(distinct[2]), 0, slot
         )
         table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 2)  # type: ignore[list-item]
-        args = (hashes, *arguments, [], 0, slot, count, 62, 0)
+        args = (hashes, *arguments, [], 0, slot, count, 62, 0, NOWHERE)
         done = len(found.numbers)
         yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 8))
 

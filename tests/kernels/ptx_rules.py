@@ -59,6 +59,7 @@ NARROW = {
         "pack_bits",
     },
     "items of one byte, several at a time": {
+        "choose_items",
         "count_few_keys",
         "decode_items",
         "extremes",

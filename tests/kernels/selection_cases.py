@@ -103,6 +103,25 @@ def copy_items(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{count}", count, (items,), items)
 
 
+@cases_of(selection.choose_items)
+def choose_items(types: dict[str, str]) -> Iterator[Case]:
+    low, high = limits(types["left"])
+    rng = numbers("choose items")
+    for count, width, is_one in itertools.product(LENGTHS, (1, 2, 3), (False, True)):
+        flags = [rng.randrange(2) for _ in range(count)]
+        left, right = (
+            [rng.randint(low, high) for _ in range(width * length)]
+            for length in (count, 1 if is_one else count)
+        )
+        for other in (0, 1):
+            expected = [
+                right[k % width if is_one else k] if flags[k // width] == other else left[k]
+                for k in range(width * count)
+            ]
+            args = (flags, other, left, right, width)
+            yield Case(f"{count} of {width}, {is_one}, {other}", count, args, expected)
+
+
 @cases_of(selection.copy_lines)
 def copy_lines(_: dict[str, str]) -> Iterator[Case]:
     rng = numbers("copy lines")

@@ -196,5 +196,6 @@ def gather_union_bytes(types: dict[str, str]) -> Iterator[Case]:
     for label, slots, offsets, data, shown in texts_of("text bytes", types["starts"]):
         starts = list(itertools.accumulate(map(len, shown), initial=0))
         bases = Addresses([np.frombuffer(own, np.uint8) for own in data])
-        args = (slots.type_ids, CHILD_OF, slots.offsets, offsets, bases, starts)
+        sizes = [len(own) for own in data]
+        args = (slots.type_ids, CHILD_OF, slots.offsets, offsets, bases, sizes, starts)
         yield Case(label, len(shown), args, list(b"".join(shown)))

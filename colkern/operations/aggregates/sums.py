@@ -5,6 +5,7 @@ Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import TypeAlias
@@ -93,7 +94,9 @@ def _wrapped(total: int, signed: bool) -> int:
 
 @SUMS.of(s.FloatingPoint)
 def _sum_floats(array: Array) -> float:
-    if array.type == s.float16():
+    type_ = array.type
+    assert isinstance(type_, s.FloatingPoint)
+    if type_.bit_width == 16:
         array = convert(array, s.float32(), True)
     return _sum_of_floats(array, array.items(Role.DATA))
 
@@ -101,11 +104,13 @@ def _sum_floats(array: Array) -> float:
 @on_its_device
 def _sum_of_floats(array: Array, items: Items) -> float:
     """The sum of float32 or float64 items under the validity of an array."""
-    target = target_of(array.device)
-    pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
-    sums = target.output(pieces * kernels.LANES, np.float64)
+    target, count = target_of(array.device), len(items)
+    pieces = -(-count // (kernels.LANES * kernels.ROUNDS))
+    sums = target.output(min(count, pieces * kernels.LANES), np.float64)
     args = (items, *validity_of(array, target), sums)
     target.map(kernels.sum_floats, len(sums), *args, work=kernels.ROUNDS)
+    if count <= kernels.LANES:
+        return float(builtins.sum(sums.tolist()))
     # Infinities and NaN are values like others.
     with np.errstate(over="ignore", invalid="ignore"):
         return float(sums.sum())

@@ -24,15 +24,15 @@ _OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
 _VIEWS = (s.Utf8View, s.BinaryView)
 _LARGE = (s.LargeBinary, s.LargeUtf8)
 
-_AS_TEXT = {layout(type_): type_ for type_ in (s.utf8(), s.large_utf8(), s.utf8_view())}
-"""The type of text with the same layout as a type of bytes."""
+_AS_TEXT = {layout(type_).buffers: type_ for type_ in (s.utf8(), s.large_utf8(), s.utf8_view())}
+"""The type of text with the same buffers as a type of bytes."""
 
 
 @converts(_OFFSETS, _OFFSETS)
 def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings and text with offsets of either width; the bytes are shared, not copied."""
     _require_text(array, type, safe)
-    if layout(array.type) == layout(type):
+    if array.layout.buffers == layout(type).buffers:
         return retyped(array, type)
     first, last, moved = moved_offsets(array, type)
     data = array.buffer(Role.BYTES) or EMPTY
@@ -143,7 +143,7 @@ def _require_text(array: Array, type: s.DataType, safe: bool) -> None:
     """Bytes that are to be text must be UTF-8, if the cast is to be safe."""
     if not safe or not isinstance(type, TEXT) or isinstance(array.type, TEXT):
         return
-    text = retyped(array, _AS_TEXT[array.layout])
+    text = retyped(array, _AS_TEXT[array.layout.buffers])
     slot = first_invalid_utf8(text)
     if slot is not None:
         why = f"not UTF-8: {describe_invalid_utf8(text, slot)}"

@@ -26,7 +26,7 @@ _LIST_VIEWS = (s.ListView, s.LargeListView)
 def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
     """Lists and maps with offsets of either width, their elements cast."""
     child, wanted = array.children[0], type.fields[0].type
-    if layout(array.type) == layout(type) and child.type == wanted:
+    if array.layout.buffers == layout(type).buffers and child.type == wanted:
         return _with_children(array, type, [child])
     first, last, offsets = moved_offsets(array, type)
     cast_elements = _entries if isinstance(type, s.Map) else _converted
@@ -38,7 +38,7 @@ def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
 def list_views_to_list_views(array: Array, type: s.DataType, safe: bool) -> Array:
     """List-views with offsets and sizes of either width, their elements cast."""
     elements = _converted(array.children[0], type.fields[0], safe)
-    if layout(array.type) == layout(type):
+    if array.layout.buffers == layout(type).buffers:
         return _with_children(array, type, [elements])
     positions = [_resized(array, type, role) for role in (Role.OFFSETS, Role.SIZES)]
     return with_nulls_of(array, type, [*positions], [elements])

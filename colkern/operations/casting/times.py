@@ -118,7 +118,7 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
         down: Whether it rounds down, else towards 0.
     """
     source, result = per_day(array.type), per_day(type)
-    if source == result and layout(array.type) == layout(type):
+    if source == result and array.layout.buffers == layout(type).buffers:
         return retyped(array, type)
     if source <= result:
         return _in_range(array, type, safe, array, result // source)

@@ -10,13 +10,14 @@ from colkern.operations.selection import dense_unions, runs
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import Picks, take, take_positions
-from colkern.operations.selection.words import take_items, words_of
+from colkern.operations.selection.words import own_words, take_items, words_of
 
 __all__ = [
     "Picks",
     "assemble",
     "dense_unions",
     "filter",
+    "own_words",
     "runs",
     "take",
     "take_items",

@@ -13,18 +13,17 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
-from colkern.memory import EMPTY, HOST, Device
+from colkern.memory import HOST, Device
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import expand
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import are_numbers, promoted
+from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.gathering import Places, gather
-from colkern.operations.selection.repeating import repeat
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -76,12 +75,7 @@ def choose(
         _side(value, name, type_, condition.length, device)
         for name, value in zip(names, (left, right), strict=True)
     ]
-    target = target_of(device)
-    bits = condition.buffers[1] or EMPTY
-    type_ids = expand(target, bits, condition.offset, condition.length).view(np.int8)
-    numbers = target.table([1, 0, *[-1] * (_TYPE_IDS - 2)], np.int64)
-    own_places = target.table([], np.int32)
-    chosen = gather(sides, Places(target, target.frozen(type_ids), numbers, own_places))
+    chosen = choices.choose(condition, *sides)
     visible = compact_validity(condition)
     return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
 
@@ -147,7 +141,7 @@ def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataT
 
 
 def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
-    """A side of `if_else` as a checked array."""
+    """A side of `if_else` as a checked array, of one value if that stands for all slots."""
     if isinstance(value, Array):
         if value.length != length:
             raise ValueError(f"{name}: {value.length} values, condition has {length}")
@@ -157,14 +151,14 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         require_valid(value)
         return value
     if value is None:
-        return nulls(length, type_, device)
+        return nulls(1, type_, device)
     single = _built([value], [name], type_)
     if device != HOST:
         # Imported late: the host needs nothing of it.
         from colkern.operations.moving import to_device
 
         single = to_device(single, device)
-    return repeat(single, length)
+    return single
 
 
 def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | None) -> Array:

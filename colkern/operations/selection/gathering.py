@@ -65,7 +65,7 @@ def gather(arrays: Sequence[Array], places: Places) -> Array:
         validity, nulls = _validity(arrays, places)
         return Array.of_valid(first.type, length, (validity, data), nulls)
     if kind is LayoutKind.BINARY:
-        offsets, data = _binary(arrays, places)
+        offsets, data = gather_bytes(arrays, places)
         validity, nulls = _validity(arrays, places)
         return Array.of_valid(first.type, length, (validity, offsets, data), nulls)
     if kind is LayoutKind.STRUCT:
@@ -97,12 +97,13 @@ def _items(arrays: Sequence[Array], places: Places) -> Buffer:
     return target.buffer(out)
 
 
-def _binary(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffer]:
+def gather_bytes(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffer]:
+    """The offsets and the bytes of `gather`, of variable-size binary values."""
     target, length = places.target, places.length
     own = [array.items(Role.OFFSETS) for array in arrays]
     addresses = target.table([target.address(i) if len(i) > 1 else 0 for i in own], np.uint64)
     sources = [array.buffer(Role.BYTES) for array in arrays]
-    bases = [b.address if b is not None and b.size else 0 for b in sources]
+    held = [(b.address, b.size) if b is not None and b.size else (0, 0) for b in sources]
     slots = (*places.args, addresses)
     kind = own[0].dtype
     like = target.table([], kind)
@@ -110,9 +111,10 @@ def _binary(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffer]:
     data = target.output(target.item(starts, length), np.uint8)
     if len(data):
         starts = target.frozen(starts)
-        tables = (target.table(bases, np.uint64), starts)
+        bases, sizes = zip(*held, strict=True)
+        buffers = (target.table(bases, np.uint64), target.table(sizes, np.int64))
         kernel = unions.gather_union_bytes
-        target.map(kernel, length, *slots, *tables, data, balance=starts)
+        target.map(kernel, length, *slots, *buffers, starts, data, balance=starts)
     return target.buffer(starts), target.buffer(data)
 
 

@@ -32,6 +32,9 @@ def words_of(items: Items) -> tuple[Items, int]:
 
 def own_words(array: Array, role: Role) -> tuple[Items, int]:
     """As `words_of`, of the items of a one-item-a-slot buffer that belong to the array's own slots."""
+    kept = array._kept_words
+    if kept is not None and kept[0] is role:
+        return kept[1]
     position = array.layout.position(role)
     itemsize = array.layout.buffers[position].dtype.itemsize
     buffer = array.buffers[position]
@@ -39,7 +42,9 @@ def own_words(array: Array, role: Role) -> tuple[Items, int]:
         return words_of(array.items(role))
     size = min(itemsize & -itemsize, 8)
     width = itemsize // size
-    return buffer.view(WORDS[size], array.length * width, array.offset * itemsize), width
+    words = buffer.view(WORDS[size], array.length * width, array.offset * itemsize), width
+    array._kept_words = (role, words)
+    return words
 
 
 def take_items(target: Target, items: Items, picked: Items) -> Items:

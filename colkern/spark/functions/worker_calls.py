@@ -14,7 +14,6 @@ from pyspark import TaskContext, cloudpickle
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
-from colkern.interchange import import_array
 from colkern.jit import Generator, Udf
 from colkern.jit.signatures import Parameter
 from colkern.memory import HOST
@@ -26,6 +25,7 @@ from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import column_type
 from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed
+from colkern.spark.functions.worker_columns import from_pyarrow, to_pyarrow
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
@@ -89,7 +89,7 @@ class ArrowFunction:
         return result
 
     def _handed_over(self, results: Array) -> object:
-        return pa.array(results)
+        return to_pyarrow(results)
 
     def _called(self, columns: Columns) -> Array:
         device = HOST
@@ -97,7 +97,7 @@ class ArrowFunction:
             device = task_device()
         if device != HOST:
             try:
-                there = [to_device(import_array(column), device) for column in columns]
+                there = [to_device(_imported(column), device) for column in columns]
                 result: Array = to_host(self.function(*there))
                 return result
             except (CompileError, UnsupportedError) as error:
@@ -105,7 +105,7 @@ class ArrowFunction:
                 warnings.warn(
                     f"{self.function.name} runs on the CPU, not on {device}: {error}", stacklevel=2
                 )
-        results: Array = self.function(*columns)
+        results: Array = self.function(*map(_imported, columns))
         return results
 
     def _declared(self, results: Array) -> Array:
@@ -169,6 +169,10 @@ class ArrowAggregate(ArrowFunction):
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")
+
+
+def _imported(column: pa.Array | Array) -> Array:
+    return column if isinstance(column, Array) else from_pyarrow(column)
 
 
 def _typed(column: pa.Array, parameter: Parameter) -> pa.Array | Array:

@@ -208,9 +208,9 @@ class PlannedFunction:
         """What a batch costs in a worker whatever its rows, measured here with no row at all."""
         if self._columns is None or not isinstance(self._row_function, Udf):
             return ""
-        call = self._row_function
+        call = self._arrow.func  # type: ignore[attr-defined]
         columns = [pa.array(nulls(0, type_)) for type_ in self._columns]
-        seconds = timeit.repeat(lambda: pa.array(call(*columns)), number=1, repeat=_CALLS)
+        seconds = timeit.repeat(lambda: call(*columns), number=1, repeat=_CALLS)
         crossing = f"{len(columns)} column{'s' if len(columns) > 1 else ''} there, 1 back"
         return f"; a batch: {min(seconds) * 1e3:.2f} ms of Python, {crossing}"
 

@@ -1,0 +1,143 @@
+"""The values of one of two arrays, by a bit a slot.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.bitmaps import combine_bits, count_set_bits
+from colkern.kernels import bitmaps, selection
+from colkern.layouts import Extent, LayoutKind, Role
+from colkern.memory import EMPTY, Buffer
+from colkern.operations.booleans import expand
+from colkern.operations.own_slots import own_children
+from colkern.operations.selection.gathering import Places, gather, gather_bytes
+from colkern.operations.selection.repeating import repeat
+from colkern.operations.selection.words import own_words
+from colkern.targets import Items, Target, on_its_device, target_of
+
+
+class _Choice(NamedTuple):
+    """Which of two arrays has the value of each slot.
+
+    Args:
+        target: Where the condition is, and the bytes of the arrays.
+        bits: The condition, and its first bit: set for the left array.
+        length: The number of slots.
+        flags: The condition as bytes (uint8[length]), 0 or 1.
+    """
+
+    target: Target
+    bits: tuple[Buffer, int]
+    length: int
+    flags: Items
+
+
+_Bits: TypeAlias = tuple[Buffer, int] | bool
+"""A bitmap and its first bit, or the bit that all slots have."""
+
+
+def choose(condition: Array, left: Array, right: Array) -> Array:
+    """The values of `left` where a condition is true, else those of `right`; copied.
+
+    Args:
+        condition: Booleans. What stands under their nulls is looked at, too.
+        left: A checked array of as many values, or of one that stands for every slot.
+        right: As `left`, of the same type, and on the device of the condition, or without bytes.
+    """
+    length = condition.length
+    target = target_of(condition.device)
+    bits = condition.buffers[1] or EMPTY
+    flags = expand(target, bits, condition.offset, length).view(np.uint8)
+    both_one = left.length == right.length == 1 != length
+    # Positions of one value in place of many are of 32 bits.
+    left = repeat(left, length) if both_one or (length >> 31 and left.length == 1) else left
+    right = repeat(right, length) if length >> 31 and right.length == 1 else right
+    choice = _Choice(target, (bits, condition.offset), length, target.frozen(flags))
+    return _chosen(choice, left, right)
+
+
+def _chosen(choice: _Choice, left: Array, right: Array) -> Array:
+    kind, length = left.layout.kind, choice.length
+    if kind is LayoutKind.FIXED_SIZE and left.layout.buffers[1].slot_bits:
+        if left.layout.buffers[1].extent is Extent.BITS:
+            data = _bits(choice, _values(left, length), _values(right, length))
+        else:
+            data = _items(choice, left, right)
+        validity, nulls = _validity(choice, left, right)
+        return Array.of_valid(left.type, length, (validity, data), nulls)
+    if kind is LayoutKind.STRUCT:
+        pairs = zip(own_children(left), own_children(right), strict=True)
+        children = [_chosen(choice, *pair) for pair in pairs]
+        validity, nulls = _validity(choice, left, right)
+        return Array.of_valid(left.type, length, (validity,), nulls, children)
+    places = _places(choice, left, right)
+    if kind is LayoutKind.BINARY:
+        offsets, data = gather_bytes([left, right], places)
+        validity, nulls = _validity(choice, left, right)
+        return Array.of_valid(left.type, length, (validity, offsets, data), nulls)
+    return gather([left, right], places)
+
+
+@on_its_device
+def _places(choice: _Choice, left: Array, right: Array) -> Places:
+    target, flags = choice.target, choice.flags
+    numbers = target.table([1, 0, *[-1] * 126], np.int64)
+    offsets = target.table([], np.int32)
+    if left.length != right.length:
+        own = flags if right.length == 1 else 1 - flags
+        offsets = target.frozen(target.positions(choice.length).astype(np.int32) * own)
+    return Places(target, flags.view(np.int8), numbers, offsets)
+
+
+def _items(choice: _Choice, left: Array, right: Array) -> Buffer:
+    target, other = choice.target, 0
+    if left.length != choice.length:
+        left, right, other = right, left, 1
+    words, width = own_words(left, Role.DATA)
+    out = target.output(choice.length * width, words.dtype)
+    given = (choice.flags, other, words, own_words(right, Role.DATA)[0], width)
+    target.map(selection.choose_items, choice.length, *given, out)
+    return target.buffer(out)
+
+
+def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None, int]:
+    if not left.null_count and not right.null_count:
+        return None, 0
+    bits = _bits(choice, _valid(left, choice.length), _valid(right, choice.length))
+    nulls = choice.length - count_set_bits(bits, 0, choice.length)
+    return (bits, nulls) if nulls else (None, 0)
+
+
+def _valid(array: Array, length: int) -> _Bits:
+    if not array.null_count or array.length != length:
+        return not array.null_count
+    return array.buffers[0] or EMPTY, array.offset
+
+
+def _values(array: Array, length: int) -> _Bits:
+    bits = array.buffers[1] or EMPTY
+    if array.length == length:
+        return bits, array.offset
+    target = target_of(array.device)
+    return bool(target.item(expand(target, bits, array.offset, 1).view(np.uint8), 0))
+
+
+def _bits(choice: _Choice, left: _Bits, right: _Bits) -> Buffer:
+    """The chosen bits, from bit 0 on."""
+    own, length = choice.bits, choice.length
+    if isinstance(right, bool):
+        if isinstance(left, bool):
+            table = bitmaps.NEVER if left == right else bitmaps.SAME if left else bitmaps.NOT
+            return combine_bits(*own, *own, length, table)
+        return combine_bits(*left, *own, length, bitmaps.OR_NOT if right else bitmaps.AND)
+    if isinstance(left, bool):
+        return combine_bits(*right, *own, length, bitmaps.OR if left else bitmaps.AND_NOT)
+    different = combine_bits(*left, *right, length, bitmaps.XOR)
+    moved = combine_bits(different, 0, *own, length, bitmaps.AND)
+    return combine_bits(*right, moved, 0, length, bitmaps.XOR)

@@ -1,0 +1,66 @@
+"""Columns of pyarrow's and of colkern's that are made of each other's buffers, for each batch of a worker.
+
+The C Data interface carries all columns, and takes some 30 µs each way, most of it Python: of a small
+batch that is most of its time. Columns without parts need it not, since pyarrow has objects for their
+buffers, whose sizes it knows.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pyarrow as pa
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.interchange import import_array, import_type
+from colkern.layouts import Layout, layout
+from colkern.memory import Buffer
+
+_TYPES = 256
+
+
+def from_pyarrow(column: pa.Array) -> Array:
+    """A column of pyarrow's, whose buffers it keeps; raises as `import_array`."""
+    type_ = _own_type(column.type)
+    if type_ is None:
+        return import_array(column)
+    buffers = [
+        None if buffer is None else Buffer.from_address(buffer.address, buffer.size, buffer)
+        for buffer in column.buffers()
+    ]
+    nulls = column.null_count
+    return Array(type_, len(column), buffers, offset=column.offset, null_count=nulls)
+
+
+def to_pyarrow(column: Array) -> pa.Array:
+    """A column for pyarrow, which keeps its buffers."""
+    type_ = _pyarrow_type(column.type)
+    # Of an empty one pyarrow reads the first offset, whether there is one or not.
+    if type_ is None or not column.length:
+        return pa.array(column)
+    buffers = [
+        None if buffer is None else pa.foreign_buffer(buffer.address, buffer.size, buffer)
+        for buffer in column.buffers
+    ]
+    nulls = column.known_null_count
+    if not nulls:
+        buffers[0] = None
+    return pa.Array.from_buffers(type_, column.length, buffers, nulls, column.offset)
+
+
+def _is_plain(type_: s.DataType, rule: Layout) -> bool:
+    """Whether its columns are buffers alone, the first of which says what is null."""
+    is_whole = not (type_.fields or rule.has_dictionary or rule.variadic)
+    return is_whole and rule.has_validity and type_ is type_.storage
+
+
+@lru_cache(_TYPES)
+def _own_type(type_: pa.DataType) -> s.DataType | None:
+    own = import_type(type_)
+    return own if _is_plain(own, layout(own)) else None
+
+
+@lru_cache(_TYPES)
+def _pyarrow_type(type_: s.DataType) -> pa.DataType | None:
+    return pa.field(s.field("", type_)).type if _is_plain(type_, layout(type_)) else None

@@ -80,6 +80,10 @@ class SilentArray:
         return SilentArray(self.array.view(dtype), self.data)
 
     @property
+    def flags(self) -> Any:
+        return self.array.flags
+
+    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         known: dict[str, Any] = self.array.__array_interface__
         return known | {"version": 3, "stream": None}

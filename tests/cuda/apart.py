@@ -35,10 +35,12 @@ def overlaps(kernel: Kernel, args: tuple[Any, ...]) -> list[tuple[str, str]]:
 
 @contextmanager
 def required_apart() -> Iterator[None]:
-    """Within it, a launch in the simulator fails if an output overlaps an argument."""
+    """Within it, a launch in the simulator fails if an output overlaps an argument, or of wrong types."""
     launch = CudaTarget._launch
 
     def checked(self: Any, kernel: Kernel, count: int, cut: Any, args: tuple[Any, ...]) -> None:
+        # A plan looks at types once, and never again at what is contiguous.
+        kernel.require_types(args)
         found = overlaps(kernel, args)
         assert not found, f"{kernel.name}: {found} overlap"
         launch(self, kernel, count, cut, args)

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -52,12 +51,23 @@ def process(folder: Path, *arguments: object) -> str:
     return done.stdout
 
 
-class SilentArray:
-    """An array of NumPy with the names of CuPy's that launches use."""
+class _Pointer:
+    """As CuPy's `MemoryPointer`."""
 
-    def __init__(self, array: Any) -> None:
+    __slots__ = ("ptr",)
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+
+class SilentArray:
+    """An array of NumPy with the names of CuPy's that launches use; as fast to make as CuPy's, about."""
+
+    __slots__ = ("array", "data", "dtype", "nbytes", "size")
+
+    def __init__(self, array: Any, data: _Pointer | None = None) -> None:
         self.array = array
-        self.data = SimpleNamespace(ptr=array.ctypes.data)
+        self.data = data or _Pointer(array.__array_interface__["data"][0])
         self.dtype, self.size, self.nbytes = array.dtype, array.size, array.nbytes
 
     def __len__(self) -> int:
@@ -67,7 +77,11 @@ class SilentArray:
         return SilentArray(np.asarray(self.array[part]))
 
     def view(self, dtype: Any) -> SilentArray:
-        return SilentArray(self.array.view(dtype))
+        return SilentArray(self.array.view(dtype), self.data)
+
+    @property
+    def flags(self) -> Any:
+        return self.array.flags
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

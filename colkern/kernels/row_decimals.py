@@ -86,7 +86,7 @@ def is_no_number(text: Text) -> bool:
     """Whether a text is sure to be no decimal: of a character that none has, or without digit and `n`."""
     is_one = False
     for place in range(text.address, text.address + text.size):
-        byte = int64(get_byte(place))
+        byte = int64(get_byte(int64(place)))
         letter = byte | 0x20
         if byte >= 0x80 or 0x30 <= byte <= 0x39 or letter == 0x6E:
             is_one = True

@@ -168,17 +168,13 @@ _OPERATORS = ("+", "-", *_COMPARISONS)
 
 
 def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value | None:
-    zones = [_zone(side) for side in (left, right) if isinstance(side.kind, k.Aware)]
-    if OF_ROW in zones and k.TIMEDELTA in (left.kind, right.kind):
-        emitter.refuse(
-            "a datetime and a duration have no compiled form where the zone depends on the row"
-        )
     if k.TIMEDELTA in (left.kind, right.kind):
-        sides = [
-            _wall(emitter, side) if isinstance(side.kind, k.Aware) else side
-            for side in (left, right)
-        ]
         owner = left if isinstance(left.kind, k.Aware) else right
+        if _zone(owner) is OF_ROW:
+            # The clock shows what the moment says, but for an offset that stays.
+            sides = [Value(k.DATETIME, s.code) if s is owner else s for s in (left, right)]
+            return _at(emitter, call(emitter, name, sides), OF_ROW)
+        sides = [_wall(emitter, side) if side is owner else side for side in (left, right)]
         return _in_zone(emitter, call(emitter, name, sides), _zone(owner), has_fold=False)
     if k.DATETIME in (left.kind, right.kind):
         emitter.fail(row_values.TYPE_ERROR, "datetimes with and without a zone")
@@ -219,7 +215,11 @@ def _astimezone(emitter: Emitter, value: Value, tz: Value = NONE) -> Value:
         _refuse_local(emitter)
     if value.kind == k.datetime_in(zone):
         return value
-    # Near the ends of the calendar, a clock may show no time of it.
+    return _at(emitter, value, zone)
+
+
+def _at(emitter: Emitter, value: Value, zone: tzinfo) -> Value:
+    """A moment in a zone: near the ends of the calendar, a clock may show no time of it."""
     first, last = clock.FIRST + calendar.DAY, clock.LAST - calendar.DAY
     test = f"{value.code} < {first} or {value.code} > {last}"
     emitter.leave_if(test, "a time at the ends of the calendar")
@@ -245,7 +245,8 @@ def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
     def write(emitter: Emitter, value: Value) -> Value:
         zone = _zone(value)
         if zone is OF_ROW:
-            emitter.refuse(f"{attribute}() has no compiled form where the zone depends on the row")
+            kind = k.TEXT if attribute == "tzname" else k.TIMEDELTA
+            return emitter.left(kind, f"{attribute}() of {zone}")
         if fixed_offset(zone) is not None:
             return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
         periods = periods_of(zone)

@@ -609,7 +609,6 @@ REPLACED: dict[str, Any] = {
 
 COMPUTED = frozenset(
     [
-        "ast",
         "base64",
         "binascii",
         "bisect",

@@ -398,6 +398,15 @@ def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> 
     return str(kind.words if what == "words" else layout_of(kind, to_equal=stem == "value"))
 
 
+def replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Value:
+    """A named tuple or an instance of a data class with other values for some of its fields."""
+    kind = owner.kind
+    assert isinstance(kind, k.Compound)
+    pairs = zip(kind.names, owner.items, strict=True)
+    items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
+    return Value(k.tuple_of(tuple(item.kind for item in items), kind.names, kind.form), items=items)
+
+
 def in_words(emitter: Emitter, value: Value) -> str:
     """The place of a value's words, written for a call."""
     value = emitter.numbers(value)

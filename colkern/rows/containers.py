@@ -219,12 +219,22 @@ def _made_of(type_: Any, items: ast.expr) -> ast.expr:
     return ast.Call(ast.Constant(type_), [items], [])
 
 
+def is_function(value: object) -> bool:
+    """Whether a constant is a function, also one that is defined in the row function."""
+    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
+
+
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     keys: list[Value] = []
     values: list[Value] = []
+    functions: dict[Any, Any] = {}
     for key, item_node in zip(node.keys, node.values, strict=True):
         keys += [expression(emitter, key)] if key is not None else []
-        value = emitter.numbers(expression(emitter, item_node))
+        value = expression(emitter, item_node)
+        if key is not None and keys[-1].is_constant and is_function(value.constant):
+            functions[keys[-1].constant] = value.constant
+            continue
+        value = emitter.numbers(value)
         if key is not None:
             values.append(value)
             continue
@@ -234,6 +244,8 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
             values += value.items
         else:
             emitter.refuse(f"`**` of {value.kind} has no compiled form")
+    if functions and not values:
+        return Value(k.Kind("object", 0), constant=functions)
     names = [key.constant for key in keys]
     if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
         row = dict(zip(names, values, strict=True))

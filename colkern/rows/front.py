@@ -10,6 +10,7 @@ import inspect
 import linecache
 import textwrap
 import types
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -72,9 +73,88 @@ def definition_of(function: types.FunctionType) -> Definition:
     arguments = node.args
     if arguments.vararg or arguments.kwarg:
         raise CompileError(f"{function.__name__}: *args and **kwargs do not compile")
+    _place_iterators(body)
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     names = tuple(argument.arg for argument in parameters)
     return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
+
+
+def _place_iterators(body: list[ast.stmt]) -> None:
+    """Have a generator expression, or a call of `map` and the like, stand where its one variable is read.
+
+    That is, if nothing else happens between: it is read by the next statement, or by one behind others that
+    only begin with other variables.
+    """
+    nodes = list(ast.walk(ast.Module(body, [])))
+    counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    for node in nodes:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                _place_in_block(block, counts)
+
+
+def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
+    for place, node in reversed(list(enumerate(block))):
+        name = _iterator_of(node)
+        if not name or counts[name] != 2:
+            continue
+        made = node.value  # type: ignore[attr-defined]
+        read = {part.id for part in ast.walk(made) if isinstance(part, ast.Name)}
+        for following in block[place + 1 :]:
+            if _put(following, name, made):
+                del block[place]
+                break
+            target = getattr(following, "targets", [getattr(following, "target", None)])[0]
+            is_begun = isinstance(target, ast.Name) and target.id not in read
+            if not is_begun or not _is_empty(getattr(following, "value", following)):
+                break
+
+
+def _iterator_of(node: ast.stmt) -> str:
+    """The variable that a statement binds to an iterator; empty for other statements."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return ""
+    function = getattr(node.value, "func", None)
+    is_one = isinstance(node.value, ast.GeneratorExp) or getattr(function, "id", "") in _LAZY
+    return getattr(node.targets[0], "id", "") if is_one else ""
+
+
+_LAZY = ("map", "filter", "zip", "enumerate", "reversed")
+
+
+def _is_empty(node: ast.AST) -> bool:
+    """Whether an expression is a constant, or makes an empty container."""
+    parts = getattr(node, "elts", getattr(node, "keys", [node]))
+    return isinstance(node, ast.Constant) or not parts
+
+
+_AT_ONCE = (
+    *(ast.Return, ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call, ast.keyword),
+    *(ast.BinOp, ast.Starred, ast.Tuple, ast.List, ast.JoinedStr, ast.FormattedValue),
+    *(ast.Attribute, ast.Subscript),
+)
+"""Nodes whose parts are all computed, each once, and in order."""
+
+
+def _put(node: ast.AST, name: str, made: ast.expr) -> bool:
+    """Put an expression in the place of a variable that is read at once; whether it is there."""
+    parts: list[ast.AST] = [node.iter] if isinstance(node, ast.For | ast.comprehension) else []
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        parts = [node.generators[0]]
+    elif isinstance(node, _AT_ONCE):
+        parts = list(ast.iter_child_nodes(node))
+    for part in parts:
+        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load):
+            for field, value in ast.iter_fields(node):
+                if value is part:
+                    setattr(node, field, made)
+                elif isinstance(value, list):
+                    value[:] = [made if item is part else item for item in value]
+            return True
+        if _put(part, name, made):
+            return True
+    return False
 
 
 Sources = dict[str, tuple[str, int]]

@@ -21,7 +21,7 @@ from typing import Any
 
 from colkern.errors import CompileError, shown
 from colkern.kernels import row_values, text_building
-from colkern.rows import enums
+from colkern.rows import enums, zones
 from colkern.rows import kinds as k
 from colkern.rows.calls import (
     as_tuple,
@@ -30,11 +30,12 @@ from colkern.rows.calls import (
     invoked,
     is_left,
     left_to_python,
+    replaced,
     require_changeable,
 )
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
-from colkern.rows.containers import readable
+from colkern.rows.containers import is_function, readable
 from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
 from colkern.rows.expressions import (
     attribute,
@@ -100,7 +101,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         return called(emitter, node, target)
     if isinstance(node.func, ast.Subscript):
         functions = known_object(emitter, node.func.value)
-        if isinstance(functions, dict) and functions and all(map(callable, functions.values())):
+        if isinstance(functions, dict) and functions and all(map(is_function, functions.values())):
             return _of_table(emitter, node, functions, needed(emitter, node.func.slice))
     function = expression(emitter, node.func)
     if not function.is_constant:
@@ -420,7 +421,7 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
             return arguments[1] if len(arguments) > 1 else NONE
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
     if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
-        return _replaced(emitter, owner, named)
+        return replaced(emitter, owner, named)
     if name == "_asdict" and kind.names and not arguments:
         return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
     function = inspect.getattr_static(kind.form, name, None)
@@ -431,15 +432,6 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     return users_function(emitter, function, [owner, *arguments], named)
 
 
-def _replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Value:
-    """A named tuple or an instance of a data class with other values for some of its fields."""
-    kind = owner.kind
-    assert isinstance(kind, k.Compound)
-    pairs = zip(kind.names, owner.items, strict=True)
-    items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
-    return Value(k.tuple_of(tuple(item.kind for item in items), kind.names, kind.form), items=items)
-
-
 def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """`dataclasses.replace`, `asdict` and `astuple`, whose fields are no data classes."""
     (owner, *_), named = _arguments_as_they_are(emitter, node)
@@ -448,7 +440,7 @@ def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if not isinstance(kind, k.Record) or not set(named) <= set(kind.names):
         emitter.refuse(f"{function.__name__}() of {kind} has no compiled form")
     if function is dataclasses.replace:
-        return _replaced(emitter, owner, named)
+        return replaced(emitter, owner, named)
     if not is_flat or any(k.containers_in(kind)):
         emitter.refuse(
             f"{function.__name__}() copies what is in {kind}, which has no compiled form"
@@ -563,12 +555,25 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return _got(emitter, function, needed(emitter, node.args[0]))
     if isinstance(function, functools.partial):
         return called(emitter, _completed(node, function), function.func)
+    if function == datetime.datetime.fromisoformat and _ends_in_offset(node):
+        return zones.of_iso(emitter, emitter.numbers(needed(emitter, node.args[0])))
     arguments, named = _arguments(emitter, node)
     if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
         parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
         return tuple_of_values(map(emitter.numbers, parts))
     made = call(emitter, table_name(function), arguments, named)
     return checked_loose(emitter, made, *arguments) if function in _KEEPING else made
+
+
+def _ends_in_offset(node: ast.Call) -> bool:
+    """Whether a call is of a text that has `Z` replaced by an offset: there must be one, then."""
+    replaced_by = getattr(node.args[0], "args", [])[1:2] if node.args else []
+    own = getattr(getattr(node.args[0], "func", None), "attr", "") if node.args else ""
+    return (
+        own == "replace" and getattr(replaced_by[0], "value", "") == "+00:00"
+        if replaced_by
+        else False
+    )
 
 
 _KEEPING = (abs, round, pow, divmod)

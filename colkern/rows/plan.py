@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import linecache
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -112,7 +113,8 @@ class Plan(Replanned):
             first = (gaps or program.sites)[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
-                f'{first.reason}\n  File "{first.path}", line {first.line}'
+                f'{first.reason}\n  File "{first.path}", line {first.line}\n'
+                f"    {linecache.getline(first.path, first.line).strip()}"
             )
         if isinstance(returns, s.Map) and isinstance(self.kind, k.Compound):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.

@@ -14,7 +14,7 @@ from typing import Any
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call
+from colkern.rows.calls import call, replaced
 from colkern.rows.emitter import (
     BREAK,
     CONTINUE,
@@ -106,6 +106,9 @@ def _stored_names(outer: ast.AST) -> set[str]:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(getattr(node.value, "id", ""))
+            waiting.append(node.value)
         elif (isinstance(node, ast.ExceptHandler) and node.name) or (
             isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
         ):
@@ -149,8 +152,45 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
             set_slice(emitter, container, target.slice, value)
         else:
             set_item(emitter, container, needed(emitter, target.slice), value)
+    elif isinstance(target, ast.Attribute):
+        _set_field(emitter, target, value)
     else:
         emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
+
+
+def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
+    """Another value for a field of a data class's instance, of which no other variable knows."""
+    name = getattr(target.value, "id", "")
+    owner = needed(emitter, target.value)
+    form: Any = getattr(owner.kind, "form", None)
+    is_plain = isinstance(owner.kind, k.Record) and target.attr in owner.kind.names
+    if not is_plain or form.__dataclass_params__.frozen or not _is_own(emitter, name, form):
+        emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
+    emitter.assign(name, replaced(emitter, owner, {target.attr: value}))
+
+
+def _is_own(emitter: Emitter, name: str, form: Any) -> bool:
+    """Whether a variable is made by its class alone, and only asked for its fields until it is returned."""
+    nodes = list(ast.walk(ast.Module(emitter.definition.body, [])))
+    ends = {part for node in nodes if isinstance(node, ast.Return) for part in ast.walk(node)}
+    if name in emitter.definition.parameters or any(getattr(n, "finalbody", []) for n in nodes):
+        return False
+    for node in nodes:
+        for part in ast.iter_child_nodes(node) if node not in ends else ():
+            if not isinstance(part, ast.Name) or part.id != name:
+                continue
+            if isinstance(node, ast.Attribute):
+                is_known = node.attr in form.__dataclass_fields__ or isinstance(
+                    getattr(form, node.attr, None), property
+                )
+            else:
+                targets = getattr(node, "targets", [getattr(node, "target", None)])
+                made = getattr(node, "value", None)
+                is_known = targets == [part] and isinstance(made, ast.Call)
+                is_known = is_known and expression(emitter, made.func).constant is form  # type: ignore[union-attr]
+            if not is_known:
+                return False
+    return True
 
 
 def _unpack(emitter: Emitter, targets: list[ast.expr], value: Value) -> None:
@@ -212,8 +252,13 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
         right = needed(emitter, node.value)
         set_item(emitter, container, place, operated(emitter, node.op, left, right))
         return
-    if not isinstance(node.target, ast.Name):
-        emitter.refuse(f"an assignment to {ast.unparse(node.target)} has no compiled form")
+    if isinstance(node.target, ast.Attribute):
+        field = ast.Attribute(node.target.value, node.target.attr, ast.Load())
+        left = needed(emitter, ast.copy_location(field, node.target))
+        value = operated(emitter, node.op, left, needed(emitter, node.value))
+        _set_field(emitter, node.target, value)
+        return
+    assert isinstance(node.target, ast.Name)
     load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
     left = needed(emitter, load)
     right = needed(emitter, node.value)

@@ -17,6 +17,26 @@ _STEP = timedelta(days=3)
 """No clock in the database of time zones was turned twice within fewer days, and back again."""
 
 
+class _OfRow(tzinfo):
+    """The zone of datetimes that are read from text: one offset each, which compiled code does not keep."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta:
+        """Raises: the offset depends on the row."""
+        raise ValueError("the zone depends on the row")
+
+    dst = utcoffset
+
+    def tzname(self, dt: datetime | None) -> str:
+        """As it is shown."""
+        return repr(self)
+
+    def __repr__(self) -> str:
+        return "an offset in the row"
+
+
+OF_ROW = _OfRow()
+
+
 class Periods(NamedTuple):
     """The offsets that a zone has in turn, see `colkern.kernels.row_zones`."""
 

@@ -19,7 +19,8 @@ from colkern.rows.calls import call, invoked
 from colkern.rows.constants import sequence_kind
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.folding import constant
-from colkern.rows.time_zones import fixed_offset, periods_of, with_stretches
+from colkern.rows.library import moment_of_format, moment_of_iso
+from colkern.rows.time_zones import OF_ROW, fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
 
 Named: TypeAlias = Mapping[str, Value]
@@ -63,6 +64,8 @@ def _by_table(
 def _offset(emitter: Emitter, value: Value) -> str:
     """The code of the offset of a datetime in a zone."""
     zone = _zone(value)
+    if zone is OF_ROW:
+        return emitter.left(k.INT, str(zone)).code
     fixed = fixed_offset(zone)
     if fixed is not None:
         return str(fixed)
@@ -95,6 +98,9 @@ def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> 
 
 def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named) -> Value | None:
     """The result of a function that takes or makes a datetime with a zone; None if this one does not."""
+    if name == "datetime.datetime.strptime" and _has_offset(arguments[1:]):
+        head = constant(arguments[1].constant.removesuffix("%z"))
+        return _of_moment(emitter, moment_of_format, arguments[0], head)
     if name in _OF_NAIVE and arguments[0].kind == k.DATETIME:
         return NONE
     if name == "datetime.datetime.fromtimestamp":
@@ -130,6 +136,24 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
     return None
 
 
+def _has_offset(format: Sequence[Value]) -> bool:
+    """Whether a format ends in an offset, and has none before."""
+    text = format[0].constant if format else None
+    return isinstance(text, str) and re.findall("%(.)", text.replace("%%", ""))[-1:] == ["z"]
+
+
+def of_iso(emitter: Emitter, text: Value) -> Value:
+    """The datetime of an ISO text that ends in an offset."""
+    return _of_moment(emitter, moment_of_iso, text)
+
+
+def _of_moment(emitter: Emitter, function: Callable[..., object], *arguments: Value) -> Value:
+    from colkern.rows.functions import users_function
+
+    moment = users_function(emitter, function, list(arguments), {})
+    return Value(k.datetime_in(OF_ROW), emitter.numbers(moment).code)
+
+
 _OF_NAIVE = ("datetime.tzinfo", "datetime.utcoffset", "datetime.dst", "datetime.tzname")
 """Methods that give None for a datetime without a zone."""
 
@@ -145,11 +169,12 @@ _OPERATORS = ("+", "-", *_COMPARISONS)
 
 def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value | None:
     if k.TIMEDELTA in (left.kind, right.kind):
-        sides = [
-            _wall(emitter, side) if isinstance(side.kind, k.Aware) else side
-            for side in (left, right)
-        ]
         owner = left if isinstance(left.kind, k.Aware) else right
+        if _zone(owner) is OF_ROW:
+            # The clock shows what the moment says, but for an offset that stays.
+            sides = [Value(k.DATETIME, s.code) if s is owner else s for s in (left, right)]
+            return _at(emitter, call(emitter, name, sides), OF_ROW)
+        sides = [_wall(emitter, side) if side is owner else side for side in (left, right)]
         return _in_zone(emitter, call(emitter, name, sides), _zone(owner), has_fold=False)
     if k.DATETIME in (left.kind, right.kind):
         emitter.fail(row_values.TYPE_ERROR, "datetimes with and without a zone")
@@ -157,7 +182,7 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
     if not (isinstance(left.kind, k.Aware) and isinstance(right.kind, k.Aware)):
         return None
     moments = [Value(k.DATETIME, side.code) for side in (left, right)]
-    named_zones = [side for side in (left, right) if fixed_offset(_zone(side)) is None]
+    named_zones = [side for side in (left, right) if _is_named(_zone(side))]
     if left.kind == right.kind and named_zones:
         moments = [_wall(emitter, side) for side in (left, right)]
     elif name in ("==", "!="):
@@ -166,6 +191,10 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
             repeated = _by_table(emitter, row_zones.is_repeated, _zone(side), side.code, k.BOOL)
             emitter.leave_if(repeated.code, "a time that a clock shows twice")
     return call(emitter, name, moments)
+
+
+def _is_named(zone: tzinfo) -> bool:
+    return zone is not OF_ROW and fixed_offset(zone) is None
 
 
 def _from_timestamp(emitter: Emitter, seconds: Value, tz: Value = NONE) -> Value:
@@ -186,7 +215,11 @@ def _astimezone(emitter: Emitter, value: Value, tz: Value = NONE) -> Value:
         _refuse_local(emitter)
     if value.kind == k.datetime_in(zone):
         return value
-    # Near the ends of the calendar, a clock may show no time of it.
+    return _at(emitter, value, zone)
+
+
+def _at(emitter: Emitter, value: Value, zone: tzinfo) -> Value:
+    """A moment in a zone: near the ends of the calendar, a clock may show no time of it."""
     first, last = clock.FIRST + calendar.DAY, clock.LAST - calendar.DAY
     test = f"{value.code} < {first} or {value.code} > {last}"
     emitter.leave_if(test, "a time at the ends of the calendar")
@@ -198,6 +231,9 @@ def _timestamp(emitter: Emitter, value: Value) -> Value:
 
 
 def _tzinfo(emitter: Emitter, value: Value) -> Value:
+    if _zone(value) is OF_ROW:
+        # It is something, but nobody knows what.
+        return Value(k.Kind("tzinfo", 0))
     return constant(_zone(value))
 
 
@@ -208,6 +244,9 @@ def _utcoffset(emitter: Emitter, value: Value) -> Value:
 def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
     def write(emitter: Emitter, value: Value) -> Value:
         zone = _zone(value)
+        if zone is OF_ROW:
+            kind = k.TEXT if attribute == "tzname" else k.TIMEDELTA
+            return emitter.left(kind, f"{attribute}() of {zone}")
         if fixed_offset(zone) is not None:
             return constant(getattr(datetime(2000, 1, 1, tzinfo=zone), attribute)())
         periods = periods_of(zone)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import operator
 import re
 import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 
 from . import values
@@ -66,3 +70,90 @@ def name_of_name(s: str) -> str:
     if len(s) > 3:
         return s[:3]
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, s))
+
+
+@dataclass
+class Basket:
+    count: int
+    total: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count
+
+
+@case(
+    rows=[values.number_lists(92), values.floats(93)], covers="fields of a data class that change"
+)
+def basket_of(counts: list[int], price: float) -> Basket:
+    basket = Basket(1)
+    for number in counts:
+        basket.count += abs(number) % 1000
+        if basket.mean < 100:
+            basket.total = basket.total + price
+    return basket
+
+
+@case(rows=[values.sentences(94)], covers="a generator expression that has a name")
+def word_lengths(line: str) -> dict[str, int]:
+    words = (word.strip(".,!?").lower() for word in line.split() if word)
+    longest = 12
+    return {word: len(word) for word in words if len(word) < longest}
+
+
+@case(rows=[values.sentences(95)], covers="map and zip that have names")
+def alternating(line: str) -> str:
+    words = line.split()
+    pairs = zip(words, words[1:])
+    made = []
+    for left, right in pairs:
+        made.append(left[:1] + right[-1:])
+    return ",".join(made)
+
+
+@case(rows=[values.words(96)], covers="a table of functions within the function")
+def by_first_letter(s: str) -> str:
+    forms = {"p": str.upper, "t": lambda text: text[::-1], "s": str.title}
+    key = s[:1].lower()
+    return forms[key](s) if key in forms else s
+
+
+@case(rows=[values.integers(94), values.integers(95)], covers="a table of operators, KeyError")
+def calculated(a: int, b: int) -> float | None:
+    operators = {0: operator.add, 1: operator.sub, 2: operator.truediv}
+    try:
+        return float(operators[a % 4](a, b))
+    except (KeyError, ZeroDivisionError):
+        return None
+
+
+@case(rows=[values.sentences(97)], covers="csv.reader of one line")
+def csv_fields(line: str) -> list[str]:
+    quoted = line.replace(" ", ",").replace("a", '"a,""b"')
+    return next(csv.reader([quoted]), [])
+
+
+@case(rows=[values.log_lines(98)], covers="strptime with %z, astimezone")
+def logged_at(line: str) -> datetime | None:
+    found = re.search(r"\[([^\]]+)\]", line)
+    if not found:
+        return None
+    try:
+        moment = datetime.strptime(found.group(1), "%d/%b/%Y:%H:%M:%S %z")
+    except ValueError:
+        return None
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+@case(
+    rows=[values.moment_texts(98), values.between(98, -14, 14)],
+    covers="fromisoformat with an offset",
+)
+def seconds_of(text: str, hours: int) -> float:
+    own = text[:10] + "T08:30:00" + (f"{hours:+03d}:30" if hours else "Z")
+    try:
+        made = datetime.fromisoformat(own.replace("Z", "+00:00"))
+        late = made > datetime(2020, 1, 1, tzinfo=UTC)
+    except ValueError:
+        return -1.0
+    return made.timestamp() + late

@@ -51,6 +51,13 @@ def type_of(value: object, argument: str = "type") -> DataType:
     return s.as_type(value, argument)
 
 
+def type_of_text(text: str) -> DataType:
+    """The type that a text stands for; see `colkern.jit.type_texts.parsed_type`."""
+    from colkern.jit.type_texts import parsed_type
+
+    return parsed_type(text)
+
+
 def field_of_arrow(value: object) -> Field:
     """The field that another library's type or field exports; see `colkern.interchange.import_field`."""
     from colkern.interchange import import_field
@@ -570,7 +577,11 @@ _SCHEMA = {"__arrow_c_schema__": schema_capsule}
 _COMPILED = {"_numba_type_": property(numba_type)}
 
 METHODS: Mapping[type, Mapping[str, Any]] = {
-    DataType: {**_SCHEMA, "of": staticmethod(type_of)},
+    DataType: {
+        **_SCHEMA,
+        "of": staticmethod(type_of),
+        "_parsed": staticmethod(type_of_text),
+    },
     Field: {**_SCHEMA, "from_arrow": staticmethod(field_of_arrow)},
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
     s.Extension: {"_spelled": text_of},

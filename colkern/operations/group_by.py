@@ -9,7 +9,9 @@ import numpy as np
 
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.arrays.tabular import Rows
+from colkern.errors import UnsupportedError
 from colkern.forks import cached_property
+from colkern.names import Elsewhere
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.chunks import one_batch
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
@@ -173,7 +175,16 @@ class GroupBy(Generic[Rows]):
             columns = [self._rows.column]
         if len(columns) != 1:
             raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
-        return self._rows.aggregate(function, columns[0], **options)
+        try:
+            return self._rows.aggregate(function, columns[0], **options)
+        except UnsupportedError as error:
+            (position,) = self._data.positions(place)
+            raise UnsupportedError(f"{self._data.schema.names[position]}: {error}") from None
+
+    len = Elsewhere("len", 'aggregate([([], "count_all")])')
+    size = Elsewhere("size", 'aggregate([([], "count_all")])')
+    std = Elsewhere("std", 'aggregate([(column, "stddev", {"ddof": 1})])')
+    apply = Elsewhere("apply", "aggregate with a colkern.reducer")
 
     def _of_columns(self, function: str, keys: Sequence[Columns]) -> Rows:
         """One row for each group: its keys, and an aggregate of some columns, or of all others."""

@@ -47,7 +47,7 @@ SEED := 0
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
 .PHONY: help run test test-all lint types unit unit-all suite types-and-suite test-pythons test-spark-reader \
-	fuzz fuzz-rows deaths mutants test-gpu bench-gpu docs bench bench-spark track wheel clean
+	fuzz fuzz-rows deaths mutants test-gpu test-gpu-smoke bench-gpu docs bench bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -108,16 +108,25 @@ mutants: $(DEV)  ## which faults of the package the tests notice by day: COUNT=1
 
 # What runs on a device: operations on its arrays, files read there, memory of another process, and each
 # body in each type over the kernels' cases.
-ON_GPU := -m gpu tests/cuda tests/dissociated tests/interchange/test_device_peers.py tests/ipc tests/jit tests/rows
+ON_GPU := -m gpu tests/cuda tests/dissociated tests/gpu tests/interchange/test_device_peers.py tests/ipc tests/jit tests/rows
+SMOKE_ON_GPU := tests/gpu tests/interchange/test_device_peers.py
 MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
 test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda
+test-gpu-smoke: $(GPU)  ## whether a GPU works at all: two minutes
+	$(GPU_PY) -m pytest -m "gpu and smoke" $(SMOKE_ON_GPU) $(ARGS)
+
 test-gpu: $(GPU)  ## the tests that need a GPU, and the kernel matrix on it
 	$(GPU_PY) -m pytest $(ON_GPU) $(ARGS)
 	$(GPU_PY) -m pytest $(MATRIX_ON_GPU) $(ARGS)
 
-# Figures are written also where a test fails; the exit status then says so. The GPU's name is part of
-# the file's name: results of several machines lie side by side.
+# Figures are written as they come, also where a test fails; the exit status then says so. The GPU's name
+# is part of the file's name: results of several machines lie side by side. For a GPU that is there for a
+# few minutes, PART="kernels-1/4 bodies" runs steps of benchmarks/gpu_session.sh, into gpu-session/.
+ifdef PART
+bench-gpu: $(GPU)
+	PYTHON=$(GPU_PY) benchmarks/gpu_session.sh "$(or $(OUT),gpu-session)" $(PART)
+else
 bench-gpu: $(GPU)  ## the same tests, then kernels and bodies of files next to measured copies
 	reports=$$(mktemp -d); trap 'rm -rf "$$reports"' EXIT; \
 	$(GPU_PY) -m pytest -q --junitxml "$$reports/operations.xml" $(ON_GPU); \
@@ -127,6 +136,7 @@ bench-gpu: $(GPU)  ## the same tests, then kernels and bodies of files next to m
 	$(GPU_PY) -m benchmarks.gpu --json "$$results.json" \
 	    --reports "$$reports/operations.xml" "$$reports/matrix.xml" $(ARGS); kernels=$$?; \
 	$(GPU_PY) -m benchmarks.bodies --json "$$results-bodies.json"; exit $$((kernels | $$?))
+endif
 
 docs: $(DEV)  ## the documentation site, in docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html

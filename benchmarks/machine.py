@@ -55,6 +55,8 @@ def memory_bandwidth(size: int = 1 << 28, repeats: int = 9) -> float:
 
 
 def write_json(path: Path, result: object) -> None:
-    """Write the figures of a run to a file, whose folder is made if need be."""
+    """Write the figures of a run to a file, whose folder is made if need be; it is whole at any time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_text(json.dumps(result, indent=1) + "\n")
+    unfinished.replace(path)

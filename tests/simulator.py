@@ -59,6 +59,7 @@ def runs(target: Any) -> dict[str, Run]:
 
 
 def main(output: str) -> None:
+    from cuda.apart import required_apart
     from cuda.placed_arithmetic import noted_arithmetic
 
     from colkern.memory import Device
@@ -67,7 +68,7 @@ def main(output: str) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     known = runs(target_of(Device("cuda")))
     tests = sys.stdin.read().splitlines()
-    with noted_arithmetic() as off_the_device:
+    with noted_arithmetic() as off_the_device, required_apart():
         report = {name: outcome(known[name]) for name in tests if name != ARITHMETIC}
     report[ARITHMETIC] = sorted(off_the_device)
     Path(output).write_text(json.dumps(report))

@@ -41,6 +41,7 @@ LAYERS = [
         "steps",
     },
     {"type_trees"},
+    {"data_types"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
     {"dispatch"},

@@ -3,7 +3,7 @@
 What no rule names runs by day. A rule names tests by how their ids begin:
 
 - `NIGHT`: at night alone.
-- `IN_TURN`: by day a quarter of them.
+- `IN_TURN`: by day an eighth of them.
 - `SELDOM`: by day one of thirty.
 - `EACH_KERNEL`: by day a variant of each kernel, each time another one.
 - `EACH_PATTERN`: by day a variant of a kernel of each pattern, of those of files that have changed, and of
@@ -30,6 +30,7 @@ from colkern.kernels import KERNELS, Kernel
 ROOT = Path(__file__).parent.parent
 
 QUARTERS = 4
+EIGHTHS = 8
 THIRTIETHS = 30
 
 MOST_CHANGED = 60
@@ -37,7 +38,6 @@ MOST_CHANGED = 60
 
 NIGHT = (
     # Minutes of one thing, in processes of their own.
-    "tests/cuda/test_gpu_machine.py::test_every_test_for_a_gpu_is_collected",
     "tests/deaths/test_harness.py::test_either_side_is_killed_in_every_way",
     "tests/fuzz/test_clean_memory.py",
     "tests/fuzz/test_harness.py::test_a_slice_of_the_mutations_ends_cleanly",
@@ -54,6 +54,8 @@ NIGHT = (
 )
 
 IN_TURN = (
+    # It starts a process that imports every test.
+    "tests/cuda/test_gpu_machine.py::test_every_test_for_a_gpu_is_collected",
     # What is launched is proved kernel by kernel, and on the CPU.
     "tests/cuda/test_gpu_benchmarks.py::test_a_device_computes_what_a_cpu_does",
     "tests/cuda/test_gpu_benchmarks.py::test_a_gigabyte_can_be_described",
@@ -61,6 +63,7 @@ IN_TURN = (
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",
+    "tests/rows/test_on_device.py::test_in_the_simulator",
     # What they call has tests of its own.
     "tests/test_cheat_sheet.py::test_a_line_runs",
     "tests/test_tpch.py::test_a_query_has_the_answer_of_duckdb",
@@ -72,6 +75,7 @@ IN_TURN = (
     "tests/jit/test_processes.py",
     "tests/spark/test_function_declarations.py::test_functions_of_a_notebook",
     "tests/spark/test_function_declarations.py::test_of_workers_that_start_cold",
+    "tests/test_notebooks.py::test_columns_come_back_for_files_alone",
     "tests/test_notebooks.py::test_bytes_go_to_the_device_once_when_they_are_read",
     "tests/test_notebooks.py::test_the_same_cells_run_on_a_device",
     "tests/test_package.py::test_wheel_works_in_an_empty_environment",
@@ -99,11 +103,16 @@ IN_TURN = (
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
     "tests/jit/test_udf.py::test_text_of_integers_of_every_width_is_that_of_python",
-    "tests/functions/test_functions.py::test_on_the_host",
     "tests/functions/test_text_casts.py",
     "tests/operations/test_exploding.py::test_explode_lists",
     "tests/operations/test_group_by.py::test_values_of_any_ordered_type",
     "tests/operations/test_statistics.py",
+    "tests/arrays/test_chunked.py::test_operations_over_chunks_are_those_of_pyarrow",
+    "tests/operations/test_aggregates.py::test_a_slot_is_null_at_whatever_level_of_its_encodings",
+    "tests/operations/test_aggregates.py::test_numbers",
+    "tests/operations/test_arithmetic.py::test_runs_stay_runs",
+    "tests/operations/test_dictionaries.py::test_indices_of_any_type",
+    "tests/operations/test_exploding.py::test_values_of_other_columns_are_repeated",
     "tests/rows/test_decimals.py::test_each_row_has_what_python_gives",
     "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_machine.py::test_functions_of_numpy",
@@ -126,17 +135,15 @@ IN_TURN = (
     "tests/test_documents.py::test_blocks_run_as_they_stand[docs",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
-    "tests/spark/test_python_of_workers.py",
-    # A query of seconds for each; test_functions.py and test_acceleration.py run each day.
+    # A query of seconds for each; test_functions.py runs each day.
     "tests/spark/test_function_kinds.py",
     "tests/spark/test_native_plans.py",
     "tests/spark/test_native_reducers.py",
     "tests/spark/test_read_compute.py",
-    # A query or a compiled function for each of hundreds of cases.
-    "tests/spark/test_accelerate_corpus.py",
+    "tests/spark/test_acceleration.py::test_results_and_use_are_those_of_the_original",
+    "tests/spark/test_functions.py::test_values_of_all_types_go_in_and_out",
     "tests/spark/test_native_accelerate.py::test_results_are_those_of_pandas",
-    "tests/spark/test_native_rules.py",
-    "tests/spark/test_pipelines.py",
+    "tests/spark/test_source_spark.py::test_a_stream_from_directory_to_directory",
     # What fails costs a worker process; the two settings differ in the driver alone.
     "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[None",
     "tests/spark/test_acceleration.py::test_results_that_do_not_fit_are_treated_as_the_session_says[true",
@@ -150,15 +157,22 @@ IN_TURN = (
     "tests/dissociated/test_device_memory.py::test_every_allocation_has_a_place_of_its_own",
     "tests/dissociated/test_golden.py::test_every_golden_file_as_it_is_read_directly",
     "tests/fuzz/test_regressions.py::test_regressions_end_cleanly_soon_and_small",
+    "tests/ipc/test_bad_input.py::test_a_stream_cut_anywhere_ends_or_says_where_it_was_cut",
     "tests/ipc/test_bad_input.py::test_any_flipped_bit_is_an_error_or_reads",
-    "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
 )
 
 SELDOM = (
+    # Minutes of queries, or of one thing; their parts have tests of their own.
+    "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
+    "tests/spark/test_accelerate_corpus.py",
+    "tests/spark/test_native_rules.py",
+    "tests/spark/test_pipelines.py",
+    "tests/spark/test_python_of_workers.py",
     # A function for each, which takes a second to compile; tests/rows has a test of each construct.
     "tests/corpus/test_compiled.py::test_a_function_gives_what_python_gives",
-    # They restate tests for the CPU.
+    # A row function for each; those of the table of methods have tests of their own.
     "tests/functions/test_functions.py::test_in_the_simulator",
+    "tests/functions/test_functions.py::test_on_the_host",
 )
 
 EACH_KERNEL = (
@@ -183,19 +197,19 @@ def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
             kernel = case.rstrip("]").partition("[")[0]
             of_kernels.setdefault((test, kernel), []).append(item)
             continue
-        late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test)
-        seldom = item.nodeid.startswith(SELDOM) and not _is_in_turn(case, THIRTIETHS)
+        late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test, EIGHTHS)
+        seldom = item.nodeid.startswith(SELDOM) and not _is_in_turn(case or test, THIRTIETHS)
         if late or seldom or item.nodeid.startswith(NIGHT):
             yield item
     for (_, kernel), variants in of_kernels.items():
         in_turn = variants.pop(turn() // QUARTERS % len(variants))
         yield from variants
         always = in_turn.nodeid.startswith(EACH_KERNEL) or kernel in kernels_of_day()
-        if not always and not _is_in_turn(kernel):
+        if not always and not _is_in_turn(kernel, QUARTERS):
             yield in_turn
 
 
-def _is_in_turn(name: str, parts: int = QUARTERS) -> bool:
+def _is_in_turn(name: str, parts: int) -> bool:
     return crc32(name.encode()) % parts == turn() % parts
 
 
@@ -254,4 +268,4 @@ def selected_cases(request: pytest.FixtureRequest, parameter: str) -> list[str]:
 def report_header() -> str:
     """Which of the tests run by day."""
     changed = len(changed_kernels())
-    return f"by day: COLKERN_TURN={turn()} (quarter {turn() % QUARTERS}), {changed} changed kernels"
+    return f"by day: COLKERN_TURN={turn()} (eighth {turn() % EIGHTHS}), {changed} changed kernels"

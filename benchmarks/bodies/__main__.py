@@ -67,6 +67,13 @@ def _stand_in() -> Iterator[None]:
 def _measured(options: argparse.Namespace) -> int:
     device = Device("cuda", 0)
     result = head(device, options.size, options.rounds, stand_in=options.stand_in) | {"rows": []}
+
+    def save() -> None:
+        """Whoever stops this has what was found so far."""
+        if options.json:
+            write_json(options.json, result)
+
+    save()
     print(f"{result['device']}\n{HEAD}")
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         place = Place(device, options.size, Path(folder))
@@ -75,10 +82,10 @@ def _measured(options: argparse.Namespace) -> int:
                 for row in rows_of(group, place, options.rounds):
                     result["rows"].append(row)
                     print(line(row), flush=True)
+                save()
     for text in summary(result):
         print(text)
     if options.json:
-        write_json(options.json, result)
         print(f"written: {options.json}")
     return int(failed(result))
 

@@ -32,6 +32,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--kernel", default="", help="only kernels whose name contains this")
     parser.add_argument(
+        "--part",
+        type=part,
+        default=slice(None),
+        metavar="K/N",
+        help="only every N-th measurement, from the K-th on: 1/2, then 2/2",
+    )
+    parser.add_argument(
         "--reports", type=Path, nargs="*", default=[], help="pytest's JUnit files of the tests"
     )
     options = parser.parse_args()
@@ -47,21 +54,36 @@ def main() -> int:
         "tests": outcome(options.reports),
         "rows": [],
     }
+
+    def save() -> None:
+        """Whoever stops this has what was found so far."""
+        if options.json:
+            machine.write_json(options.json, result)
+
+    save()
     # Plain text: a stock CUDA image of Python has no terminal library.
     print(f"{result['device']}: copied at {result['copy_bytes_per_second'] / 1e9:,.0f} GB/s")
     print(f"{'case':56}{'kind':14}{'ms':>10}{'GB/s':>9}{'of a copy':>12}{'target':>9}")
     target = CudaTarget(Device("cuda", 0))
-    for measurement in MEASUREMENTS:
-        if options.kernel in measurement.kernel.name:
-            arguments = (target, clock, options.size, result["copy_bytes_per_second"])
-            result["rows"].append(row(measurement, *arguments))
-            print(line(result["rows"][-1]), flush=True)
+    chosen = [each for each in MEASUREMENTS if options.kernel in each.kernel.name]
+    for measurement in chosen[options.part]:
+        arguments = (target, clock, options.size, result["copy_bytes_per_second"])
+        result["rows"].append(row(measurement, *arguments))
+        print(line(result["rows"][-1]), flush=True)
+        save()
     for text in summary(result):
         print(text)
     if options.json:
-        machine.write_json(options.json, result)
         print(f"written: {options.json}")
     return int(failed(result))
+
+
+def part(text: str) -> slice:
+    """`K/N` as the places of measurements."""
+    number, _, parts = text.partition("/")
+    if not 1 <= int(number) <= int(parts):
+        raise ValueError
+    return slice(int(number) - 1, None, int(parts))
 
 
 def head(clock: Clock, size: int, rounds: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from colkern.names import why_missing
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from colkern.spark.demo.job import Options, Run
+    from colkern.spark.demo.job import Run
 
 
 def add_command(commands: Commands) -> None:
@@ -48,7 +48,7 @@ def add_command(commands: Commands) -> None:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
     parser.add_argument(
-        "--repeat", type=positive, default=5, metavar="N", help="time everything N times (5)"
+        "--repeat", type=positive, default=3, metavar="N", help="time everything N times (3)"
     )
 
 
@@ -67,8 +67,13 @@ def _run(options: argparse.Namespace) -> None:
     job_options = job.Options(
         options.output, options.scale, options.rows, options.input, options.master, options.repeat
     )
-    result = _run_with_progress(job.run, job_options, console)
+
+    def run(step: Callable[[str, float], None]) -> Run:
+        return job.run(job_options, step, lambda first: console.print(report.table(first)))
+
+    result = _run_with_progress(run, console)
     console.print(report.table(result))
+    console.print(report.gains(result))
     console.print(report.agreement(result))
     chart = options.output / "demo.png"
     report.chart(result, chart)
@@ -84,14 +89,12 @@ def _run(options: argparse.Namespace) -> None:
         console.print(f"Figures: {options.json}", soft_wrap=True)
 
 
-def _run_with_progress(
-    run: Callable[[Options, Callable[[str, float], None]], Run], options: Options, console: Console
-) -> Run:
+def _run_with_progress(run: Callable[[Callable[[str, float], None]], Run], console: Console) -> Run:
     """On a terminal a bar that moves; elsewhere a line for each step."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     if not console.is_terminal:
-        return run(options, lambda doing, share: console.print(f"{share:4.0%} {doing}"))
+        return run(lambda doing, share: console.print(f"{share:4.0%} {doing}"))
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=1.0)
@@ -99,4 +102,4 @@ def _run_with_progress(
         def step(doing: str, share: float) -> None:
             progress.update(task, description=doing, completed=share)
 
-        return run(options, step)
+        return run(step)

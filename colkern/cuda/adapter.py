@@ -18,7 +18,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
 from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol, cast
@@ -259,6 +259,52 @@ def _configured(
             config.CUDA_LOW_OCCUPANCY_WARNINGS = before
 
 
+def loads_kernels() -> bool:
+    """Whether kernels can be had as `loaded` ones, which numba-cuda alone makes."""
+    return not is_simulated() and not is_mlir()
+
+
+def loaded(kernel: Launchable, arguments: Sequence[tuple[str, bool]]) -> object:
+    """A kernel compiled for these types and loaded on the current device: for `launcher`.
+
+    Args:
+        kernel: The kernel.
+        arguments: As those of `ptx`.
+    """
+    compiled: Any = kernel
+    with _apart():
+        overload = compiled.compile(_signature(arguments).args)
+    return overload._codelibrary.get_cufunc().kernel
+
+
+def launcher() -> Callable[..., None]:
+    """What launches loaded kernels: takes a `launch_stream`, a `grid`, the kernel, parameters."""
+    from cuda.core import launch
+
+    return cast("Callable[..., None]", launch)
+
+
+def launch_stream(pointer: int) -> object:
+    """A stream of the current device for `launcher`, from its `cudaStream_t` as an integer."""
+    from cuda.core import Stream
+
+    return Stream.from_handle(pointer)
+
+
+def grid(threads: int, blocks: int) -> object:
+    """A grid for `launcher`."""
+    from cuda.core import LaunchConfig
+
+    return LaunchConfig(grid=blocks, block=threads)
+
+
+def make_context() -> bool:
+    """Give this thread the context of the current device, without which the driver launches nothing."""
+    if loads_kernels():
+        compiler().current_context()
+    return True
+
+
 def capabilities() -> list[tuple[int, int]]:
     """The compute capabilities that the installed toolchain compiles for, the oldest first."""
     if is_mlir():
@@ -273,6 +319,8 @@ def ptx(
     function: Callable[..., object],
     arguments: Sequence[tuple[str, bool]],
     capability: tuple[int, int],
+    *,
+    apart: bool = False,
 ) -> str:
     """The PTX of a kernel; needs no GPU.
 
@@ -283,8 +331,18 @@ def ptx(
         function: The kernel.
         arguments: NumPy's type code of each argument, and whether it is an array of that type.
         capability: The compute capability, such as (9, 0).
+        apart: Whether nothing that is written is in two arrays.
     """
-    cuda = compiler()
+    cuda, signature = compiler(), _signature(arguments)
+    with _answering_for_device(capability), _apart() if apart else nullcontext():
+        text, _ = cuda.compile(
+            function, signature, device=False, cc=capability, abi="numba", output="ptx"
+        )
+    return str(text)
+
+
+def _signature(arguments: Sequence[tuple[str, bool]]) -> Any:
+    """The compiler's type of a kernel of such arguments."""
     if is_mlir():
         from numba_cuda_mlir import types
         from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
@@ -293,12 +351,39 @@ def ptx(
         from numba.np.numpy_support import from_dtype
 
     items = [(from_dtype(np.dtype(code)), array) for code, array in arguments]
-    signature = types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
-    with _answering_for_device(capability):
-        text, _ = cuda.compile(
-            function, signature, device=False, cc=capability, abi="numba", output="ptx"
-        )
-    return str(text)
+    return types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Within it, kernels are compiled that write no array of which a part is in another argument.
+
+    The compiler then reads on before it has written, so that a thread waits for several items at once, and
+    reads through the cache for what does not change.
+    """
+    if not loads_kernels():
+        yield
+        return
+    from numba.cuda.codegen import CUDACodeLibrary
+    from numba.cuda.core.compiler_lock import global_compiler_lock
+
+    plain = CUDACodeLibrary.add_ir_module
+
+    def add_ir_module(library: Any, module: Any) -> None:
+        for function in module.functions:
+            for argument in function.args:
+                # An array comes as its owners, sizes, address (the fifth) and strides.
+                if argument.type.is_pointer and argument.name.endswith(".4"):
+                    argument.add_attribute("noalias")
+        plain(library, module)
+
+    # One caller at a time.
+    with global_compiler_lock:
+        CUDACodeLibrary.add_ir_module = add_ir_module
+        try:
+            yield
+        finally:
+            CUDACodeLibrary.add_ir_module = plain
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def ptx(
     arguments = [(argument.item, argument.array) for argument in variant]
     if kernel.returns:
         arguments.append((kernel.returns, True))
-    return adapter.ptx(function, [("u8", False), ("u8", False), *arguments], capability)
+    return adapter.ptx(function, [("u8", False), ("u8", False), *arguments], capability, apart=True)
 
 
 def primitive(name: str) -> Any:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from colkern.cuda import adapter, memory
-from colkern.cuda.compiler import THREADS, compile_kernel
+from colkern.cuda.compiler import THREADS
+from colkern.cuda.failures import explained
+from colkern.cuda.plans import Plan, array_places, plan_of
 from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
 from colkern.memory import Argument, Buffer, Device, Items
@@ -78,6 +82,12 @@ def schedule_of(device: Device) -> Schedule:
     return Schedule(THREADS, 4096, blocks, 8, ((0, 8), (256, 32), (8192, THREADS)))
 
 
+class _Thread(threading.local):
+    """Whether the driver knows this thread's context."""
+
+    has_context = False
+
+
 class CudaTarget:
     """Runs kernels on one CUDA device, on the stream that is current there in CuPy.
 
@@ -91,7 +101,10 @@ class CudaTarget:
     def __init__(self, device: Device) -> None:
         memory.require_device()
         self.device = device
-        self._schedule = schedule_of(device)
+        # Batches of a table are mostly of one length.
+        self._cut_of = lru_cache(1024)(schedule_of(device).cut)
+        self._plans: dict[tuple[object, ...], Plan] = {}
+        self._thread = _Thread()
 
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in a block of a filter: one, the work of a thread."""
@@ -139,17 +152,27 @@ class CudaTarget:
         # The last argument of a grouped kernel is its output.
         out: Any = args[-1] if kernel.grouped else None
         mean = 0 if out is None else out.nbytes // max(count, 1)
-        return self._schedule.cut(kernel, count, mean)
+        return self._cut_of(kernel, count, mean)
 
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Argument, ...]) -> None:
-        # The compiler would take others, too.
-        kernel.require_types(args)
-        compiled = compile_kernel(kernel, cut.threads, cut.lanes)
-        counts = (np.uint64(count), np.uint64(cut.tile))
-        plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)
-        with memory.current(self.device):
-            stream = adapter.stream(self.device.ordinal, memory.current_stream())
-            adapter.launch(compiled, cut.blocks, cut.threads, stream, (*counts, *plain))
+        blocks, threads, lanes, tile = cut
+        ordinal, library, arrays = self.device.ordinal, memory.library(), cast("Any", args)
+        # A few tenths of a microsecond each: what is done here is done for every launch.
+        types = (kernel, lanes, *[arrays[k].dtype.num for k in array_places(kernel)])
+        plan = self._plans.get(types)
+        if plan is None or library.current_ordinal() != ordinal or not self._thread.has_context:
+            with memory.current(self.device):
+                self._thread.has_context = adapter.make_context()
+                plan = self._plans[types] = plan or plan_of(kernel, args, threads, lanes, ordinal)
+                plan(library.current_stream(), blocks, count, tile, *args)
+            return
+        try:
+            plan(library.current_stream(), blocks, count, tile, *args)
+        except Exception as error:
+            explanation = explained(error)
+            if explanation is None:
+                raise
+            raise explanation from error
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """See `Target.scan`."""

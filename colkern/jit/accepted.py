@@ -14,13 +14,16 @@ from colkern.rows.encoded import decoded_type
 _TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _BINARY = (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary)
 
+
+def _is_int(t: s.DataType) -> bool:
+    return isinstance(t, s.Int) and t != s.uint64()
+
+
 _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     bool: (lambda t: t == s.bool_(), "bool"),
-    int: (
-        lambda t: isinstance(t, s.Int) and t != s.uint64(),
-        "an integer type (uint64 when declared as such)",
-    ),
-    float: (lambda t: isinstance(t, s.FloatingPoint), "a floating-point type"),
+    int: (_is_int, "an integer type (uint64 when declared as such)"),
+    # As Python's own hints have it: the function gets integers.
+    float: (lambda t: isinstance(t, s.FloatingPoint) or _is_int(t), "a floating-point type"),
     str: (lambda t: isinstance(t, _TEXT), "a utf8 type"),
     bytes: (lambda t: isinstance(t, _BINARY + _TEXT), "a binary or utf8 type"),
     datetime.date: (lambda t: isinstance(t, s.Date), "a date type"),

@@ -180,6 +180,13 @@ class Reducer(ColumnFunction["AnyReduction"]):
         self._check_count(len(columns))
         return self._plan_for(tuple(map(decoded_type, columns)))
 
+    def compiled_reduction(self, *columns: s.DataType) -> Reduction:
+        """`reduction`, of which states can be taken; UnsupportedError if it runs in Python."""
+        reduction = self.reduction(*columns)
+        if not isinstance(reduction, Reduction):
+            raise UnsupportedError(f"{self.name} runs in Python, where states do not travel")
+        return reduction
+
     def has_states(self, *columns: s.DataType) -> bool:
         """Whether states of groups can be taken out and merged later, for columns of those types."""
         return self.functions.merge is not None and isinstance(self.reduction(*columns), Reduction)

@@ -137,6 +137,7 @@ _EXCEPTIONS: dict[int, type[Exception]] = {
     row_values.VALUE_ERROR: ValueError,
     row_values.UNICODE_DECODE_ERROR: ValueError,
     row_values.UNICODE_ENCODE_ERROR: ValueError,
+    row_values.INVALID_OPERATION: ArithmeticError,
 }
 """The exception of each code; those of Unicode need a position that no body gives."""
 

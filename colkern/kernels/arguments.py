@@ -14,6 +14,7 @@ What holds unless a body says otherwise:
 
 - The range is over slots, which are values. Arrays have an item for each of them, offsets one more; views
   are two uint64 or four int32. Arguments have been checked: offsets do not decrease, run ends increase.
+- Nothing that is written overlaps another argument, or bytes at an address.
 - `out` has as many items as are written; bits past the last one become zero.
 - A search returns the first slot of the range that it is after, or the largest uint64.
 - `length` is the number of slots, `width` how many items make one value, `base` the address of the data

@@ -10,7 +10,17 @@ from numpy import float64, int64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, product_overflows, set_byte
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Decimal, Text, allocate
+from colkern.kernels.row_values import (
+    DONE,
+    INVALID_OPERATION,
+    LEFT,
+    NO_ROOM,
+    Arena,
+    Code,
+    Decimal,
+    Text,
+    allocate,
+)
 
 END = 10**18
 """No number is as large."""
@@ -72,8 +82,33 @@ def of_integer(number: int64) -> tuple[Decimal, Code]:
 
 
 @helper
+def is_no_number(text: Text) -> bool:
+    """Whether a text is sure to be no decimal: of a character that none has, or without digit and `n`."""
+    is_one = False
+    for place in range(text.address, text.address + text.size):
+        byte = int64(get_byte(int64(place)))
+        letter = byte | 0x20
+        if byte >= 0x80 or 0x30 <= byte <= 0x39 or letter == 0x6E:
+            is_one = True
+        elif not (
+            # Spaces, signs, a point, an underscore; the letters of exponents, NaN and infinity.
+            byte <= 0x20
+            or byte == 0x2B
+            or 0x2D <= byte <= 0x2E
+            or byte == 0x5F
+            or letter == 0x61
+            or 0x65 <= letter <= 0x66
+            or letter == 0x69
+            or 0x73 <= letter <= 0x74
+            or letter == 0x79
+        ):
+            return True
+    return not is_one
+
+
+@helper
 def of_text(text: Text) -> tuple[Decimal, Code]:
-    """`Decimal(str)`, of digits with a sign and a point; all other text is left to Python."""
+    """`Decimal(str)`, of digits with a sign and a point; other text that may be one is left to Python."""
     place, end = text.address, text.address + text.size
     negative = False
     if text.size > 0 and (get_byte(place) == 0x2D or get_byte(place) == 0x2B):
@@ -90,10 +125,11 @@ def of_text(text: Text) -> tuple[Decimal, Code]:
             count += 1
             exponent -= int64(behind)
         else:
-            return Decimal(int64(0), int64(0)), LEFT
+            count = int64(0)
+            break
         place += 1
     if count == 0 or (negative and number == 0):
-        return Decimal(int64(0), int64(0)), LEFT
+        return Decimal(int64(0), int64(0)), INVALID_OPERATION if is_no_number(text) else LEFT
     return decimal(-number if negative else number, exponent)
 
 

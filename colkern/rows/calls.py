@@ -16,8 +16,9 @@ from colkern.rows import decimals
 from colkern.rows import kinds as k
 from colkern.rows.constants import has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
-from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Operation, as_float
+from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, as_float
 from colkern.rows.kinds import Kind
+from colkern.rows.program import Operation
 from colkern.rows.table import (
     NO_DEFAULT,
     OF_ITEMS,

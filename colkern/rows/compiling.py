@@ -22,7 +22,7 @@ from colkern.kernels import (
     row_slots,
     row_values,
 )
-from colkern.rows.emitter import Program
+from colkern.rows.program import Program
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,

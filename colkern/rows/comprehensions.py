@@ -7,6 +7,7 @@ import collections
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -305,6 +306,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
     best_key = best if "key" not in words else Accumulator(emitter, words["key"], Value(k.NEVER))
     empty = emitter.copy("True")
     operation = ast.Lt() if name == "min" else ast.Gt()
+    sets: list[k.Kind] = []
 
     def take(value: Value) -> None:
         from colkern.rows.comparisons import compared
@@ -315,6 +317,9 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         key = emitter.numbers(emitter.plain(key))
         best.set(value) if best.value.kind == k.NEVER else None
         best_key.set(key) if best_key.value.kind == k.NEVER else None
+        if sets and best_key is not best:
+            leave = partial(_leave_alike, emitter, key, best_key)
+            emitter.branch(empty, lambda: None, leave)
         better = emitter.chosen(
             empty,
             lambda: constant(True),
@@ -329,7 +334,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         emitter.branch(emitter.numbers(better).code, keep, lambda: None)
         emitter.write(f"{empty} = False")
 
-    items(emitter, node.args[0], take, any_order=never if "key" in words else always)
+    items(emitter, node.args[0], take, any_order=_noting(sets))
     if "default" in words:
         return emitter.chosen(empty, lambda: expression(emitter, words["default"]), best.get)
     emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing")
@@ -563,6 +568,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
 def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
     """`sorted(…)`, with `key` and `reverse`."""
     words = {word.arg: word.value for word in node.keywords}
+    sets: list[k.Kind] = []
     if "key" in words:
         from colkern.rows.functions import applied
 
@@ -574,14 +580,17 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
             pair = Value(k.tuple_of((key.kind, value.kind)), items=(key, value))
             add(emitter, made, (pair,))
 
-        items(emitter, node.args[0], take)
+        items(emitter, node.args[0], take, any_order=_noting(sets))
     else:
         made = _list_of(emitter, node.args[0], any_order=always)
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
-    return _sorted(emitter, made, truth(emitter, reverse), "key" in words, node)
+    return _sorted(emitter, made, truth(emitter, reverse), "key" in words, node, bool(sets))
 
 
-def _sorted(emitter: Emitter, made: Value, reverse: Value, by_key: bool, node: ast.Call) -> Value:
+def _sorted(
+    emitter: Emitter, made: Value, reverse: Value, by_key: bool, node: ast.Call, is_set: bool
+) -> Value:
+    """A list in order. Of a set, no two items may have the same key, as it is not known which was first."""
     kind = made.kind
     assert isinstance(kind, k.Container)
     if kind.items[0] == k.NEVER:
@@ -598,5 +607,37 @@ def _sorted(emitter: Emitter, made: Value, reverse: Value, by_key: bool, node: a
     name = emitter.fresh("pairs")
     emitter.env[name] = made
     load = ast.copy_location(ast.Name(name, ast.Load()), node)
-    items(emitter, load, lambda item: add(emitter, result, (item.items[1],)))
+    previous = Accumulator(emitter, node, Value(k.NEVER), "previous")
+    first = emitter.copy("True")
+
+    def take(item: Value) -> None:
+        if is_set:
+            emitter.branch(
+                first, lambda: None, lambda: _leave_alike(emitter, item.items[0], previous)
+            )
+            previous.set(item.items[0])
+            emitter.write(f"{first} = False")
+        add(emitter, result, (item.items[1],))
+
+    items(emitter, load, take)
     return result
+
+
+def _noting(sets: list[k.Kind]) -> AnyOrder:
+    """Takes the items of a set in any order, and notes that there is one."""
+
+    def any_order(kind: k.Kind) -> bool:
+        sets.append(kind)
+        return True
+
+    return any_order
+
+
+def _leave_alike(emitter: Emitter, key: Value, previous: Accumulator) -> None:
+    """Leave the row if an item of a set has the key of another: Python takes the one that comes first."""
+    from colkern.rows.comparisons import compared
+
+    if previous.value.kind == k.NEVER:
+        previous.set(key)
+    test = emitter.numbers(compared(emitter, ast.Eq(), key, previous.get()))
+    emitter.fail_if(test.code, row_values.LEFT, "items of a set that have the same key")

@@ -153,6 +153,8 @@ def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
 def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
     """The items of a value that is assigned to so many targets."""
     value = iterated(emitter.plain(value))
+    if value.kind == k.NEVER:
+        return [value] * count
     if isinstance(value.constant, tuple | list | str):
         if len(value.constant) != count:
             emitter.refuse(f"{len(value.constant)} values for {count} targets")

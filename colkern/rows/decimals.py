@@ -24,6 +24,8 @@ def result_kind(emitter: Emitter, name: str, result: Kind, given: Sequence[Value
     scales = [k.scale_of(value.kind) for value in given]
     if name == "round" and others:
         return k.decimal_of(others[0].constant if others[0].is_constant else None)
+    if name == "Decimal.quantize":
+        return k.decimal_of(scales[1])
     known = [scale for scale in scales if scale is not None]
     if len(known) < len(scales) or name not in _SCALES:
         return result
@@ -35,7 +37,6 @@ _SCALES: dict[str, Callable[[list[int]], int]] = {
     **dict.fromkeys(("Decimal.normalize", "Decimal.copy_abs"), max),
     "*": sum,
     "//": lambda scales: 0,
-    "Decimal.quantize": lambda scales: scales[1],
 }
 """How many digits a decimal has behind its point at most, by what its operands have."""
 

@@ -16,8 +16,8 @@ from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.operations import nulls
 from colkern.rows.device_loop import NO_ROOM, Pieces, device_source, kernel_function
-from colkern.rows.emitter import Site
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
+from colkern.rows.program import Site
 from colkern.targets import Target, target_of
 
 LEAST_ROW_BYTES = 1024

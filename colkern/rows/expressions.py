@@ -18,8 +18,9 @@ from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
 from colkern.rows.comparisons import compared
-from colkern.rows.emitter import Block, Emitter, MeetsNumPy, derived
+from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
+from colkern.rows.program import Block
 from colkern.rows.values import NONE, Value, inner
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from colkern.kernels import row_decimals
 from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, invoked
+from colkern.rows.calls import call, invoked, is_left, left_to_python
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, in_branches
 from colkern.rows.folding import constant, evaluated
@@ -37,6 +37,8 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return users_function(emitter, written, [value], {})
     if isinstance(value.kind, k.Container | k.Compound):
         return represented(emitter, value)
+    if is_left(own := f"{value.kind.name}.__str__"):
+        return left_to_python(emitter, own)
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
 
 

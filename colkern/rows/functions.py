@@ -14,21 +14,12 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import (
-    RETURN,
-    Emitter,
-    MeetsNumPy,
-    Program,
-    Recursion,
-    Unsettled,
-    Wider,
-    Written,
-    derived,
-)
+from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, is_generator
 from colkern.rows.kinds import Kind
+from colkern.rows.program import Program, Recursion, Written
 from colkern.rows.statements import statements, stored_names
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, zeros
 

@@ -19,7 +19,7 @@ import zoneinfo
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from colkern.errors import shown
+from colkern.errors import CompileError, shown
 from colkern.kernels import row_values, text_building
 from colkern.rows import enums
 from colkern.rows import kinds as k
@@ -35,7 +35,7 @@ from colkern.rows.calls import (
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import readable
-from colkern.rows.emitter import Emitter, derived, stored_constant
+from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
 from colkern.rows.expressions import (
     attribute,
     by_operator,
@@ -58,7 +58,14 @@ from colkern.rows.iteration import (
     refuse_iterator,
     view_of_row,
 )
-from colkern.rows.library import REPLACED, move_to_end, pop_item, public_name, replacement
+from colkern.rows.library import (
+    REPLACED,
+    move_to_end,
+    only_computes,
+    pop_item,
+    public_name,
+    replacement,
+)
 from colkern.rows.matches import Match, function_of_re, method_of_match, method_of_pattern
 from colkern.rows.table import table
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
@@ -257,6 +264,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
 
         arguments, named = _arguments(emitter, node)
         return users_function(emitter, REPLACED[f"{kind.name}.{name}"], [owner, *arguments], named)
+    if name == "get" and node.args and isinstance(kind, k.Container):
+        asked = emitter.env.get(getattr(node.args[0], "id", ""))
+        if asked is not None and isinstance(asked.kind, k.Optional) and not asked.unbound:
+            return _got_of_none(emitter, node, owner, asked)
     if name in ("encode", "decode") and (node.args or node.keywords):
         return _coded(emitter, node, owner, name)
     if kind == k.TEXT and name == "format_map" and owner.is_constant and len(node.args) == 1:
@@ -308,6 +319,17 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         ]
         return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
+
+
+def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, key: Value) -> Value:
+    """`get` of a key that may be None, which no key of a dictionary is."""
+
+    def there() -> Value:
+        emitter.env[node.args[0].id] = inner(key)  # type: ignore[attr-defined]
+        return method(emitter, node, owner, "get")
+
+    rest = node.args[1:]
+    return emitter.chosen(key.none, lambda: expression(emitter, rest[0]) if rest else NONE, there)
 
 
 def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
@@ -469,7 +491,22 @@ def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 
 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
-    """A call of an object that is known when the function is compiled."""
+    """A call of an object that is known when the function is compiled.
+
+    The row is left to Python at a library's function that has no compiled form.
+    """
+    before = emitter.state()
+    try:
+        return _called(emitter, node, function)
+    except CompileError as error:
+        if isinstance(error, Unsettled) or not only_computes(function):
+            raise
+        emitter.restore(before)
+        emitter.node = node
+        return emitter.computed(table_name(function))
+
+
+def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
     function = plain_function(replacement(function))
     if makes_iterator(function) and emitter.gone_over is not node:
@@ -527,6 +564,9 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if isinstance(function, functools.partial):
         return called(emitter, _completed(node, function), function.func)
     arguments, named = _arguments(emitter, node)
+    if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
+        parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
+        return tuple_of_values(map(emitter.numbers, parts))
     made = call(emitter, table_name(function), arguments, named)
     return checked_loose(emitter, made, *arguments) if function in _KEEPING else made
 

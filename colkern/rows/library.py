@@ -280,9 +280,13 @@ def normalize(form: str, unistr: str) -> str:
     return unistr
 
 
-def as_hex(self: bytes) -> str:
-    """`bytes.hex`, without separators."""
-    return "".join([f"{byte:02x}" for byte in self])
+def as_hex(self: bytes, sep: str | None = None) -> str:
+    """`bytes.hex`, with a separator between any two bytes."""
+    if sep is None:
+        return "".join([f"{byte:02x}" for byte in self])
+    if len(sep) != 1 or not sep.isascii():
+        raise Uncovered
+    return sep.join([f"{byte:02x}" for byte in self])
 
 
 def from_hex(string: str) -> bytes:
@@ -520,6 +524,73 @@ REPLACED: dict[str, Any] = {
     "zlib.crc32": crc32,
 }
 """The functions of this module, by the names of the library's."""
+
+
+COMPUTED = frozenset(
+    [
+        "ast",
+        "base64",
+        "binascii",
+        "bisect",
+        "calendar",
+        "cmath",
+        "codecs",
+        "colorsys",
+        "csv",
+        "datetime",
+        "decimal",
+        "difflib",
+        "fnmatch",
+        "fractions",
+        "functools",
+        "hashlib",
+        "heapq",
+        "hmac",
+        "html",
+        "ipaddress",
+        "itertools",
+        "json",
+        "math",
+        "ntpath",
+        "numbers",
+        "numpy",
+        "operator",
+        "pathlib",
+        "posixpath",
+        "quopri",
+        "re",
+        "shlex",
+        "sre",
+        "statistics",
+        "string",
+        "struct",
+        "textwrap",
+        "unicodedata",
+        "urllib.parse",
+        "uuid",
+        "zlib",
+        "zoneinfo",
+    ]
+)
+"""The modules of which a function without a compiled form is left to Python: it only computes."""
+
+OTHERS = frozenset(["today", "now", "utcnow", "uuid1", "uuid4", "getnode", "open"])
+"""Their functions that give something else each time."""
+
+BUILT_IN = (ascii, bytearray, complex, hash, iter, memoryview, slice)
+"""The functions of no module of which that holds, too."""
+
+
+def only_computes(function: Any) -> bool:
+    """Whether a function of a library gives the same each time, so that Python may call it for a row."""
+    if isinstance(function, np.ufunc) or any(function is each for each in BUILT_IN):
+        return True
+    owner = getattr(function, "__self__", None)
+    kind = owner if isinstance(owner, type) else type(owner)
+    own = getattr(function, "__module__", None)
+    module = (kind.__module__ if own is None else own).removeprefix("_").lower()
+    is_known = not COMPUTED.isdisjoint((module, module.partition(".")[0]))
+    return is_known and getattr(function, "__name__", "") not in OTHERS and "random" not in module
 
 
 def public_name(function: Any, names: Iterable[str]) -> str:

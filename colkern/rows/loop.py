@@ -17,9 +17,9 @@ from colkern.generated import function_of_text
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
-from colkern.rows.emitter import Program, Site
 from colkern.rows.kinds import Kind
 from colkern.rows.near_sums import near_sums
+from colkern.rows.program import Program, Site
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 

@@ -28,10 +28,11 @@ from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
 from colkern.rows.statements import repeated
-from colkern.rows.values import Value, inner
+from colkern.rows.values import Value, inner, tuple_of_values
 
+_REPLACING = ("sub", "subn")
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
-_OTHERS = {re.findall: "findall", re.split: "split", re.sub: "sub"}
+_OTHERS = {re.findall: "findall", re.split: "split", re.sub: "sub", re.subn: "subn"}
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,13 @@ def function_of_re(
     name = _FINDING.get(function) or _OTHERS.get(function)
     if name is None:
         return None
-    names = ["pattern", "repl", "string"] if name == "sub" else ["pattern", "string"]
+    names = ["pattern", "repl", "string"] if name in _REPLACING else ["pattern", "string"]
     given = dict(zip(names, arguments, strict=False))
     rest = list(arguments[len(names) :])
-    order = {"sub": ["count", "flags"], "split": ["maxsplit", "flags"]}.get(name, ["flags"])
+    order = (
+        ["count" if name in _REPLACING else "maxsplit"] if name in (*_REPLACING, "split") else []
+    )
+    order.append("flags")
     given |= dict(zip(order, rest, strict=False)) | named
     pattern = given.pop("pattern")
     flags = given.pop("flags", constant(0))
@@ -82,8 +86,9 @@ def method_of_pattern(
     named: dict[str, Value],
 ) -> Value:
     """The value of a call of a compiled pattern's method."""
-    names = {"sub": ["repl", "string", "count"], "split": ["string", "maxsplit"]}
-    given = dict(zip(names.get(name, ["string"]), arguments, strict=False)) | named
+    names = ["string", "maxsplit"] if name == "split" else ["string"]
+    names = ["repl", "string", "count"] if name in _REPLACING else names
+    given = dict(zip(names, arguments, strict=False)) | named
     if len(given) != len(arguments) + len(named):
         emitter.refuse(f"{name}() from a position on has no compiled form")
     return pattern_method(emitter, pattern, name, given)
@@ -93,6 +98,8 @@ def pattern_method(
     emitter: Emitter, pattern: re.Pattern[str], name: str, given: dict[str, Value]
 ) -> Value:
     """The result of a pattern's method for arguments by name."""
+    if name == "subn":
+        return _counted(emitter, pattern, given)
     text = emitter.numbers(emitter.plain(given.pop("string")))
     if text.kind != k.TEXT:
         emitter.refuse(f"{name}() in {text.kind} has no compiled form")
@@ -116,6 +123,19 @@ def pattern_method(
         raise
     except CompileError as error:
         return _left(emitter, pattern, name, error)
+
+
+def _counted(emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value]) -> Value:
+    """`subn`: the text with replacements, and how many these are."""
+    count = given.get("count", constant(0))
+    matches = pattern_method(emitter, pattern, "findall", {"string": given["string"]})
+    number = call(emitter, "len", [matches])
+    if count.constant != 0:
+        if not count.is_constant:
+            emitter.refuse("subn() of so many as the row says has no compiled form")
+        number = call(emitter, "min", [number, count])
+    made = pattern_method(emitter, pattern, "sub", given)
+    return tuple_of_values([emitter.numbers(made), number])
 
 
 def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileError) -> Value:

@@ -24,12 +24,12 @@ from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
-from colkern.rows.emitter import Program, Site
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
+from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.terms import Term, term_of
@@ -107,7 +107,8 @@ class Plan(Replanned):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         gaps = [site for site in program.sites if site.reason in program.gaps]
         is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
-        if (self.kind in (k.NONE, k.NEVER) and program.sites) or (is_empty and gaps):
+        is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
+        if (is_left and program.sites) or (is_empty and gaps):
             first = (gaps or program.sites)[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "

@@ -10,7 +10,7 @@ from typing import Any
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
-from colkern.rows.emitter import Site
+from colkern.rows.program import Site
 
 
 class PythonPlan:

@@ -17,12 +17,12 @@ from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Site
 from colkern.rows.folds import Fold, Left, written
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
+from colkern.rows.program import Site
 from colkern.rows.python_rows import as_rows, called_in_python, called_rows
 from colkern.rows.reports import Report
 from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of

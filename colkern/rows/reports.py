@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 
-from colkern.rows.emitter import Site
+from colkern.rows.program import Site
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import decimal
 import importlib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -52,10 +53,7 @@ def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
         if emitter.dead:
             return
         outer, emitter.node = emitter.node, node
-        if emitter.depth:
-            _attempted(emitter, node)
-        else:
-            _statement(emitter, node)
+        _attempted(emitter, node, is_needed=not emitter.depth)
         emitter.node = outer
 
 
@@ -71,15 +69,22 @@ def _statement(emitter: Emitter, node: ast.stmt) -> None:
 _BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 
 
-def _attempted(emitter: Emitter, node: ast.stmt) -> None:
-    """A statement that not every row comes to: one without a compiled form leaves the row to Python."""
+def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
+    """A statement: one without a compiled form leaves the row to Python.
+
+    One that every row comes to is needed, but behind a call of a library's function that leaves them all.
+    """
     before = emitter.state()
     try:
         _statement(emitter, node)
     except Unsettled:
+        if is_needed:
+            raise
         emitter.restore(before)
         emitter.dead = True
     except CompileError as error:
+        if is_needed and not emitter.has_calls_left:
+            raise
         emitter.restore(before)
         emitter.gaps += 1
         emitter.node = node
@@ -471,7 +476,7 @@ CODES: dict[Any, int] = {
         ("UnicodeDecodeError", "UNICODE_DECODE_ERROR"),
         ("UnicodeEncodeError", "UNICODE_ENCODE_ERROR"),
     )
-}
+} | {decimal.InvalidOperation: row_values.INVALID_OPERATION}
 """The codes of exceptions that compiled code knows by name."""
 
 

@@ -17,18 +17,9 @@ from typing import NoReturn
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.emitter import (
-    NO_PART,
-    RAISED,
-    Block,
-    Check,
-    Exit,
-    Operation,
-    Program,
-    Return,
-    Site,
-)
+from colkern.rows.emitter import NO_PART, RAISED
 from colkern.rows.kinds import Kind
+from colkern.rows.program import Block, Check, Exit, Operation, Program, Return, Site
 from colkern.rows.values import Value, zeros
 
 

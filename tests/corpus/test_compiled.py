@@ -13,7 +13,6 @@ REFUSED = frozenset(
     (
         # Values whose kind depends on the row.
         "conversions.outcome",
-        "json_like.loaded_id",
     )
 )
 """The cases whose functions have no compiled form."""

@@ -10,6 +10,7 @@ import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -236,6 +237,42 @@ def test_a_launch_that_fails_is_a_row_and_the_others_are_measured(
     assert failed == ["list_sizes"]
     assert len(result["rows"]) > 5
     assert "failed: list_sizes" in capsys.readouterr().out
+
+
+def test_parts_together_are_all_launches(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Launch, "start", lambda launch, target: passes(1.0))
+    found = []
+    for part in ("1/3", "2/3", "3/3"):
+        arguments = ["--kernel", "list_", "--part", part]
+        _, result = measured(arguments, monkeypatch, tmp_path / "gpu.json")
+        found += [row["case"] for row in result["rows"]]
+    assert sorted(found) == sorted(m.name for m in MEASUREMENTS if "list_" in m.kernel.name)
+
+
+@pytest.mark.parametrize("part", ["0/2", "3/2", "1", "a/b"])
+def test_a_part_that_there_is_none_of_is_refused(part: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit), patch.object(sys, "argv", ["gpu", "--part", part]):
+        __main__.main()
+    assert "--part: invalid part value" in capsys.readouterr().err
+
+
+def test_rows_are_written_as_they_come(
+    cupy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def start(launch: Launch, target: Any) -> None:
+        if launch.kernel.name == "list_sizes":
+            raise KeyboardInterrupt
+        passes(1.0)
+
+    monkeypatch.setattr(Launch, "start", start)
+    path = tmp_path / "gpu.json"
+    with pytest.raises(KeyboardInterrupt):
+        measured(["--kernel", "list_"], monkeypatch, path)
+    names = [m.name for m in MEASUREMENTS if "list_" in m.kernel.name]
+    rows = json.loads(path.read_text())["rows"]
+    assert [row["case"] for row in rows] == names[: names.index("list_sizes")]
 
 
 def test_tests_that_fail_do_not_keep_figures_from_being_written(

@@ -142,12 +142,53 @@ def test_every_test_for_a_gpu_is_collected(collected: dict[str, Collected]) -> N
 def test_arguments_of_both_calls_are_paths_and_the_marker() -> None:
     assert OF_A_GPU[:2] == ["-m", "gpu"]
     assert [path for path in [*PATHS_OF_A_GPU, *MATRIX] if not (ROOT / path).exists()] == []
+    assert set(arguments_of("SMOKE_ON_GPU")) <= set(PATHS_OF_A_GPU)
 
 
 def test_every_test_for_a_gpu_is_in_the_makefile() -> None:
     named = [ROOT / path for path in PATHS_OF_A_GPU]
     files = {path for path in (ROOT / "tests").rglob("test_*.py") if marks_a_gpu(path)}
     assert {path for path in files if not any(map(path.is_relative_to, named))} == set()
+
+
+def session(folder: Path, failing: str, *steps: str) -> tuple[int, list[str], list[str]]:
+    """The status of `gpu_session.sh`, what it started, and what it says of its steps.
+
+    The interpreter prints its arguments, and fails where they have a word.
+    """
+    python = folder / "python"
+    python.write_text(
+        f'#!/bin/sh\necho "$@" >> {folder}/started\ncase "$*" in *{failing}*) exit 1; esac\n'
+    )
+    python.chmod(0o755)
+    done = subprocess.run(
+        [ROOT / "benchmarks" / "gpu_session.sh", folder / "out", *steps],
+        env=os.environ | {"PYTHON": str(python), "WORKERS": "3"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    said = (folder / "out" / "steps.txt").read_text().splitlines()
+    return done.returncode, (folder / "started").read_text().splitlines(), said
+
+
+def test_a_session_asks_what_matters_most_first(tmp_path: Path) -> None:
+    status, started, said = session(tmp_path, "nothing")
+    assert status == 0
+    steps = [line.partition(":")[0] for line in said]
+    kernels = [f"kernels-{part}-4" for part in (1, 2, 3, 4)]
+    assert steps == ["smoke", "tests", *kernels, "bodies", "matrix", "sanitizer"]
+    smoke, tests, first = started[1:4]
+    assert "-m gpu and smoke tests/gpu" in smoke
+    assert f"-n 3 {' '.join(OF_A_GPU)}" in tests
+    assert "-m benchmarks.gpu --part 1/4" in first
+    assert (tmp_path / "out" / "kernels-4-4.log").exists()
+
+
+def test_a_session_goes_on_after_a_step_that_fails(tmp_path: Path) -> None:
+    status, _, said = session(tmp_path, "smoke", "smoke", "bodies")
+    assert status == 1
+    assert [line.partition(" after")[0] for line in said] == ["smoke: status 1", "bodies: status 0"]
 
 
 def marks_a_gpu(path: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda.apart import overlaps
 
 from colkern.arrays import Array
 from colkern.cuda import adapter, count_transfers, memory, stand_in
@@ -178,6 +179,17 @@ def test_a_small_grid_is_no_reason_to_warn() -> None:
     assert launched == [((3, 1, 1), (1,))] * 2
     with pytest.warns(Warning, match="low occupancy"):
         kernel[4, 32]
+
+
+def test_outputs_over_an_argument_are_found() -> None:
+    """What the simulator's tests look for in every launch."""
+    memory_ = np.zeros(64, np.uint8)
+    bits, out = memory_[:16], memory_[16:32]
+    kernel = bitmaps.copy_bits
+    assert [a.name for a in kernel.arguments] == ["bitmap.bits", "bitmap.offset", "length", "out"]
+    assert overlaps(kernel, (bits, 3, 100, out)) == []
+    assert overlaps(kernel, (bits, 3, 100, memory_[15:31])) == [("out", "bitmap.bits")]
+    assert overlaps(kernel, (bits, out.ctypes.data + 15, 100, out)) == [("out", "bitmap.offset")]
 
 
 # What crosses the bus

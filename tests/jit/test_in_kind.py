@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import colkern as ck
+
+duckdb = pytest.importorskip("duckdb")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 A, B = [1.5, None, 3.0], [1, 2, 3]
 

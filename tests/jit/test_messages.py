@@ -99,7 +99,7 @@ THING = Thing()
         (global_object, "Thing has no 'speed'"),
         (global_call, "Thing(int) has no compiled form"),
         (changed_global, "a constant that changes has no compiled form"),
-        (library_call, "loads: *args and **kwargs do not compile"),
+        (library_call, "each row with a result would be left to Python: json.loads"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
         (mixed_variable, "int or str"),

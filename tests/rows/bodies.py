@@ -13,6 +13,7 @@ import builtins
 import inspect
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
+from decimal import InvalidOperation
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,7 @@ EXCEPTIONS = {
     row_values.KEY_ERROR: KeyError,
     row_values.TYPE_ERROR: TypeError,
     row_values.VALUE_ERROR: ValueError,
+    row_values.INVALID_OPERATION: InvalidOperation,
 }
 EPOCH = datetime(1970, 1, 1)
 

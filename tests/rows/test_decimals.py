@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows.bodies import run
 
 import colkern as ck
 from colkern.kernels import row_decimals, row_values
@@ -227,6 +228,14 @@ def test_what_has_no_compiled_form_is_refused(function: Callable[[Any], Any]) ->
 
 def text_of(text: str) -> str:
     return str(Decimal(text)) + "%.2f" % Decimal(text)  # noqa: UP031
+
+
+@given(st.text(st.sampled_from("0 9.-+_eEnNaif/x\u0661\x7f"), max_size=6))
+def test_what_is_sure_to_be_no_decimal_raises(text: str) -> None:
+    try:
+        assert not run(row_decimals.is_no_number, text) or Decimal(text) is None
+    except decimal.InvalidOperation:
+        return
 
 
 def test_texts_of_too_many_digits_are_left_to_python() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zipimport import zipimporter
 
 import pyspark
@@ -110,7 +110,7 @@ def problems(**changed: Any) -> list[tuple[str, str, str]]:
     """The problems where one of two executors differs from the driver."""
     good = {**copy.deepcopy(HERE), "host": "good"}
     bad = {**copy.deepcopy(HERE), "host": "bad", **changed}
-    found = diagnosed(HERE, [good, bad])
+    found = diagnosed(HERE, [cast("Any", good), cast("Any", bad)])
     return [(f.name, f.found, f.remedy) for f in found if f.remedy]
 
 
@@ -172,7 +172,7 @@ def test_a_local_session_needs_nothing(spark: SparkSession) -> None:
 
 def test_install_wants_a_session() -> None:
     with pytest.raises(TypeError, match="spark: expected a SparkSession, got str"):
-        colkern.spark.install("spark://master")  # type: ignore[arg-type]
+        colkern.spark.install("spark://master")
 
 
 # The device of a task

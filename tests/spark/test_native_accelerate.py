@@ -148,7 +148,7 @@ def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
     with pytest.raises(PySparkException, match="doubled: no native plan for columns of string"):
         frame.select(native("name")).collect()
     with pytest.raises(ValueError, match="plan: expected 'auto', 'native' or 'arrow'"):
-        accelerate(doubled, plan="fast")  # type: ignore[arg-type]
+        accelerate(doubled, plan="fast")
 
 
 def test_columns_of_any_type_that_pandas_takes_are_taken(spark: SparkSession) -> None:

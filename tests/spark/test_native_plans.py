@@ -183,7 +183,7 @@ def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
 
 
 def _plan(frame: DataFrame) -> str:
-    return frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    return frame._jdf.queryExecution().executedPlan().toString()
 
 
 def test_functions_of_workers_share_one_transport_after_native_filters(
@@ -249,7 +249,7 @@ def year_of_day(when: datetime.date) -> int:
 
 
 def year_of_time(when: ck.timestamp("us")) -> int:  # type: ignore[valid-type]
-    return when.year  # type: ignore[attr-defined, no-any-return]
+    return when.year
 
 
 def year_of_moment(when: datetime.datetime) -> int:
@@ -371,7 +371,7 @@ def test_native_says_what_has_no_expression() -> None:
     assert f"line {shouted.__code__.co_firstlineno + 1}" in str(caught.value)
     assert "str.upper(str) has no native form" in explain(udf(shouted))
     with pytest.raises(ValueError, match="plan: expected 'auto', 'native' or 'arrow', got 'fast'"):
-        udf(shouted, plan="fast")  # type: ignore[arg-type]
+        udf(shouted, plan="fast")
 
 
 def test_functions_with_native_plans_are_registered_for_sql(spark: SparkSession) -> None:

@@ -477,7 +477,7 @@ def _called(function: Callable[..., Any], row: Row, values: Sequence[Any], start
     return function(*positional, **named)
 
 
-_FAILED = object()
+_FAILED: Any = object()
 
 
 def _expected(case: Case) -> list[Any]:

@@ -40,6 +40,21 @@ def rows(*paths: Path, **options: str) -> list[dict[str, Any]]:
     return [row for part in partitions for batch in copy.read(part) for row in batch.to_pylist()]
 
 
+@pytest.mark.parametrize(
+    ("mebibytes", "tasks", "parts"), [(9, 2, 2), (9, 4, 3), (6, 4, 2), (300, 1, 3), (300, 2, 3)]
+)
+def test_lines_are_cut_for_the_tasks_into_parts_of_4_to_128_mebibytes(
+    mebibytes: int, tasks: int, parts: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "lines.txt"
+    with path.open("wb") as file:
+        file.truncate(mebibytes << 20)
+    found = source(path)
+    made = found.reader(found.schema())
+    assert isinstance(made, SourceReader)
+    assert len(made.plan.shared(tasks).partitions()) == parts
+
+
 class Session:
     """As much of a session as `computed` asks for: it runs the tasks, one after the other, here."""
 

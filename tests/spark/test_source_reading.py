@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 from pyspark.sql.types import StructType, TimestampNTZType, VariantType
 
 import colkern as ck
-from colkern.spark.source import ColkernDataSource
+from colkern.spark.source import ColkernDataSource, conversion
 from colkern.spark.source import reading as reading_module
 from colkern.spark.source.contents import Piece
 from colkern.spark.source.options import WriteOptions
@@ -143,7 +143,12 @@ def test_many_small_files_are_read_side_by_side(tmp_path: Path) -> None:
 def test_files_are_listed_once(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = []
     scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+
+    def counted(path: Any) -> Any:
+        listed.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", counted)
     assert len(rows(reader(source(three)))) == 5 * N
     assert listed == [str(three)]
 
@@ -295,7 +300,7 @@ def test_only_columns_that_are_asked_for_are_decoded(
         decoded.append(key)
         return column(batch, key)
 
-    monkeypatch.setattr(reading_module.RecordBatch, "column", counted)
+    monkeypatch.setattr(ck.RecordBatch, "column", counted)
     rows(reader(source(path, columns="n")))
     assert decoded == ["n", "n"]
 
@@ -331,7 +336,7 @@ def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
     write(tmp_path / "a.arrow", *[numbers(N * i) for i in range(5)])
     found = reader(source(tmp_path))
     decoded = []
-    convert = reading_module.converted
+    convert = conversion.converted
 
     def counted(column: ck.Array, field: ck.Field, path: str) -> ck.Array:
         decoded.append(field.name)

@@ -118,7 +118,7 @@ def test_filters_that_are_pushed_down_are_not_evaluated_again(
     )
     frame = load(spark, folder, pushdown="true").where(text)
     assert rows(frame) == rows(theirs.where(text)) != []
-    plan = frame._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    plan = frame._jdf.queryExecution().executedPlan().toString()
     (left,) = {line.split("Filter ")[1] for line in plan.splitlines() if "Filter " in line}
     assert re.fullmatch(r"Contains\(t#\d+, 9\)", left)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import pickle
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from pyspark import cloudpickle
 
 import colkern as ck
 from colkern.interchange import import_schema
+from colkern.spark.functions import compiling
 from colkern.spark.functions.batches import BatchFunction
 from colkern.spark.functions.compiled_groups import GroupFunction
 from colkern.spark.functions.declarations import MOMENT, column_types
@@ -49,6 +52,27 @@ def test_a_worker_imports_what_its_function_needs() -> None:
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
     done = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True)
     assert (done.stdout, done.stderr.decode()[-300:]) == (b"[0.0, 0.0]\n", "")
+
+
+@pytest.mark.parametrize("fallback", [False, True])
+def test_the_tasks_of_a_worker_share_a_function_unless_it_may_run_in_python(fallback: bool) -> None:
+    pickled = cloudpickle.dumps(ArrowFunction(ck.udf(difference, fallback=fallback), ck.float64()))
+    first, second = pickle.loads(pickled), pickle.loads(pickled)
+    assert first is not second
+    assert (first.function is second.function) is not fallback
+
+
+def test_workers_leave_the_compiler_out_of_their_search_for_garbage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    column = pa.array([1.0])
+    gc.unfreeze()
+    ArrowFunction(ck.udf(difference))(column, column)
+    assert not gc.get_freeze_count()
+
+    monkeypatch.setattr(compiling, "TaskContext", SimpleNamespace(get=object))
+    ArrowFunction(ck.udf(difference))(column, column)
+    assert gc.get_freeze_count() > 10_000
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def raising(filename: str) -> Callable[[], Any]:
     """A function of a file, which fails in its second line."""
     names: dict[str, Any] = {}
     exec(compile("def fails():\n    raise ValueError('no')\n", filename, "exec"), names)
-    return names["fails"]  # type: ignore[no-any-return]
+    return names["fails"]
 
 
 def shown(function: Callable[[], Any]) -> str:

@@ -13,6 +13,8 @@ _RESULTS = {
         "address.__str__",
         "hash.hexdigest",
         "json.dumps",
+        "string.Template.safe_substitute",
+        "string.Template.substitute",
         "template.safe_substitute",
         "template.substitute",
         "textwrap.dedent",
@@ -24,6 +26,7 @@ _RESULTS = {
         "urllib.parse.unquote_plus",
         "urllib.parse.urlencode",
         "urllib.parse.urljoin",
+        "uuid.__str__",
         "uuid.hex",
     ),
     "bytes": (

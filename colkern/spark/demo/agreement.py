@@ -1,4 +1,4 @@
-"""The comparison of three columns of results, row by row in Spark's workers, and the result files.
+"""The comparison of columns of results, row by row in Spark's workers, and the result files.
 
 One pass over the data computes every function in every way, compares them, and writes the results of
 colkern as Arrow files.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,21 +25,25 @@ SUMMARY = "case string, way string, rows long, unequal long, furthest decimal(20
 
 @dataclass(frozen=True, slots=True)
 class CompareAndWrite:
-    """A function for `mapInArrow`: batches with a column `<case>/<way>` for each case and way in,
-    one row of `SUMMARY` out for each case and way but the reference, a partition.
+    """A function for `mapInArrow`: batches with a column `<case>/<way>` for each way of each case in,
+    one row of `SUMMARY` out for each way of a case but the reference, a partition.
 
     The results of `reference`, and the columns `keys`, are written to `folder`, one file a partition.
     """
 
-    cases: Sequence[str]
-    ways: Sequence[str]
+    cases: Mapping[str, Sequence[str]]
     reference: str
     keys: Sequence[str]
     folder: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One partition."""
-        others = [(case, way) for case in self.cases for way in self.ways if way != self.reference]
+        others = [
+            (case, way)
+            for case, ways in self.cases.items()
+            for way in ways
+            if way != self.reference
+        ]
         unequal = dict.fromkeys(others, 0)
         furthest = dict.fromkeys(others, 0)
         rows = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Unpack
@@ -10,11 +11,15 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
 
+from colkern.errors import CompileError
 from colkern.spark.demo import columns, rows
 from colkern.spark.functions.column_functions import udf
 from colkern.spark.functions.declarations import RowOptions
 
 WAYS = ("pandas_udf", "arrow_udf", "colkern")
+
+NATIVE = "colkern, native"
+"""The way without a Python worker, of functions that have a native plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Case:
         kind: Its kind of work, in a word or two.
         inputs: The columns that it takes.
         result: The Spark type of its results.
-        ways: For each of `WAYS` a column function of `inputs`.
+        ways: For each of `WAYS`, and for `NATIVE` if there is one, a column function of `inputs`.
     """
 
     name: str
@@ -34,13 +39,18 @@ class Case:
     result: str
     ways: dict[str, Callable[..., Column]]
 
+    @property
+    def ours(self) -> str:
+        """The way that `colkern.spark.udf` takes by itself."""
+        return NATIVE if NATIVE in self.ways else "colkern"
+
 
 def cases() -> list[Case]:
     """The three functions; needs a running session."""
     amounts = ("l_quantity", "l_extendedprice", "l_discount", "l_tax")
     return [
-        _case("amount_due", "numeric", amounts, "double", nulls="pass"),
         _case("reading_grade", "per character", ("l_comment",), "double"),
+        _case("amount_due", "numeric", amounts, "double", nulls="pass"),
         _case("payment_day", "dates", ("l_commitdate", "l_receiptdate"), "date"),
     ]
 
@@ -51,8 +61,13 @@ def _case(
     ways: dict[str, Callable[..., Column]] = {
         "pandas_udf": pandas_udf(getattr(columns, f"{name}_pandas"), result, PandasUDFType.SCALAR),
         "arrow_udf": arrow_udf(getattr(columns, f"{name}_arrow"), result, ArrowUDFType.SCALAR),
-        "colkern": udf(getattr(rows, name), **options),
+        "colkern": udf(getattr(rows, name), plan="arrow", **options),
     }
+    with contextlib.suppress(CompileError):
+        native = udf(getattr(rows, name), plan="native", **options)
+        # Whether its expression is small enough shows when there is one.
+        native(*inputs)
+        ways[NATIVE] = native
     return Case(name, kind, inputs, result, ways)
 
 

@@ -23,7 +23,7 @@ import colkern.ipc
 from colkern.errors import ColkernError, InvalidArrowError
 from colkern.spark.demo import data
 from colkern.spark.demo.agreement import SUMMARY, CompareAndWrite
-from colkern.spark.demo.cases import WAYS, Case, aggregates, cases
+from colkern.spark.demo.cases import Case, aggregates, cases
 from colkern.spark.session import start_session
 
 FLOOR = "mapInArrow identity"
@@ -33,7 +33,7 @@ MOST_ULPS = 1
 
 
 class DisagreementError(ColkernError):
-    """The three spellings of a function give different results."""
+    """The spellings of a function give different results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Options:
     rows: int | None = None
     inputs: Sequence[Path] = ()
     master: str = "local[*]"
-    repeat: int = 5
+    repeat: int = 3
 
 
 @dataclass(slots=True)
@@ -98,8 +98,13 @@ Step = Callable[[str, float], None]
 """Called with the name of a step, and the share of the whole that is done before it."""
 
 
-def run(options: Options, step: Step) -> Run:
+def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:
     """Run the demo.
+
+    Args:
+        options: Its options.
+        step: Is told what is done.
+        first: Gets the figures of the first repetition, if others follow.
 
     Raises:
         DisagreementError: If the results differ.
@@ -119,7 +124,7 @@ def run(options: Options, step: Step) -> Run:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Of pandas' version and missing hints.
-                return _measured(session, files, options, step)
+                return _measured(session, files, options, step, first)
         except (PySparkException, Py4JError) as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             message = f"the Spark job fails: {lines[0]} … {lines[-1]} (log: {log})"
@@ -140,7 +145,13 @@ def _input_files(options: Options, folder: Path, step: Step) -> list[Path]:
     return sorted(data.lineitem(options.scale, options.rows, progress).glob("*.parquet"))
 
 
-def _measured(session: SparkSession, files: Sequence[Path], options: Options, step: Step) -> Run:
+def _measured(
+    session: SparkSession,
+    files: Sequence[Path],
+    options: Options,
+    step: Step,
+    first: Callable[[Run], None],
+) -> Run:
     frame = _typed(session.read.parquet(*map(str, files)))
     if options.inputs and options.rows is not None:
         frame = frame.limit(options.rows)
@@ -152,9 +163,10 @@ def _measured(session: SparkSession, files: Sequence[Path], options: Options, st
     step("Reading the result files back", 0.35)
     files_written, rows = read_back(result)
 
+    run = Run(rows, outcomes, files_written, _settings(session))
     # As many files as there are workers: each of them imports and loads what the timed runs need.
     few = _typed(session.read.parquet(*map(str, files[: session.sparkContext.defaultParallelism])))
-    runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *WAYS)]
+    runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *outcome.case.ways)]
     for outcome, way in runs:
         step(f"Warming up: {outcome.case.name}, {way}", 0.38)
         _query(few, outcome.case, way).collect()
@@ -168,8 +180,10 @@ def _measured(session: SparkSession, files: Sequence[Path], options: Options, st
         outcome.seconds.setdefault(way, []).append(time.perf_counter() - start)
         if way == REFERENCE:
             outcome.aggregates = row.asDict()
+        if number + 1 == len(runs) < len(runs) * options.repeat:
+            first(run)
     step("Done", 1.0)
-    return Run(rows, outcomes, files_written, _settings(session))
+    return run
 
 
 def _typed(frame: DataFrame) -> DataFrame:
@@ -194,9 +208,10 @@ def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Pa
     results = [
         outcome.case.ways[way](*outcome.case.inputs).alias(f"{name}/{way}")
         for name, outcome in by_name.items()
-        for way in WAYS
+        for way in outcome.case.ways
     ]
-    compare = CompareAndWrite(list(by_name), WAYS, REFERENCE, KEYS, str(folder.absolute()))
+    ways = {name: list(outcome.case.ways) for name, outcome in by_name.items()}
+    compare = CompareAndWrite(ways, REFERENCE, KEYS, str(folder.absolute()))
     compared = frame.select(*KEYS, *results).mapInArrow(compare, SUMMARY)
     summary = compared.groupBy("case", "way")
     for row in summary.agg(f.sum("unequal"), f.max("furthest")).collect():

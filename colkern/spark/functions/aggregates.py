@@ -17,7 +17,6 @@ from pyspark.sql.functions import ArrowUDFType
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Reducer
 from colkern.operations.grouping import Groups, group_rows
@@ -179,12 +178,7 @@ class _Part:
     @property
     def reduction(self) -> Reduction:
         """Its plan for these types."""
-        reduction = self.function.reduction(*self.types)
-        if not isinstance(reduction, Reduction):
-            raise UnsupportedError(
-                f"{self.function.name} runs in Python, where states do not travel"
-            )
-        return reduction
+        return self.function.compiled_reduction(*self.types)
 
     def states(self, columns: Sequence[Array], groups: Groups) -> Words:
         """The states of the groups of a batch."""

@@ -17,7 +17,6 @@ from colkern.interchange import import_batch
 from colkern.jit import Reducer
 from colkern.layouts import Role
 from colkern.operations.grouping import group_rows
-from colkern.rows.reductions import Reduction
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.group_runs import Offsets, RunsFunction
@@ -38,7 +37,7 @@ class PartialAggregate:
         self._keys = keys
         self._left_rows: LeftRows | None = None
         types = [field.type for field in keys.fields]
-        types += [s.int64()] * self._reduction().words
+        types += [s.int64()] * function.compiled_reduction(*self.types).words
         # Named by numbers, as the columns of the batches are: keys may have any names.
         self.schema = s.Schema([s.field(f"c{k}", type_) for k, type_ in enumerate(types)])
 
@@ -57,17 +56,11 @@ class PartialAggregate:
     def _states(self, columns: Sequence[Array]) -> pa.RecordBatch:
         keys, values = columns[: len(self._keys)], columns[len(self._keys) :]
         groups = group_rows(keys)
-        states = self._reduction().group_states(
-            values, values[0].length, groups, self.function.report()
-        )
+        reduction = self.function.compiled_reduction(*self.types)
+        states = reduction.group_states(values, values[0].length, groups, self.function.report())
         parts = [groups.keys(key) for key in keys]
         parts += [new_array(np.ascontiguousarray(words)) for words in states.T]
         return pa.record_batch(RecordBatch(self.schema, parts))
-
-    def _reduction(self) -> Reduction:
-        reduction = self.function.reduction(*self.types)
-        assert isinstance(reduction, Reduction)
-        return reduction
 
 
 class FinalAggregate(RunsFunction):
@@ -80,7 +73,6 @@ class FinalAggregate(RunsFunction):
         super().__init__(partial.function, keys, result_type(partial.function, partial.types))
 
     def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
-        reduction = self.function.reduction(*self._types)
-        assert isinstance(reduction, Reduction)
+        reduction = self.function.compiled_reduction(*self._types)
         states = np.stack([column.items(Role.DATA) for column in values], axis=1)
         return offsets[:-1], reduction.results_of_states(states, offsets)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
-from pyspark import TaskContext
+from pyspark import TaskContext, cloudpickle
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -58,34 +59,37 @@ class ArrowFunction:
         self.function = function
         self.returns = returns
         self._names = [parameter.name for parameter in function.signature.parameters]
-        self._seen: set[tuple[pa.DataType, ...]] = set()
+        self._seen: set[tuple[pa.DataType | s.DataType, ...]] = set()
         self._left_rows: LeftRows | None = None
         self._batches = 0
         self._stays_on_cpu = False
 
     @told_plainly()
-    def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
+    def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
         """The function of the columns, given in order or by the names of the parameters."""
-        bound: Columns = self._bound(columns, named) if named else columns
-        types = tuple([column.type for column in bound])
+        return self._handed_over(self.results(self._bound(columns, named) if named else columns))
+
+    def results(self, columns: Columns) -> Array:
+        """The function of columns, which may be colkern's own, as `returns` says."""
+        types = tuple([column.type for column in columns])
         if _NULL in types:
-            bound = list(map(_typed, bound, self.function.signature.parameters))
+            columns = list(map(_typed, columns, self.function.signature.parameters))
         try:
             if types not in self._seen:
                 with compiling.one_process_compiles():
-                    self._called([column.slice(0, compiling.FEW) for column in bound])
+                    self._called([column.slice(0, compiling.FEW) for column in columns])
                 self._seen.add(types)
             if self._left_rows is None:
                 self._left_rows = LeftRows(self.function)
-            result = self._result(bound)
+            result = self._declared(self._called(columns))
         except Exception as error:
             error.add_note(f"{self.function.name}: {self._place()}")
             raise
         self._batches += 1
         return result
 
-    def _result(self, columns: Columns) -> pa.Array:
-        return pa.array(self._declared(self._called(columns)))
+    def _handed_over(self, results: Array) -> object:
+        return pa.array(results)
 
     def _called(self, columns: Columns) -> Array:
         device = HOST
@@ -130,7 +134,23 @@ class ArrowFunction:
 
     def __reduce__(self) -> tuple[object, ...]:
         use_this_python()
-        return type(self), (self.function, self.returns)
+        parts = self.function, self.returns
+        options = getattr(self.function, "options", None)
+        if options is not None and options.fallback:
+            # In Python a function may count in what Spark gives to each task.
+            return type(self), parts
+        return _of_pickle, (type(self), cloudpickle.dumps(parts))
+
+
+def _of_pickle(kind: type[ArrowFunction], pickled: bytes) -> ArrowFunction:
+    return kind(*_parts(pickled))
+
+
+@functools.lru_cache(maxsize=64)
+def _parts(pickled: bytes) -> tuple[Udf | Reducer | Generator, s.DataType | None]:
+    """A function and what it returns: one object for all tasks of a worker, which is made ready once."""
+    parts: tuple[Udf | Reducer | Generator, s.DataType | None] = pickle.loads(pickled)
+    return parts
 
 
 class ArrowAggregate(ArrowFunction):
@@ -141,10 +161,11 @@ class ArrowAggregate(ArrowFunction):
     def _called(self, columns: Columns) -> Array:
         return self.function.reduce(*columns)
 
-    def _result(self, columns: Columns) -> object:
-        result = self._declared(self._called(columns))
+    def _handed_over(self, results: Array) -> object:
         # Spark makes an array of each group's value, which takes less time for Python's numbers.
-        return result.to_pylist()[0] if isinstance(result.type, _NUMBERS) else pa.array(result)[0]
+        return (
+            results.to_pylist()[0] if isinstance(results.type, _NUMBERS) else pa.array(results)[0]
+        )
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")

@@ -13,7 +13,6 @@ from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.interchange import import_array
 from colkern.jit import Reducer
 from colkern.spark.functions.column_functions import column_function_of
 from colkern.spark.functions.declarations import result_type
@@ -86,12 +85,14 @@ class Call:
 
     def __call__(self, rows: Rows) -> Array:
         """A result for each row."""
-        columns = [pa.array(rows.batch.column(name)) for name in self.columns]
+        columns = [rows.batch.column(name) for name in self.columns]
 
-        def attempt(count: int) -> pa.Array:
-            return self.function(*[column.slice(0, count) for column in columns])
+        def attempt(count: int) -> Array:
+            # All columns as they are: what is found out about them need not be found out again.
+            whole = count == rows.batch.length
+            return self.function.results(columns if whole else [c.slice(0, count) for c in columns])
 
-        return import_array(located(self.function.function.name, rows, attempt))
+        return located(self.function.function.name, rows, attempt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv
 
 from colkern import schema as s
@@ -203,14 +202,18 @@ def _lines(stream: io.FileIO, size: int | None) -> Iterator[pa.StringArray]:
 
 def _split(buffer: bytearray, end: int) -> pa.StringArray:
     """The lines of whole lines of text, without their ends; strings may be no UTF-8, as in Spark."""
-    text = pa.py_buffer(buffer).slice(0, end)
+    text: memoryview | bytes = memoryview(buffer)[:end]
     if buffer.find(b"\r", 0, end) >= 0:
-        text = pa.py_buffer(bytes(text).replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
-    offsets = pa.py_buffer(np.array([0, text.size], np.int32))
-    block = pa.BinaryArray.from_buffers(pa.binary(), 1, [None, offsets, text])
-    lines = pc.split_pattern(block, b"\n").values
-    # Behind the last end there is no line.
-    return lines[: len(lines) - (text[-1] == ord("\n"))].view(pa.string())
+        text = bytes(text).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    if text[-1] != ord("\n"):
+        ends = np.append(ends, len(text))
+    # Each line and its end are a text of their own; the ends are left out.
+    offsets = np.empty(2 * len(ends) + 1, np.int32)
+    offsets[0], offsets[1::2], offsets[2::2] = 0, ends, ends + 1
+    offsets[-1] = len(text)
+    parts = pa.StringArray.from_buffers(2 * len(ends), pa.py_buffer(offsets), pa.py_buffer(text))
+    return parts.take(pa.array(np.arange(0, len(parts), 2)))
 
 
 def _line(path: str, start: int, first: int) -> Callable[[int], str]:

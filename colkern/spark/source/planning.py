@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from colkern import schema as s
 from colkern.spark.source.contents import Contents, Part
 from colkern.spark.source.filters import path_of
 from colkern.spark.source.formats import files_of
+from colkern.spark.source.line_files import TextFiles
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.merging import FileSchema, require_same
 from colkern.spark.source.options import ReadOptions
@@ -17,6 +19,8 @@ from colkern.spark.source.reading import Request
 from colkern.spark.source.skipping import Known, may_pass
 from colkern.spark.source.spark_types import schema_in_spark
 from colkern.spark.source.statistics import Bounds
+
+_LEAST, _MOST = 4 << 20, 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,19 @@ class Plan:
     request: Request
     first: FileSchema | None = None
     files: list[str] | None = None
+
+    def shared(self, tasks: int) -> Plan:
+        """The plan, its lines of files cut as by Spark's own readers: a part for each task.
+
+        A part has 4 to 128 MiB, since to begin a task takes as long as to read some megabytes.
+        """
+        files = list_files(self.options) if self.files is None else self.files
+        if not all(isinstance(files_of(path, self.options), TextFiles) for path in files):
+            return self
+        share = -(-sum(map(os.path.getsize, files)) // tasks)
+        options = replace(self.options, partition_bytes=max(_LEAST, min(share, _MOST)))
+        request = replace(self.request, options=options)
+        return replace(self, options=options, request=request, files=files)
 
     def partitions(self, files: Iterable[str] | None = None) -> list[SourcePartition]:
         """The partitions, at least one, of some files; None for those of the query.

@@ -35,9 +35,7 @@ class _Total:
     types: Sequence[s.DataType]
 
     def reduction(self) -> Reduction:
-        reduction = self.function.reduction(*self.types)
-        assert isinstance(reduction, Reduction)
-        return reduction
+        return self.function.compiled_reduction(*self.types)
 
     def state(self, columns: Sequence[Array], length: int) -> Words:
         return self.reduction().group_states(columns, length, report=self.function.report())

@@ -116,7 +116,9 @@ def read(
         known = source.schema() if declared is None else _chosen(declared, names)
         reader = source.reader(known)
         assert isinstance(reader, SourceReader)
-        return reader.plan
+        if "partitionbytes" in map(str.lower, options) or not hasattr(spark, "sparkContext"):
+            return reader.plan
+        return reader.plan.shared(spark.sparkContext.defaultParallelism)
 
     return computed(spark, plan_of, columns, filters or (), compute or {})
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# benchmarks/gpu_session.sh FOLDER [STEP...] : what a GPU that is there for a while is asked, most important first.
+#
+# smoke: whether it works at all, in two minutes. tests, matrix: every test that needs a GPU. kernels-K/N:
+# every N-th kernel beside a copy, from the K-th on. bodies: files to the device and back. sanitizer: the
+# smoke tests under compute-sanitizer, where it is. Without STEP, all of them in this order.
+#
+# Whenever it is stopped, FOLDER has what was found so far: steps.txt says how each step ended, a log has
+# each test, a JSON each figure. PYTHON names the interpreter, MINUTES the most that a step takes (8),
+# WORKERS the processes of tests (8). The status is 1 if a step failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:?"usage: benchmarks/gpu_session.sh FOLDER [STEP...]"}
+shift
+steps=("$@")
+[ $# -gt 0 ] || steps=(smoke tests kernels-{1,2,3,4}/4 bodies matrix sanitizer)
+python=${PYTHON:-python3}
+mkdir -p "$folder"
+failed=0
+
+export COLKERN_TEST_DEVICE=cuda
+
+# The arguments of `make test-gpu`.
+of_makefile() { sed -n "s/^$1 := //p" Makefile; }
+
+parallel=()
+if "$python" -c "import xdist" 2>/dev/null; then
+    parallel=(-n "${WORKERS:-8}")
+fi
+
+run() { # STEP COMMAND...
+    local name=${1//\//-} begin=$SECONDS status
+    shift
+    timeout --kill-after=30 "${MINUTES:-8}m" "$@" 2>&1 | tee "$folder/$name.log"
+    status=${PIPESTATUS[0]}
+    echo "$name: status $status after $((SECONDS - begin)) s" | tee -a "$folder/steps.txt"
+    [ "$status" = 0 ] || failed=1
+}
+
+tests() { # STEP ARGUMENTS...
+    local step=$1
+    shift
+    run "$step" "$python" -m pytest -v --junitxml "$folder/$step.xml" "$@"
+}
+
+read -ra smoke <<< "$(of_makefile SMOKE_ON_GPU)"
+read -ra all <<< "$(of_makefile ON_GPU)"
+read -ra matrix <<< "$(of_makefile MATRIX_ON_GPU)"
+for step in "${steps[@]}"; do
+    case $step in
+    smoke) tests smoke -m "gpu and smoke" "${smoke[@]}" ;;
+    tests) tests tests "${parallel[@]}" "${all[@]}" ;;
+    matrix) tests matrix "${parallel[@]}" "${matrix[@]}" ;;
+    kernels-*)
+        part=${step#kernels-}
+        run "$step" "$python" -m benchmarks.gpu --part "$part" --json "$folder/kernels-${part//\//-}.json"
+        ;;
+    bodies) run bodies "$python" -m benchmarks.bodies --json "$folder/bodies.json" ;;
+    sanitizer)
+        if command -v compute-sanitizer > /dev/null; then
+            run sanitizer compute-sanitizer --error-exitcode 1 "$python" -m pytest -v -m "gpu and smoke" "${smoke[@]}"
+        else
+            echo "sanitizer: compute-sanitizer is not installed" | tee -a "$folder/steps.txt"
+        fi
+        ;;
+    *)
+        echo "no step $step" >&2
+        exit 2
+        ;;
+    esac
+done
+exit "$failed"

@@ -1,0 +1,240 @@
+"""The generated source of a row function: its lines, its calls of methods, and what its functions share."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from colkern.rows.constants import Block as ConstantBlock
+from colkern.rows.front import Definition
+from colkern.rows.kinds import Kind
+from colkern.rows.values import Value, zeros
+
+MOST_SITES = 250
+
+
+@dataclass
+class Block:
+    """Lines of source, and blocks that stand one level deeper."""
+
+    lines: list[str | Block] = field(default_factory=list)
+
+    def text(self, depth: int) -> Iterator[tuple[int, str]]:
+        """The lines, each with its depth."""
+        for line in self.lines:
+            if isinstance(line, Block):
+                yield from line.text(depth + 1)
+            else:
+                yield depth, line
+        if not self.lines:
+            yield depth, "pass"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A call of a method of the table.
+
+    Args:
+        name: The method's name.
+        signature: Its parameters and result.
+        takes: The kinds of its parameters, as the signature has them.
+        arguments: What it was given.
+        kind: The kind of its result.
+        line: The line of the user's source.
+        may_leave: Whether it raises, or leaves the row, for some arguments.
+    """
+
+    name: str
+    signature: str
+    takes: tuple[str, ...]
+    arguments: tuple[Value, ...]
+    kind: Kind
+    line: int
+    may_leave: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """A generated function.
+
+    Args:
+        block: Its lines.
+        parameters: The names of its parameters.
+        operations: The operation and the number of the part of its result, by the variables that these
+            are assigned to; also by those of the codes of failures, which are no part.
+        kind: The kind of its result.
+        path: The file of the user's function.
+    """
+
+    block: Block
+    parameters: tuple[str, ...]
+    operations: dict[str, tuple[Operation, int]]
+    kind: Kind
+    path: str
+
+    def source(self, name: str, branches: bool = False) -> str:
+        """The function's text.
+
+        Args:
+            name: What it is called.
+            branches: Whether checks end the function. Else it goes on behind them, so that a compiler makes
+                vectors of a loop over rows; where that makes none, a branch takes less time.
+        """
+        nothing = zeros(self.kind)
+        lines = [f"def {name}({', '.join(('arena', 'pool', *self.parameters))}):", "    bad = 0"]
+        for depth, line in self.block.text(1):
+            indent = "    " * depth
+            if isinstance(line, Check) and branches:
+                status, _, test = line.partition(" if ")
+                lines.append(f"{indent}if {test}:")
+                line, indent = Exit(status), indent + "    "
+            if isinstance(line, Check):
+                line = f"bad = max(bad, {line} else 0)"
+            elif isinstance(line, Exit):
+                line = f"return {_tuple(line, *nothing)}"
+            elif isinstance(line, Return):
+                line = f"return {_tuple('bad', *([line] if line else []))}"
+            lines.append(indent + line)
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the user's source where a row may be left to Python.
+
+    Args:
+        function: The function's name.
+        path: Its file.
+        line: The line.
+        reason: Why.
+    """
+
+    function: str
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass
+class Program:
+    """The parts that the functions of one row function share.
+
+    Args:
+        wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
+        has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
+        pool: The constants that compiled code reads from memory.
+        sites: Where a row may be left to Python.
+        bodies: The functions that the source calls, by name.
+        sources: The generated functions, in the order of their definition.
+        functions: Those that are generated from users' functions, by function and kinds of arguments.
+        places: Where other constants stand in the pool.
+        blocks: The constants with addresses in them, by their place in the pool.
+        stack: The functions that are being written, the outermost first, as `functions` has them.
+        count: How many were begun to be written.
+        recurs: Whether one calls itself.
+        gaps: Why parts without a compiled form leave the row.
+        calls_left: The library's functions among them.
+        definitions: Those of users' functions that are called: each has one syntax tree.
+        settled: The kinds that turned out too narrow in functions that were written, as `functions` has
+            them: a function that is written again, as it is with its caller, begins with these.
+        stored: Constants that were laid out, by what they are and how.
+        written: The functions of `sources` as they were written, for those who translate them.
+    """
+
+    wraps: bool = False
+    has_numpy: bool = False
+    pool: bytearray = field(default_factory=bytearray)
+    sites: list[Site] = field(default_factory=list)
+    bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    functions: dict[Any, Any] = field(default_factory=dict)
+    places: dict[bytes, int] = field(default_factory=dict)
+    blocks: dict[int, ConstantBlock] = field(default_factory=dict)
+    stack: dict[Any, Recursion] = field(default_factory=dict)
+    count: int = 0
+    recurs: bool = False
+    gaps: set[str] = field(default_factory=set)
+    calls_left: set[str] = field(default_factory=set)
+    definitions: dict[types.FunctionType, Definition] = field(default_factory=dict)
+    settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
+    stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
+    written: dict[str, Written] = field(default_factory=dict)
+
+    def state(self) -> tuple[Any, ...]:
+        """A record of the parts so far, for `restore`."""
+        written = dict(self.sources), dict(self.functions), dict(self.written)
+        return len(self.sites), len(self.pool), *written
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Forget what came later: functions too, as they name sites and constants by their places."""
+        sites, pool, sources, functions, written = state
+        del self.sites[sites:], self.pool[pool:]
+        self.places = {data: place for data, place in self.places.items() if place < pool}
+        self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
+        self.sources, self.functions, self.written = dict(sources), dict(functions), dict(written)
+
+    def place(self, data: bytes) -> int:
+        """Where bytes stand in the pool, at a multiple of 8."""
+        if data not in self.places:
+            # Not within a block, where other bytes stand in their place in the end.
+            self.pool += bytes(-len(self.pool) % 8)
+            self.places[data] = len(self.pool)
+            self.pool += data
+        return self.places[data]
+
+    def block(self, block: ConstantBlock) -> int:
+        """Where a constant with addresses in it stands in the pool."""
+        if block not in self.blocks.values():
+            self.pool += bytes(-len(self.pool) % 8)
+            self.blocks[len(self.pool)] = block
+            self.pool += block.words
+        return next(place for place, known in self.blocks.items() if known == block)
+
+    def site(self, site: Site) -> int:
+        """The number of a site: the earlier in the source, the larger, from 255 downwards."""
+        if site not in self.sites and len(self.sites) < MOST_SITES:
+            self.sites.append(site)
+        return 255 - self.sites.index(site) if site in self.sites else 255 - MOST_SITES
+
+    def site_of(self, number: int) -> Site | None:
+        """The site that a number stands for; None for all beyond the most that are counted."""
+        return self.sites[255 - number] if 255 - number < len(self.sites) else None
+
+
+@dataclass
+class Recursion:
+    """A function that is being written, for the calls of it that it has in itself.
+
+    Args:
+        name: Its name in the generated source.
+        kind: The kind of its result, as far as that is known.
+        is_used: Whether it calls itself.
+    """
+
+    name: str = ""
+    kind: Kind | None = None
+    is_used: bool = False
+
+
+class Check(str):
+    """A status and a test, `status if test`: where it holds, the row is left once the function ends."""
+
+    __slots__ = ()
+
+
+class Exit(str):
+    """A line that ends the function with a status and no result."""
+
+    __slots__ = ()
+
+
+class Return(str):
+    """A line that ends the function with the parts of its result."""
+
+    __slots__ = ()
+
+
+def _tuple(*items: str) -> str:
+    return ", ".join(items) + ("," if len(items) == 1 else "")

@@ -1,0 +1,47 @@
+"""Launches whose outputs overlap an argument are errors: compilers are told that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from colkern.cuda.target import CudaTarget
+from colkern.kernels import Kernel
+
+
+def overlaps(kernel: Kernel, args: tuple[Any, ...]) -> list[tuple[str, str]]:
+    """Which arguments that are written lie over others, arrays and what addresses point to."""
+    named = list(zip(kernel.arguments, args, strict=False))
+    found = []
+    for written, out in named:
+        if not written.array or not written.written or not out.nbytes:
+            continue
+        start, stop = out.ctypes.data, out.ctypes.data + out.nbytes
+        for other, value in named:
+            if other is written:
+                continue
+            if other.array:
+                touches = np.may_share_memory(out, value)
+            else:
+                touches = other.item == "u8" and start <= int(value) < stop
+            if touches:
+                found.append((written.name, other.name))
+    return found
+
+
+@contextmanager
+def required_apart() -> Iterator[None]:
+    """Within it, a launch in the simulator fails if an output overlaps an argument."""
+    launch = CudaTarget._launch
+
+    def checked(self: Any, kernel: Kernel, count: int, cut: Any, args: tuple[Any, ...]) -> None:
+        found = overlaps(kernel, args)
+        assert not found, f"{kernel.name}: {found} overlap"
+        launch(self, kernel, count, cut, args)
+
+    with patch.object(CudaTarget, "_launch", checked):
+        yield

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import CapsuleType
 
     from colkern.arrays.tabular import Keys as KeysOfRows
-    from colkern.files import Target
     from colkern.memory import Items
     from colkern.operations import GroupBy
     from colkern.operations.joining import JoinType, Keys
@@ -466,24 +465,7 @@ def nbytes(self: Column | Tabular) -> int:
     return sum({buffer.address: buffer.size for buffer in buffers_of(value)}.values())
 
 
-# Files
-
-
-def write_parquet(self: RecordBatch | Table, target: Target, **options: Any) -> None:
-    """Write the rows to a Parquet file; see `colkern.write_parquet`."""
-    from colkern.files import write_parquet
-
-    write_parquet(self, target, **options)
-
-
-def write_csv(self: RecordBatch | Table, target: Target, **options: Any) -> None:
-    """Write the rows to a file of comma-separated values; see `colkern.write_csv`."""
-    from colkern.files import write_csv
-
-    write_csv(self, target, **options)
-
-
-def write_ipc(self: RecordBatch | Table, target: Target, **options: Any) -> None:
+def write_ipc(self: RecordBatch | Table, target: object, **options: Any) -> None:
     """Write the rows to an Arrow file; see `colkern.ipc.write_file`."""
     from colkern.ipc import write_file
 
@@ -556,18 +538,15 @@ def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
 
 
 def _late_operation(name: str, home: str) -> Callable[..., Any]:
-    """A method that is an operation of a package, until it is imported: operations bind themselves."""
+    """A method that is a function of a package; operations on columns take its place when imported."""
 
-    def method(self: Column, *args: object, **kwargs: object) -> Any:
+    def method(self: Column | Tabular, *args: object, **kwargs: object) -> Any:
         return getattr(import_module(home), name)(self, *args, **kwargs)
 
     method.__name__, method.__module__ = name, home
     method.__doc__ = f"See `{home}.{name}`."
     return method
 
-
-_OF_ROWS = ("describe", "drop_null", "explode", "join_asof", "unique")
-"""Operations on rows that are methods of batches and tables as they are."""
 
 _CAPSULES = {
     "__arrow_c_array__": array_capsules,
@@ -580,7 +559,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
     DataType: {
         **_SCHEMA,
         "of": staticmethod(type_of),
-        "_parsed": staticmethod(type_of_text),
+        "of_text": staticmethod(type_of_text),
     },
     Field: {**_SCHEMA, "from_arrow": staticmethod(field_of_arrow)},
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
@@ -628,7 +607,10 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "_chosen": chosen,
         "filter": filter_rows,
         "take": take_rows,
-        **{name: _late_operation(name, "colkern.operations") for name in _OF_ROWS},
+        **{
+            name: _late_operation(name, "colkern.operations")
+            for name in ("describe", "drop_null", "explode", "join_asof", "unique")
+        },
         "with_column": with_column,
         "fill_null": fill_rows,
         "sort_by": sort_by,
@@ -636,8 +618,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "nbytes": property(nbytes),
         "group_by": group_rows,
         "join": join_rows,
-        "write_parquet": write_parquet,
-        "write_csv": write_csv,
+        **{name: _late_operation(name, "colkern.files") for name in ("write_csv", "write_parquet")},
         "write_ipc": write_ipc,
         "to_pyarrow": to_pyarrow,
         "to_pandas": to_pandas,

@@ -264,7 +264,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
             return timestamp(*zoned.groups())
         if re.search(r"\w *[<([]", value):
             try:
-                return DataType._parsed(value)
+                return DataType.of_text(value)
             except TypeError as error:
                 raise ValueError(str(error).replace("signature", argument)) from None
         raise ValueError(

@@ -33,7 +33,7 @@ class DataType(_Immutable):
 
     if TYPE_CHECKING:
         of = staticmethod(methods.type_of)
-        _parsed = staticmethod(methods.type_of_text)
+        of_text = staticmethod(methods.type_of_text)
         __arrow_c_schema__ = methods.schema_capsule
 
     def __repr__(self) -> str:

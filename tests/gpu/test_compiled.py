@@ -79,7 +79,9 @@ def test_functions_of_users(case: Check) -> None:
     case()
 
 
-@pytest.mark.parametrize("name", [n for n in samples() if n not in {"null", "struct without fields"}])
+@pytest.mark.parametrize(
+    "name", [n for n in samples() if n not in {"null", "struct without fields"}]
+)
 def test_kernels_of_users_read_every_layout(name: str) -> None:
     array, expected = sample(name), samples()[name]
     kernel = kernel_of(kernel_source({"column": array.type}))

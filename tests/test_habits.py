@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 import colkern as ck
 from colkern import habits
+from colkern.cuda import stand_in
 
 ORDERS: dict[str, Any] = {
     "id": [1, 2, 2, 3, 4],
@@ -272,3 +275,29 @@ def test_nan_has_no_row_that_was_there_before() -> None:
     right = ck.table({"t": [float("nan"), 0.5], "v": [1, 2]})
     for strategy in ("backward", "nearest"):
         assert left.join_asof(right, "t", strategy=strategy)["v"].to_pylist() == [2, None]
+
+
+def results(table: ck.Table) -> Iterator[Any]:
+    """What a table gives where its bytes are."""
+    yield table.describe()
+    yield table.group_by("city").agg({"id": "list", "price": ["sum", "quantile"]})
+    yield (
+        table.with_column("cost", table["id"].cast("decimal128(9, 2)"))
+        .group_by("city")
+        .mean("cost")
+    )
+    yield table.unique("city").drop_null("price").fill_null({"price": 0})
+    yield ck.Table.from_struct_array(ck.make_struct([table["id"]], ["x"]))
+    yield table["id"].take([0, 3]) * [0.5, 2]
+    yield table["city"].min(), table["city"].count_distinct(), table["price"].stddev()
+    yield (table["id"] * dt.timedelta(hours=1)) / dt.timedelta(minutes=1)
+
+
+def test_on_a_device_the_results_are_those_of_the_host() -> None:
+    expected = [each.to_pylist() if hasattr(each, "to_pylist") else each for each in results(TABLE)]
+    with stand_in.installed():
+        found = list(results(ck.to_device(TABLE)))
+        plain = [
+            ck.to_host(each).to_pylist() if hasattr(each, "to_pylist") else each for each in found
+        ]
+    assert plain == expected

@@ -122,6 +122,7 @@ from colkern.functions import (
     mod as mod,
     month as month,
     nanosecond as nanosecond,
+    nanoseconds_between as nanoseconds_between,
     power as power,
     quarter as quarter,
     quarters_between as quarters_between,

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import CapsuleType
 
     from colkern.arrays.tabular import Keys as KeysOfRows
-    from colkern.files import Target
     from colkern.memory import Items
     from colkern.operations import GroupBy
     from colkern.operations.joining import JoinType, Keys
@@ -49,6 +48,13 @@ Rows = TypeVar("Rows", RecordBatch, Table)
 def type_of(value: object, argument: str = "type") -> DataType:
     """A data type from what callers write for one; see `colkern.schema.as_type`."""
     return s.as_type(value, argument)
+
+
+def type_of_text(text: str) -> DataType:
+    """The type that a text stands for; see `colkern.jit.type_texts.parsed_type`."""
+    from colkern.jit.type_texts import parsed_type
+
+    return parsed_type(text)
 
 
 def field_of_arrow(value: object) -> Field:
@@ -459,24 +465,7 @@ def nbytes(self: Column | Tabular) -> int:
     return sum({buffer.address: buffer.size for buffer in buffers_of(value)}.values())
 
 
-# Files
-
-
-def write_parquet(self: RecordBatch | Table, target: Target, **options: Any) -> None:
-    """Write the rows to a Parquet file; see `colkern.write_parquet`."""
-    from colkern.files import write_parquet
-
-    write_parquet(self, target, **options)
-
-
-def write_csv(self: RecordBatch | Table, target: Target, **options: Any) -> None:
-    """Write the rows to a file of comma-separated values; see `colkern.write_csv`."""
-    from colkern.files import write_csv
-
-    write_csv(self, target, **options)
-
-
-def write_ipc(self: RecordBatch | Table, target: Target, **options: Any) -> None:
+def write_ipc(self: RecordBatch | Table, target: object, **options: Any) -> None:
     """Write the rows to an Arrow file; see `colkern.ipc.write_file`."""
     from colkern.ipc import write_file
 
@@ -549,18 +538,15 @@ def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
 
 
 def _late_operation(name: str, home: str) -> Callable[..., Any]:
-    """A method that is an operation of a package, until it is imported: operations bind themselves."""
+    """A method that is a function of a package; operations on columns take its place when imported."""
 
-    def method(self: Column, *args: object, **kwargs: object) -> Any:
+    def method(self: Column | Tabular, *args: object, **kwargs: object) -> Any:
         return getattr(import_module(home), name)(self, *args, **kwargs)
 
     method.__name__, method.__module__ = name, home
     method.__doc__ = f"See `{home}.{name}`."
     return method
 
-
-_OF_ROWS = ("describe", "drop_null", "explode", "join_asof", "unique")
-"""Operations on rows that are methods of batches and tables as they are."""
 
 _CAPSULES = {
     "__arrow_c_array__": array_capsules,
@@ -570,7 +556,11 @@ _SCHEMA = {"__arrow_c_schema__": schema_capsule}
 _COMPILED = {"_numba_type_": property(numba_type)}
 
 METHODS: Mapping[type, Mapping[str, Any]] = {
-    DataType: {**_SCHEMA, "of": staticmethod(type_of)},
+    DataType: {
+        **_SCHEMA,
+        "of": staticmethod(type_of),
+        "of_text": staticmethod(type_of_text),
+    },
     Field: {**_SCHEMA, "from_arrow": staticmethod(field_of_arrow)},
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
     s.Extension: {"_spelled": text_of},
@@ -617,7 +607,10 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "_chosen": chosen,
         "filter": filter_rows,
         "take": take_rows,
-        **{name: _late_operation(name, "colkern.operations") for name in _OF_ROWS},
+        **{
+            name: _late_operation(name, "colkern.operations")
+            for name in ("describe", "drop_null", "explode", "join_asof", "unique")
+        },
         "with_column": with_column,
         "fill_null": fill_rows,
         "sort_by": sort_by,
@@ -625,8 +618,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "nbytes": property(nbytes),
         "group_by": group_rows,
         "join": join_rows,
-        "write_parquet": write_parquet,
-        "write_csv": write_csv,
+        **{name: _late_operation(name, "colkern.files") for name in ("write_csv", "write_parquet")},
         "write_ipc": write_ipc,
         "to_pyarrow": to_pyarrow,
         "to_pandas": to_pandas,

@@ -234,8 +234,8 @@ class Schema(PublicNames):
         return "\n".join([*lines, "…"] if count > most else lines)
 
 
-TypeLike = DataType | str
-"""A data type, or its name; data types of other libraries are taken too."""
+TypeLike = DataType | str | type
+"""What `as_type` makes a data type of; data types of other libraries are taken too."""
 
 Fields = Iterable[Field | tuple[str, TypeLike]] | Mapping[str, TypeLike]
 
@@ -244,8 +244,9 @@ def as_type(value: Any, argument: str = "type") -> DataType:
     """A data type from what callers write for one.
 
     Args:
-        value: A data type; a name, as `"int32"`, `"string"` or `"timestamp[us, UTC]"`; or a type of another
-            library with `__arrow_c_schema__`, such as pyarrow's.
+        value: A data type; a name, as `"int32"`, `"timestamp[us, UTC]"` or `"dictionary<int32, utf8>"`; a
+            type of another library with `__arrow_c_schema__`, such as pyarrow's; one of NumPy's; or
+            Python's `bool`, `int` (int64), `float` (float64), `str` or `bytes`.
         argument: Its name in errors.
 
     Raises:
@@ -261,9 +262,14 @@ def as_type(value: Any, argument: str = "type") -> DataType:
         zoned = re.fullmatch(r"timestamp\[(s|ms|us|ns), *(?:tz=)?([^]]+)\]", value)
         if zoned is not None:
             return timestamp(*zoned.groups())
+        if re.search(r"\w *[<([]", value):
+            try:
+                return DataType.of_text(value)
+            except TypeError as error:
+                raise ValueError(str(error).replace("signature", argument)) from None
         raise ValueError(
-            f"{argument}: no data type has the name {value!r}; names are those of types without "
-            f'parameters, as "int32", "string", "timestamp[us]"'
+            f'{argument}: no data type has the name {value!r}; names are as "int32", "string", '
+            f'"timestamp[us]", "decimal128(12, 2)", "list<int64>"'
         )
     expected = f"{argument}: expected a data type such as colkern.int32(), got"
     if hasattr(value, "__arrow_c_schema__") and not isinstance(value, Field | Schema):
@@ -283,7 +289,16 @@ def as_type(value: Any, argument: str = "type") -> DataType:
             f"{argument}: {value.__name__} is a function that makes a data type; call it: "
             f"{value.__name__}({'' if needs_none else '…'})"
         )
+    if isinstance(value, type) or type(value).__module__.startswith("numpy"):
+        name = getattr(value, "__name__", None) or str(value)
+        named = _named_types().get(_OF_CLASSES.get(name, name))
+        if named is not None:
+            return named
     raise TypeError(f"{expected} {shown(value)}")
+
+
+_OF_CLASSES = {"int": "int64", "float": "float64", "bytes": "binary", "bool_": "bool"}
+"""Names of classes of Python and NumPy that are not those of types."""
 
 
 def _makes_a_type(value: object) -> bool:

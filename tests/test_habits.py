@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 import colkern as ck
 from colkern import habits
+from colkern.cuda import stand_in
 
 ORDERS: dict[str, Any] = {
     "id": [1, 2, 2, 3, 4],
@@ -241,3 +244,60 @@ def test_extremes_of_text_and_bytes(values: list[Any]) -> None:
         expected = pc.min_max(pa.array(values, type_)).as_py()
         assert column.min_max() == expected == {"min": column.min(), "max": column.max()}
     assert ck.array(values, type_).min(min_count=3) is None
+
+
+def test_groups_say_what_their_names_are_and_which_column_has_no_aggregate() -> None:
+    groups = TABLE.group_by("id")
+    with pytest.raises(AttributeError, match="'size'; instead: aggregate"):
+        groups.size()
+    with pytest.raises(ck.UnsupportedError, match=r"^city: sum: no sum of the values of string"):
+        groups.sum()
+
+
+def test_log_lines_have_moments() -> None:
+    texts = [
+        "02/Jan/2026:10:00:01 +0100",
+        None,
+        "02/Jan/2026:10:00:01 -03:30",
+        "02/Jan/2026:10:00:01 Z",
+    ]
+    found = ck.array(texts).strptime("%d/%b/%Y:%H:%M:%S %z", "s")
+    hours = [(9, 0), None, (13, 30), (10, 0)]
+    assert found.type == ck.timestamp("s", "UTC")
+    assert [each and (each.hour, each.minute) for each in found.to_pylist()] == hours
+    for text in ("02/Jan/2026:10:00:01", "", "02/Jan/2026:10:00:01 +1xxx"):
+        with pytest.raises(ValueError, match="row 0"):
+            ck.array([text]).strptime("%d/%b/%Y:%H:%M:%S %z", "s")
+
+
+def test_nan_has_no_row_that_was_there_before() -> None:
+    left = ck.table({"t": [1.0, float("nan")]})
+    right = ck.table({"t": [float("nan"), 0.5], "v": [1, 2]})
+    for strategy in ("backward", "nearest"):
+        assert left.join_asof(right, "t", strategy=strategy)["v"].to_pylist() == [2, None]
+
+
+def results(table: ck.Table) -> Iterator[Any]:
+    """What a table gives where its bytes are."""
+    yield table.describe()
+    yield table.group_by("city").agg({"id": "list", "price": ["sum", "quantile"]})
+    yield (
+        table.with_column("cost", table["id"].cast("decimal128(9, 2)"))
+        .group_by("city")
+        .mean("cost")
+    )
+    yield table.unique("city").drop_null("price").fill_null({"price": 0})
+    yield ck.Table.from_struct_array(ck.make_struct([table["id"]], ["x"]))
+    yield table["id"].take([0, 3]) * [0.5, 2]
+    yield table["city"].min(), table["city"].count_distinct(), table["price"].stddev()
+    yield (table["id"] * dt.timedelta(hours=1)) / dt.timedelta(minutes=1)
+
+
+def test_on_a_device_the_results_are_those_of_the_host() -> None:
+    expected = [each.to_pylist() if hasattr(each, "to_pylist") else each for each in results(TABLE)]
+    with stand_in.installed():
+        found = list(results(ck.to_device(TABLE)))
+        plain = [
+            ck.to_host(each).to_pylist() if hasattr(each, "to_pylist") else each for each in found
+        ]
+    assert plain == expected

@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import type_of
@@ -126,7 +127,7 @@ def test_parameters_out_of_range_are_named(make: Callable[[], object], message: 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: s.list_(int),  # type: ignore[arg-type]
+        lambda: s.list_(dict),
         lambda: s.struct({"a": None}),  # type: ignore[arg-type]
         lambda: s.dictionary(s.utf8(), s.utf8()),  # type: ignore[arg-type]
     ],
@@ -166,7 +167,35 @@ def test_a_type_argument_is_a_type_a_name_or_another_librarys_type(argument: str
     with pytest.raises(ValueError, match="no data type has the name 'int33'"):
         made("int33")
     with pytest.raises(TypeError, match="expected a data type"):
-        made(int)
+        made(dict)
+
+
+@pytest.mark.parametrize(
+    ("given", "type_"),
+    [
+        *(
+            (bool, s.bool_()),
+            (int, s.int64()),
+            (float, s.float64()),
+            (str, s.utf8()),
+            (bytes, s.binary()),
+        ),
+        *((np.int8, s.int8()), (np.dtype("float32"), s.float32()), (np.bool_, s.bool_())),
+        *(
+            (text, s.dictionary("int32", "utf8"))
+            for text in ("dictionary<int32, utf8>", "dictionary[int32, utf8]")
+        ),
+        *(("decimal128(12, 2)", s.decimal128(12, 2)), ("list<int64>", s.list_("int64"))),
+        ("struct<a: int8, b: list[int8]>", s.struct([("a", "int8"), ("b", s.list_("int8"))])),
+    ],
+)
+def test_classes_and_types_with_parts_in_words_are_types(given: Any, type_: s.DataType) -> None:
+    assert s.as_type(given) == type_
+
+
+def test_words_that_are_no_type_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^index: unknown type 'foo'"):
+        s.as_type("list<foo>", "index")
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,13 @@ def test_progress_is_off_unless_asked_for(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().err == ""
 
 
+def test_work_in_batches_tells_how_far_it_has_come() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    with ck.progress(lambda *step: told.append(step)):
+        ck.ipc.read_table(_stream())
+    assert told == [("writing batches", 1, None), ("reading batches", 1, None)]
+
+
 def _stream() -> bytes:
     import io
 

@@ -37,12 +37,12 @@ class Tabular(PublicNames):
         explode: Callable[..., Self]
         join_asof: Callable[..., Self]
         unique: Callable[..., Self]
+        write_csv: Callable[..., None]
+        write_parquet: Callable[..., None]
 
         with_column = methods.with_column
         fill_null = methods.fill_rows
         top_k = methods.top_rows
-        write_parquet = methods.write_parquet
-        write_csv = methods.write_csv
         write_ipc = methods.write_ipc
         filter = methods.filter_rows
         take = methods.take_rows

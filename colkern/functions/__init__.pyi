@@ -26,6 +26,7 @@ from colkern.functions.dates import (
     minutes_between as minutes_between,
     month as month,
     nanosecond as nanosecond,
+    nanoseconds_between as nanoseconds_between,
     quarter as quarter,
     quarters_between as quarters_between,
     round_temporal as round_temporal,

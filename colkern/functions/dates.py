@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_of
+from colkern.builders import array as build_array
 from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import STRINGS, boolean, element_wise, long, over_rows
 from colkern.operations import (
@@ -29,13 +30,16 @@ from colkern.operations import (
     make_struct,
     multiply,
     not_equal,
+    repeat,
     subtract,
 )
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded, encoded_alike, on_values
+from colkern.operations.moving import to_device
 from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import compact_validity
+from colkern.rows.encoded import decoded_type
 
 PER_SECOND = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 DAY = 86_400
@@ -399,12 +403,15 @@ def _quarters(days: int) -> int:
 def _between(
     name: str,
     start: Array,
-    end: Array,
+    end: object,
     of_days: Callable[[int], int] | None,
     seconds: int = DAY,
     parts: int = 1,
 ) -> Array:
     """How many bounds of parts of time are between two moments."""
+    if not isinstance(end, Array):
+        one = to_device(build_array([end], decoded_type(start.type)), start.device)
+        end = repeat(one, start.length)
     for array in (start, end):
         require_valid(array)
     sides = [_shown(decoded(array)) for array in (start, end)]
@@ -430,57 +437,66 @@ def _between(
 
 
 @element_wise("Dates and times")
-def years_between(start: Array, end: Array) -> Array:
-    """How many years begin after `start`, up to `end`: int64; of dates or timestamps of one type."""
+def years_between(start: Array, end: Array | date | time) -> Array:
+    """How many years begin after `start`, up to `end`: int64; of dates or timestamps of one type.
+
+    `end` may be one value for all.
+    """
     return _between("years_between", start, end, _year)
 
 
 @element_wise("Dates and times")
-def quarters_between(start: Array, end: Array) -> Array:
+def quarters_between(start: Array, end: Array | date | time) -> Array:
     """How many quarters begin after `start`, up to `end`: int64; see `years_between`."""
     return _between("quarters_between", start, end, _quarters)
 
 
 @element_wise("Dates and times")
-def weeks_between(start: Array, end: Array) -> Array:
+def weeks_between(start: Array, end: Array | date | time) -> Array:
     """How many weeks, from Monday on, begin after `start`, up to `end`: int64; see `years_between`."""
     return _between("weeks_between", start, end, _weeks)
 
 
 @element_wise("Dates and times")
-def days_between(start: Array, end: Array) -> Array:
+def days_between(start: Array, end: Array | date | time) -> Array:
     """How many days begin after `start`, up to `end`: int64; see `years_between`."""
     return _between("days_between", start, end, None)
 
 
 @element_wise("Dates and times")
-def hours_between(start: Array, end: Array) -> Array:
+def hours_between(start: Array, end: Array | date | time) -> Array:
     """How many hours begin after `start`, up to `end`: int64; also of times."""
     return _between("hours_between", start, end, None, 3600)
 
 
 @element_wise("Dates and times")
-def minutes_between(start: Array, end: Array) -> Array:
+def minutes_between(start: Array, end: Array | date | time) -> Array:
     """How many minutes begin after `start`, up to `end`: int64; also of times."""
     return _between("minutes_between", start, end, None, 60)
 
 
 @element_wise("Dates and times")
-def seconds_between(start: Array, end: Array) -> Array:
+def seconds_between(start: Array, end: Array | date | time) -> Array:
     """How many seconds begin after `start`, up to `end`: int64; also of times."""
     return _between("seconds_between", start, end, None, 1)
 
 
 @element_wise("Dates and times")
-def milliseconds_between(start: Array, end: Array) -> Array:
+def milliseconds_between(start: Array, end: Array | date | time) -> Array:
     """How many milliseconds begin after `start`, up to `end`: int64; also of times."""
     return _between("milliseconds_between", start, end, None, 1, 1000)
 
 
 @element_wise("Dates and times")
-def microseconds_between(start: Array, end: Array) -> Array:
+def microseconds_between(start: Array, end: Array | date | time) -> Array:
     """How many microseconds begin after `start`, up to `end`: int64; also of times."""
     return _between("microseconds_between", start, end, None, 1, 1_000_000)
+
+
+@element_wise("Dates and times")
+def nanoseconds_between(start: Array, end: Array | date | time) -> Array:
+    """How many nanoseconds begin after `start`, up to `end`: int64; also of times."""
+    return _between("nanoseconds_between", start, end, None, 1, 1_000_000_000)
 
 
 # Rounding
@@ -805,6 +821,38 @@ def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
+def _parses_with_zone(format: str, error_is_null: bool) -> Any:
+    """As `_parses`, of texts that end with the distance to UTC: `+0100`, `+01:00`, `Z`."""
+
+    def distance(zone: str) -> int:
+        digits = zone[1:].replace(":", "")
+        if zone[0] not in "+-" or len(digits) != 4 or not digits.isdigit():
+            raise ValueError(f"{zone!r} is no distance to UTC, such as '+0100'")
+        minutes = int(digits[:2]) * 60 + int(digits[2:])
+        return -minutes if zone[0] == "-" else minutes
+
+    def parsed(strings: str) -> datetime:
+        if strings[-1:] == "Z":
+            return datetime.strptime(strings[:-1], format)
+        size = 6 if strings[-3:-2] == ":" else 5
+        if len(strings) < size:
+            raise ValueError(f"{strings!r} has no distance to UTC at its end")
+        shown = datetime.strptime(strings[:-size], format)
+        return shown - timedelta(minutes=distance(strings[-size:]))
+
+    def strptime(strings: str) -> datetime:
+        return parsed(strings)
+
+    def strptime_or_none(strings: str) -> datetime | None:
+        try:
+            return parsed(strings)
+        except ValueError:
+            return None
+
+    return strptime_or_none if error_is_null else strptime
+
+
+@lru_cache(maxsize=MOST_FORMATS)
 def _parses(format: str, error_is_null: bool) -> Any:
     def strptime(strings: str) -> datetime:
         return datetime.strptime(strings, format)
@@ -822,11 +870,11 @@ def _parses(format: str, error_is_null: bool) -> Any:
 def strptime(
     strings: Array, format: str, unit: str = "us", *, error_is_null: bool = False
 ) -> Array:
-    """Text as timestamps without a zone, by a format of Python's `strptime`.
+    """Text as timestamps without a zone, or of UTC, by a format of Python's `strptime`.
 
     Args:
         strings: Strings.
-        format: The format, without a zone.
+        format: The format. If it ends with `%z`, as `+0100`, the results are in UTC.
         unit: "s", "ms", "us" or "ns".
         error_is_null: Whether text of another form gives null.
 
@@ -835,4 +883,7 @@ def strptime(
         TypeError: If the array has no strings.
     """
     type_ = s.timestamp(unit)
-    return over_rows(_parses(format, error_is_null), [strings], lambda *_: type_, STRINGS)
+    head = format.removesuffix("%z")
+    parses = _parses if head == format else _parses_with_zone
+    found = over_rows(parses(head, error_is_null), [strings], lambda *_: type_, STRINGS)
+    return found if head == format else retyped(found, s.timestamp(unit, "UTC"))

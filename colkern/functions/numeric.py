@@ -6,8 +6,10 @@ raises: what has no result is NaN or infinite, as in IEEE 754.
 
 from __future__ import annotations
 
+import decimal
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -15,9 +17,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import (
     INTEGERS,
     NUMBERS,
+    WITH_DECIMALS,
     boolean,
     element_wise,
     floating,
@@ -51,7 +55,7 @@ def is_inf(values: float) -> bool:
     return values == math.inf or values == -math.inf
 
 
-@row_function("Numbers", same, NUMBERS)
+@row_function("Numbers", same, WITH_DECIMALS)
 def clip(values: float, low: float | None = None, high: float | None = None) -> float:
     """Each number, but at least `low` and at most `high`, where they are given. NaN stays."""
     if low is not None and values < low:
@@ -275,8 +279,12 @@ def trunc(values: Array) -> Array:
 
 
 def _of_fractions(function: Callable[..., Any], values: Array) -> Array:
-    if isinstance(decoded_type(values.type).storage, s.Int):
+    storage = decoded_type(values.type).storage
+    if isinstance(storage, s.Int):
         return cast(values, s.float64(), safe=False)
+    if isinstance(storage, s.Decimal):
+        modes: dict[Callable[..., Any], RoundMode] = {_floor: "down", _ceil: "up"}
+        return _of_decimals(values, storage, 0, modes.get(function, "towards_zero"))
     return over_rows(function, [values], same, NUMBERS, machine=True)
 
 
@@ -347,6 +355,40 @@ def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Any:
     return round_float if is_float else round_integer
 
 
+_OF_DECIMALS = {
+    "down": decimal.ROUND_FLOOR,
+    "up": decimal.ROUND_CEILING,
+    "towards_zero": decimal.ROUND_DOWN,
+    "towards_infinity": decimal.ROUND_UP,
+    "half_towards_zero": decimal.ROUND_HALF_DOWN,
+    "half_towards_infinity": decimal.ROUND_HALF_UP,
+    "half_to_even": decimal.ROUND_HALF_EVEN,
+}
+"""Mode → that of the module `decimal`, which has these."""
+
+
+@lru_cache(maxsize=len(_OF_DECIMALS))
+def _quantizing(rounding: str) -> Any:
+    def round(values: Decimal, shift: Decimal, last: Decimal, unit: Decimal) -> Decimal:
+        return (values * shift).quantize(last, rounding) * unit
+
+    return round
+
+
+def _of_decimals(values: Array, type_: s.Decimal, ndigits: int, mode: RoundMode) -> Array:
+    if mode not in _OF_DECIMALS:
+        raise UnsupportedError(f"round_mode: decimals have no {mode!r}, but {[*_OF_DECIMALS]}")
+    if ndigits >= type_.scale:
+        return values
+    one = Decimal(1)
+    places = [
+        one.scaleb(min(ndigits, 0)),
+        one.scaleb(-max(ndigits, 0)),
+        Decimal(10 ** max(-ndigits, 0)),
+    ]
+    return over_rows(_quantizing(_OF_DECIMALS[mode]), [values, *places], same)
+
+
 @element_wise("Numbers")
 def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even") -> Array:
     """Each number rounded to digits behind the point, or to powers of ten if `ndigits` is negative.
@@ -354,17 +396,23 @@ def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even
     The type stays. Numbers of 32 and 16 bits are rounded as float64 would be.
 
     Args:
-        values: Integers or floating-point numbers.
+        values: Integers, floating-point numbers or decimals.
         ndigits: How many digits stay behind the point.
         round_mode: As in pyarrow: which way numbers go, or halves alone.
 
     Raises:
-        ValueError: If there is no such mode.
+        ValueError: If there is no such mode, or a rounded decimal needs more digits than its type has.
         TypeError: If the array has no such numbers.
+        UnsupportedError: If decimals have no such mode: "half_down", "half_up", "half_to_odd".
     """
     if round_mode not in get_args(RoundMode):
         raise ValueError(f"round_mode: expected one of {get_args(RoundMode)}, got {round_mode!r}")
-    if not isinstance(decoded_type(values.type).storage, s.Int):
+    storage = decoded_type(values.type).storage
+    if isinstance(storage, s.Decimal):
+        return _of_decimals(values, storage, ndigits, round_mode)
+    if not isinstance(storage, s.Int | s.FloatingPoint):
+        raise TypeError(f"round: expected numbers, got {values.type}")
+    if isinstance(storage, s.FloatingPoint):
         function = _rounding(round_mode, True, ndigits < 0)
         return over_rows(function, [values, 10.0 ** abs(ndigits)], same, NUMBERS, machine=True)
     if ndigits >= 0:

@@ -12,13 +12,15 @@ from colkern.builders import array
 from colkern.dispatch import TEXT
 from colkern.operations.chunks import as_columns
 from colkern.operations.moving import there, to_device
-from colkern.operations.promotion import promoted, value_type
+from colkern.operations.promotion import promoted, value_type, with_decimals
+from colkern.operations.time_arithmetic import is_duration
 
 
 def applied(operator: str, *operands: object) -> Any:
     """The operator of that name (`"add"` for `+`) on its operands, of which one is a column.
 
     - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`.
+    - Integers beside decimals become decimals.
     - `/` is division of floating-point numbers: integers are cast to float64 first.
     - `+` of text puts the texts behind each other.
     - `&`, `|`, `^` and `~` are logical on booleans, as far as is known where one is null, and bit-wise
@@ -41,7 +43,10 @@ def applied(operator: str, *operands: object) -> Any:
     if operator in _ON_BOOLEANS and all(isinstance(kind, s.Bool) for kind in kinds):
         name = _ON_BOOLEANS[operator]
     elif all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds):
-        sides = promoted(sides, operator == "divide")
+        if not any(map(is_duration, sides)):
+            sides = promoted(sides, operator == "divide")
+    elif any(isinstance(kind, s.Decimal) for kind in kinds):
+        sides = with_decimals(sides, operator in _COMPARISONS)
     if operator in _OF_COLUMNS and not isinstance(sides[0], Column):
         sides[0] = _repeated(sides[0], sides[1])
     return _operation(name)(*sides)
@@ -53,6 +58,9 @@ _ON_BOOLEANS = {
     "bit_wise_xor": "xor",
     "bit_wise_not": "invert",
 }
+
+
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
 _OF_COLUMNS = ("floor_divide", "mod", "power")

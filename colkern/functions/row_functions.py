@@ -21,6 +21,7 @@ from colkern.builders import array as build_array
 from colkern.dispatch import TEXT
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
+from colkern.operations import cast as cast_values
 from colkern.operations.arguments import OPERATIONS, Kind, Operation, operation
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
@@ -90,6 +91,7 @@ class Taken:
 STRINGS = Taken(TEXT, "strings")
 BYTES = Taken((*TEXT, s.Binary, s.LargeBinary, s.BinaryView), "strings or binary values")
 NUMBERS = Taken((s.Int, s.FloatingPoint), "integers or floating-point numbers")
+WITH_DECIMALS = Taken((s.Int, s.FloatingPoint, s.Decimal), "numbers")
 INTEGERS = Taken((s.Int,), "integers")
 LISTS = Taken(ALL_LISTS, "lists")
 MAPS = Taken((s.Map,), "maps")
@@ -242,7 +244,7 @@ def over_rows(
         ValueError: If lengths or devices differ.
         InvalidArrowError: If an array points outside its own memory.
     """
-    name = function.__name__
+    name = function.__name__.strip("_")
     arrays = [value for value in arguments if isinstance(value, Array)]
     if not arrays:
         raise TypeError(
@@ -254,6 +256,14 @@ def over_rows(
     _require_alike(name, arrays)
 
     def called(*plain: Array) -> Array:
+        if result is floating:
+            # Decimals have roots and logarithms as floats, as in pyarrow.
+            plain = tuple(
+                cast_values(each, s.float64(), safe=False)
+                if isinstance(each.type.storage, s.Decimal)
+                else each
+                for each in plain
+            )
         given = iter(plain)
         values = [next(given) if isinstance(value, Array) else value for value in arguments]
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
@@ -382,9 +392,16 @@ def row_function(
 
 def element_wise(
     heading: str,
-) -> Callable[[Callable[Options, Array]], Callable[Options, Array]]:
+) -> Callable[
+    [Callable[Concatenate[Array, Options], Array]], Callable[Concatenate[Values, Options], Values]
+]:
     """Put a function of arrays, row by row, into the table of operations, under a heading."""
-    return operation(kind=Kind.ELEMENT_WISE, heading=heading)
+    made: Any = operation(kind=Kind.ELEMENT_WISE, heading=heading)
+    return cast(
+        "Callable[[Callable[Concatenate[Array, Options], Array]], "
+        "Callable[Concatenate[Values, Options], Values]]",
+        made,
+    )
 
 
 def all_functions() -> dict[str, Operation]:

@@ -238,11 +238,14 @@ def _count(strings: str, pattern: str) -> int:
 
 
 @element_wise("Text")
-def find_substring(strings: Array, pattern: str | bytes) -> Array:
+def find_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """The first byte of a text in each string, -1 if it is not there: int32, or int64 of large strings.
 
     As in pyarrow, bytes are counted, not characters.
     """
+    if ignore_case:
+        assert isinstance(pattern, str)
+        return find_substring_regex(strings, re.escape(pattern), ignore_case=True)
     text = pattern.encode() if isinstance(pattern, str) else pattern
     return over_rows(_find, [_as_bytes(strings), text], size, BYTES)
 

@@ -208,13 +208,19 @@ class _Reader:
         return [int(word) if word.lstrip("-").isdigit() else word for word in words]
 
     def _parts(self, name: str) -> list[s.DataType | s.Field | int | list[s.Field]]:
-        """The parts in angle brackets."""
-        self.require("<")
+        """The parts in angle brackets, or in square ones, in which no others stand."""
+        match = self._next()
+        square = None if match is None else match["square"]
+        reader = self if square is None else _Reader(square, self.mistake)
+        if match is None or square is None:
+            self.require("<")
+        else:
+            self.at = match.end()
         parts: list[Any] = []
-        while not self.takes(">"):
+        while not (self.takes(">") if square is None else reader.is_at_end):
             if parts:
-                self.require(",")
-            parts.append(self._field() if name in _OF_FIELDS else self._part())
+                reader.require(",")
+            parts.append(reader._field() if name in _OF_FIELDS else reader._part())
         return [parts] if name in _OF_FIELDS else parts
 
     def _field(self) -> s.Field:

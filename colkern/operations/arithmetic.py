@@ -33,7 +33,13 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.selection import own_words, take_positions
 from colkern.operations.selection.choosing import if_else
-from colkern.operations.time_arithmetic import TIMES, combine_times
+from colkern.operations.time_arithmetic import (
+    TIMES,
+    combine_times,
+    is_duration,
+    on_ticks,
+    scale_durations,
+)
 from colkern.operations.validity import combine_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
 
@@ -54,8 +60,8 @@ def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     decimal128, or decimal256 if an operand is that; a number beside them is a `Decimal` or an integer.
 
     A duration may be added to a duration, a timestamp or a date, and times of one kind subtracted, in the
-    finer of their units; the values are decoded. A value beside them is one of `datetime`'s or NumPy's
-    classes.
+    finer of their units; durations may be multiplied and divided by integers, and divided by each other.
+    The values are decoded. A value beside them is one of `datetime`'s or NumPy's classes.
 
     A run-end encoded array with a number, or with another one, stays encoded, and so does a
     dictionary with a number: their values alone are looked at. Other mixtures are decoded.
@@ -103,6 +109,8 @@ def negate(array: Array) -> Array:
     require_valid(array)
     if isinstance(value_type_of(array), s.Decimal):
         return encoded_alike(array, _negative_decimals)
+    if isinstance(value_type_of(array), s.Duration):
+        return encoded_alike(array, lambda plain: on_ticks(plain, negate))
     zero = -0.0 if isinstance(_numbers(array), s.FloatingPoint) else 0
     return _combine(_SUBTRACT, zero, array)
 
@@ -118,6 +126,8 @@ def abs(array: Array) -> Array:
         return encoded_alike(
             array, lambda plain: if_else(less(plain, 0), _negative_decimals(plain), plain)
         )
+    if isinstance(value_type_of(array), s.Duration):
+        return encoded_alike(array, lambda plain: on_ticks(plain, abs))
     type_ = _numbers(array)
     if isinstance(type_, s.Int) and not type_.signed:
         return array
@@ -151,8 +161,9 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):
         return _combine_decimals(what, left, right)
-    if what in (_ADD, _SUBTRACT) and any(isinstance(type_, TIMES) for type_ in types):
-        return combine_times(what.name, left, right, lambda *sides: _combine(what, *sides))
+    if any(isinstance(type_, TIMES) for type_ in types) or is_duration(left) or is_duration(right):
+        combined = combine_times if what in (_ADD, _SUBTRACT) else scale_durations
+        return combined(what.name, left, right, lambda *sides: _combine(what, *sides))
     if s.float16() in types:
         return _combine_halves(what, left, right, types)
     if isinstance(left, Array):

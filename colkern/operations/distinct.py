@@ -11,6 +11,7 @@ from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.arguments import operation
 from colkern.operations.group_aggregates import GroupedRows, one_group
 from colkern.operations.key_groups import key_groups
+from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions
 from colkern.operations.sorting import drop_nulls, ordered_positions
@@ -79,8 +80,9 @@ def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
         UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
     """
     require_valid(array)
-    counts: list[int] = one_group(array).aggregate("count_distinct", array, mode=mode).to_pylist()
-    return counts[0]
+    counts = one_group(array).aggregate("count_distinct", array, mode=mode)
+    count: int = to_host(counts)[0]
+    return count
 
 
 @operation

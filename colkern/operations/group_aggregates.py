@@ -29,6 +29,7 @@ from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
+from colkern.operations.moving import to_device, to_host
 from colkern.operations.operands import decimal_words, validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import take, take_positions
@@ -252,13 +253,14 @@ def _mean(rows: GroupedRows, column: Array) -> Array:
     counts = rows.valid_counts(decoded(column))
     sums = _sum(rows, column)
     if isinstance(sums.type, s.Decimal):
-        means = zip(sums.to_pylist(), counts.tolist(), strict=True)
+        means = zip(to_host(sums).to_pylist(), counts.tolist(), strict=True)
         one = Decimal(1).scaleb(-sums.type.scale)
         exact = Context(prec=90, rounding=ROUND_HALF_UP)
-        return build_array(
+        made = build_array(
             [None if t is None else exact.quantize(exact.divide(t, n), one) for t, n in means],
             sums.type,
         )
+        return to_device(made, rows.device)
     return _result(rows, s.float64(), _divided(sums.items(Role.DATA), counts), counts > 0)
 
 

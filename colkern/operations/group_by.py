@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.arrays.tabular import Rows
+from colkern.errors import UnsupportedError
 from colkern.forks import cached_property
+from colkern.names import Elsewhere
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.chunks import one_batch
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
@@ -67,6 +69,19 @@ def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
 
 def _listed(functions: Functions) -> Sequence[str | GroupReducer]:
     return [functions] if isinstance(functions, str | GroupReducer) else functions
+
+
+def _of_columns(function: str) -> Callable[..., Any]:
+    """The method for an aggregate of some columns, or of all but the keys, by its name."""
+
+    def method(self: GroupBy[Any], *columns: Columns) -> Any:
+        rows = self._data
+        others = [k for k in range(rows.num_columns) if k not in self._keys]
+        return self.aggregate([(k, function) for k in rows.positions(*columns) or others])
+
+    method.__name__ = function
+    method.__doc__ = f"One row for each group, with the {function} of some columns, or of all."
+    return method
 
 
 class GroupBy(Generic[Rows]):
@@ -173,38 +188,21 @@ class GroupBy(Generic[Rows]):
             columns = [self._rows.column]
         if len(columns) != 1:
             raise ValueError(f"aggregations: {function} is of one column, got {len(columns)}")
-        return self._rows.aggregate(function, columns[0], **options)
+        try:
+            return self._rows.aggregate(function, columns[0], **options)
+        except UnsupportedError as error:
+            (position,) = self._data.positions(place)
+            raise UnsupportedError(f"{self._data.schema.names[position]}: {error}") from None
 
-    def _of_columns(self, function: str, keys: Sequence[Columns]) -> Rows:
-        """One row for each group: its keys, and an aggregate of some columns, or of all others."""
-        places = self._data.positions(*keys)
-        others = [k for k in range(self._data.num_columns) if k not in self._keys]
-        return self.aggregate([(k, function) for k in (places if keys else others)])
+    len = Elsewhere("len", 'aggregate([([], "count_all")])')
+    size = Elsewhere("size", 'aggregate([([], "count_all")])')
+    std = Elsewhere("std", 'aggregate([(column, "stddev", {"ddof": 1})])')
+    apply = Elsewhere("apply", "aggregate with a colkern.reducer")
 
-    def count(self, *columns: Columns) -> Rows:
-        """The number of values in some columns, or in all but the keys, for each group."""
-        return self._of_columns("count", columns)
-
-    def sum(self, *columns: Columns) -> Rows:
-        """The sums of some columns, or of all but the keys, for each group."""
-        return self._of_columns("sum", columns)
-
-    def mean(self, *columns: Columns) -> Rows:
-        """The means of some columns, or of all but the keys, for each group."""
-        return self._of_columns("mean", columns)
-
-    def min(self, *columns: Columns) -> Rows:
-        """The least values of some columns, or of all but the keys, for each group."""
-        return self._of_columns("min", columns)
-
-    def max(self, *columns: Columns) -> Rows:
-        """The greatest values of some columns, or of all but the keys, for each group."""
-        return self._of_columns("max", columns)
-
-    def first(self, *columns: Columns) -> Rows:
-        """The first values of some columns, or of all but the keys, for each group."""
-        return self._of_columns("first", columns)
-
-    def last(self, *columns: Columns) -> Rows:
-        """The last values of some columns, or of all but the keys, for each group."""
-        return self._of_columns("last", columns)
+    count = _of_columns("count")
+    sum = _of_columns("sum")
+    mean = _of_columns("mean")
+    min = _of_columns("min")
+    max = _of_columns("max")
+    first = _of_columns("first")
+    last = _of_columns("last")

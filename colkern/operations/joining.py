@@ -271,7 +271,8 @@ def join_asof(
 
     That is, of the right rows with the same `by`, the last one whose `on` is not greater ("backward"),
     the first one whose `on` is not less ("forward"), or the nearer of the two ("nearest"). Rows need not
-    be in order. Without such a row, or where `on` or `by` are null, the right columns are null.
+    be in order. Without such a row, or where `on` or `by` are null or `on` is NaN, the right columns are
+    null.
 
     Args:
         left, right: The rows, in one memory.
@@ -331,6 +332,10 @@ def _asof(
     tolerance: float | None,
 ) -> Items:
     """The right row of each left row; right rows are the first of both."""
+    if times.dtype.kind == "f":
+        # NaN has no distance.
+        are_numbers = times == times
+        known = are_numbers if known is None else known & are_numbers
     right = target.sort_positions(target.frozen(ranks[:rows].copy()))
     if known is not None:
         right = right[known[:rows][right]]

@@ -29,6 +29,33 @@ def are_numbers(sides: Iterable[object]) -> bool:
     return all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds)
 
 
+def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
+    """Columns of integers among them as decimals, with digits for all values of their type.
+
+    Args:
+        sides: Columns, and values, of which some columns are of decimals.
+        alike: Whether all decimals become those of one type.
+    """
+    kinds = [value_type(side) if isinstance(side, Column) else None for side in sides]
+    types: list[Any] = [
+        s.decimal128(len(str(1 << kind.bit_width - kind.signed)), 0)
+        if isinstance(kind, s.Int)
+        else kind
+        for kind in kinds
+    ]
+    known = [type_ for type_ in types if isinstance(type_, s.Decimal)]
+    if alike and len(set(known)) > 1:
+        scale = max(type_.scale for type_ in known)
+        digits = scale + max(type_.precision - type_.scale for type_ in known)
+        common = s.decimal128(digits, scale) if digits <= 38 else s.decimal256(digits, scale)
+        types = [common if isinstance(type_, s.Decimal) else type_ for type_ in types]
+    retype: Any = cast
+    return [
+        side if type_ == kind else retype(side, type_)
+        for side, kind, type_ in zip(sides, kinds, types, strict=True)
+    ]
+
+
 def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
     """Columns of numbers as columns of one type; Python's numbers as they are.
 

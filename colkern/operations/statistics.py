@@ -17,6 +17,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import one_group
+from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.sorting import drop_nulls
@@ -175,4 +176,4 @@ _FIGURES: dict[str, Callable[[Array], object]] = {
 
 def _only(array: Array) -> Any:
     """The value of an array of one slot."""
-    return array.to_pylist()[0]
+    return to_host(array)[0]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -59,6 +62,55 @@ def combine_times(
     return retyped(combine(*numbers), result)
 
 
+def scale_durations(
+    name: str, left: object, right: object, combine: Callable[[Any, Any], Array]
+) -> Array:
+    """Durations by integers, as durations; or the quotient of two, as float64.
+
+    Args:
+        name: "multiply" or "divide".
+        left: An array, or a value.
+        right: As `left`; one of the two is of durations.
+        combine: The operation on numbers of 64 bits.
+
+    Raises:
+        TypeError: If there is no such product or quotient.
+        ZeroDivisionError, ValueError: As `combine`.
+    """
+    sides = [_side(value) for value in (left, right)]
+    spans = [isinstance(side.type, s.Duration) for side in sides]
+    is_ratio = name == "divide" and all(spans)
+    is_scaled = (spans[0] or name == "multiply") and not all(spans)
+    if not (is_ratio or (is_scaled and all(isinstance(e.type, s.Duration | s.Int) for e in sides))):
+        types = " and ".join(str(side.type) for side in sides)
+        raise TypeError(
+            f"{name}: no {name} of {types}; durations are multiplied and divided by integers"
+        )
+    if is_ratio:
+        unit = max((_unit(side.type, False) for side in sides), key=s.TIME_UNITS.index)
+        sides = [_in_unit(side, unit) for side in sides]
+
+    def number(side: _Side) -> Array | float:
+        is_span = isinstance(side.type, s.Duration)
+        plain = retyped(side.array, s.int64()) if is_span else cast(side.array, s.int64())
+        if is_ratio:
+            plain = cast(plain, s.float64(), safe=False)
+        return plain.to_pylist()[0] if side.is_value else plain
+
+    result = combine(*map(number, sides))
+    return result if is_ratio else retyped(result, sides[spans.index(True)].type)
+
+
+def is_duration(value: object) -> bool:
+    """Whether a value of `datetime`'s or NumPy's classes is a duration."""
+    return isinstance(value, timedelta | np.timedelta64)
+
+
+def on_ticks(durations: Array, function: Callable[[Array], Array]) -> Array:
+    """A function of the integers that durations are, as durations."""
+    return retyped(function(retyped(durations, s.int64())), durations.type)
+
+
 def _side(value: object) -> _Side:
     if isinstance(value, Array):
         require_valid(value)
@@ -67,6 +119,8 @@ def _side(value: object) -> _Side:
     # Imported late: arrays need no builder.
     from colkern.builders import array
 
+    if isinstance(value, np.timedelta64) and np.datetime_data(value)[0] in "WDhm":
+        value = value.astype("timedelta64[s]")
     one = array([value])
     return _Side(one.type.storage, one, True)
 

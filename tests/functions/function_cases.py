@@ -9,6 +9,7 @@ import datetime as dt
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal as D
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -27,6 +28,8 @@ TEXT = pa.array(
 FLOATS = pa.array(
     [0.5, -0.5, 1.5, 2.5, None, -2.5, math.nan, math.inf, -math.inf, -0.0, 123.456, 2.675]
 )
+MONEY = pa.array([D("-7.500"), None, D("12.255"), D("25.015")], pa.decimal128(10, 3))
+CLIPPED = pa.array([D(0), None, D("12.255"), D(20)], MONEY.type)
 INTEGERS = pa.array([5, -5, 15, 25, None, -25, 127, -128, 0])
 SHORT, WORDS = INTEGERS.cast(pa.int8()), pa.array([0, 1, 2**63, 2**64 - 1, None], pa.uint64())
 LISTS = pa.array([[3, 1, 2], None, [], [5, 4], [7]])
@@ -134,6 +137,13 @@ def text_cases() -> list[Case]:
         case("count_substring", TEXT, "l"),
         case("count_substring", TEXT, "L", ignore_case=True),
         case("find_substring", TEXT, "À"),
+        known(
+            "find_substring",
+            lambda: pc.find_substring(TEXT, "L", ignore_case=True),
+            TEXT,
+            "L",
+            ignore_case=True,
+        ),
         case("match_substring_regex", TEXT, r"\d+"),
         *(case("match_like", TEXT, each) for each in ("%o%", "h_l%", "a%", "%3", "123", "%")),
         case("count_substring_regex", TEXT, letters),
@@ -179,6 +189,12 @@ def number_cases() -> list[Case]:
             for mode in get_args(numeric.RoundMode)
             for digits, values in ((0, FLOATS), (2, FLOATS), (-1, FLOATS), (-1, INTEGERS))
         ),
+        *(
+            case("round", MONEY, *options)
+            for options in ((1,), (-1,), (2, "half_towards_infinity"), (0, "down"), (3,))
+        ),
+        *(case(name, MONEY) for name in ("floor", "ceil", "trunc", "sqrt", "ln")),
+        known("clip", CLIPPED, MONEY, D(0), D(20)),
         case("logb", FLOATS, 10),
         case("atan2", FLOATS, FLOATS[::-1]),
         case("power", FLOATS, 2.0),
@@ -213,7 +229,8 @@ def date_cases() -> list[Case]:
         "iso_calendar"
     )
     of_ticks = "hour minute second millisecond microsecond nanosecond subsecond"
-    between = "years quarters weeks days hours minutes seconds milliseconds microseconds"
+    between = "years quarters weeks days hours minutes seconds milliseconds microseconds "
+    between += "nanoseconds"
     oslo, new_york = "Europe/Oslo", "America/New_York"
     twice = pa.array([dt.datetime(2021, 10, 31, 2, 30), None, dt.datetime(2021, 10, 31, 12, 30)])
     written = pa.array(["2024-02-29 12:00:01", None, "1999-12-31 23:59:59"])
@@ -257,6 +274,7 @@ def date_cases() -> list[Case]:
         ),
         *(case("strftime", values) for values in (*map(moments, dates.PER_SECOND), DAYS)),
         case("strftime", MOMENTS, "%d/%m/%y %H:%M"),
+        case("years_between", MOMENTS, dt.datetime(2026, 1, 2)),
         case("strftime", moments("s", oslo), "%Y-%m-%d %H:%M:%S %z"),
         case("strptime", written, form, "s"),
         case("strptime", pa.array(["2024-02-29 12:00:01", "x"]), form, "us", error_is_null=True),

@@ -2,10 +2,14 @@
 
 import operator
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from arrow_oracle import from_pyarrow
 
 import colkern as ck
 
@@ -96,3 +100,25 @@ def test_groups_and_joins_of_a_table_are_tables() -> None:
         {"k": "a", "n": 3, "m": None},
     ]
     assert table.sort_by([("k", "descending"), ("n", "ascending")])["n"].to_pylist() == [2, 1, 3]
+
+
+PRICES = pa.array([Decimal("1.10"), None, Decimal("-2.25")], pa.decimal128(5, 2))
+
+
+@pytest.mark.parametrize("type_", [pa.int8(), pa.int64(), pa.uint64()], ids=str)
+def test_integers_beside_decimals_become_decimals(type_: pa.DataType) -> None:
+    whole = pa.array([2, 3, 0], type_)
+    prices, counts = from_pyarrow(PRICES), from_pyarrow(whole)
+    for name, found in (("multiply", prices * counts), ("subtract", counts - prices)):
+        sides = (PRICES, whole) if name == "multiply" else (whole, PRICES)
+        assert pa.array(found).equals(getattr(pc, name)(*sides))
+    for name, mask in (("greater", prices > counts), ("equal", prices == counts)):
+        assert pa.array(mask).equals(getattr(pc, name)(PRICES, whole))
+    finer = PRICES.cast(pa.decimal128(8, 4))
+    assert (prices == from_pyarrow(finer)).to_pylist() == [True, None, True]
+
+
+def test_columns_are_rounded_by_the_function_of_python() -> None:
+    numbers = ck.chunked_array([[1.25], [2.5]])
+    assert round(numbers).to_pylist() == [1.0, 2.0]
+    assert round(numbers, 1).to_pylist() == [1.2, 2.5]

@@ -110,7 +110,7 @@ FLAGS = ck.array([True])
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: ck.nulls(3, int), r"type: expected a data type such as .*, got <class 'int'>"),
+        (lambda: ck.nulls(3, dict), r"type: expected a data type such as .*, got <class 'dict'>"),
         (lambda: ck.nulls(3, ck.int64), r"type: int64 is a function .* call it: int64\(\)"),
         (lambda: ck.nulls("3", ck.int64()), "length: expected an integer, got str"),
         (lambda: ck.nulls(3, ck.int64(), "cuda"), r"device: expected a Device, got str; .*'cuda'"),

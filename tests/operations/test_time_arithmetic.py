@@ -86,3 +86,34 @@ def test_a_time_that_the_finer_unit_does_not_hold_is_refused() -> None:
     far = ck.array([2**40], "int64").cast("timestamp[s]")
     with pytest.raises(ValueError, match="1099511627776"):
         far + ck.array([1]).cast("duration[ns]")
+
+
+@pytest.mark.parametrize("type_", SPANS, ids=str)
+def test_durations_are_multiplied_and_divided_by_integers_and_by_each_other(
+    type_: pa.DataType,
+) -> None:
+    spans, numbers = array(type_, 3, None, -700), pa.array([2, 3, -7])
+    column = ck.array(spans)
+    assert pa.array(column * 2).equals(pc.multiply(spans, 2))
+    assert pa.array(ck.array(numbers) * column).equals(pc.multiply(numbers, spans))
+    assert pa.array(column / ck.array(numbers)).equals(pc.divide(spans, numbers))
+    assert pa.array(column / 7).equals(pc.divide(spans, 7))
+    assert (column / dt.timedelta(hours=5)).to_pylist() == [14.4, None, -3360.0]
+    assert pa.array(-column).equals(pc.negate(spans))
+    assert pa.array(abs(column)).equals(pc.abs(spans))
+
+
+@pytest.mark.parametrize("one", [dt.timedelta(hours=1), np.timedelta64(1, "h")], ids=repr)
+def test_integers_times_a_duration_are_durations(one: Any) -> None:
+    hours = ck.chunked_array([[1, None], [3]])
+    assert (hours * one).to_pylist() == [dt.timedelta(hours=1), None, dt.timedelta(hours=3)]
+    assert (one * hours).to_pylist() == (hours * one).to_pylist()
+
+
+def test_what_durations_are_not_multiplied_by_is_refused() -> None:
+    spans = ck.array([dt.timedelta(1)])
+    for left, right in ((spans, 1.5), (spans, spans)):
+        with pytest.raises(TypeError, match="durations are multiplied and divided by integers"):
+            left * right
+    with pytest.raises(ZeroDivisionError):
+        spans / 0

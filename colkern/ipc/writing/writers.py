@@ -28,6 +28,7 @@ from colkern.ipc.writing.options import WriteOptions
 from colkern.ipc.writing.schemas import pairs
 from colkern.ipc.writing.sinks import Sink, sink_of
 from colkern.schema import Schema
+from colkern.steps import steps
 
 Block = tuple[int, int, int]
 
@@ -87,7 +88,7 @@ class _Writer:
                 `WriteOptions.reader_limits`.
             TypeError: If `data` is nothing of the kind, or its metadata is not of bytes.
         """
-        for batch in batches_of(data):
+        for batch in steps(batches_of(data), "writing batches"):
             self._write_batch(batch)
 
     def _write_batch(self, batch: RecordBatch) -> None:

@@ -170,11 +170,12 @@ def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> 
         return extreme(array, greatest, skip_nulls, min_count)
     # Imported late: groups have aggregates of their own, which need these.
     from colkern.operations.group_aggregates import one_group
+    from colkern.operations.moving import to_host
 
     require_valid(array)
     if not is_enough(array, skip_nulls, min_count):
         return None
-    return one_group(array).aggregate("max" if greatest else "min", array)[0]
+    return to_host(one_group(array).aggregate("max" if greatest else "min", array))[0]
 
 
 @operation(

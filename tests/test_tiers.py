@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tiers
 from kernels.cases import variants
-from tiers import EACH_KERNEL, EACH_PATTERN, EIGHTHS, IN_TURN, NIGHT, QUARTERS, ROOT, SELDOM
+from tiers import EACH_KERNEL, EACH_PATTERN, IN_TURN, NIGHT, QUARTERS, ROOT, SELDOM, SIXTEENTHS
 
 from colkern.kernels import KERNELS
 
@@ -30,7 +30,7 @@ def by_day(rule: str, cases: list[str]) -> set[str]:
 @pytest.mark.parametrize("rule", [*IN_TURN, *EACH_KERNEL, *EACH_PATTERN])
 def test_each_test_of_the_day_has_its_turn(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cases, seen = list(variants()), set()
-    for number in range(EIGHTHS if rule in IN_TURN else 20 * QUARTERS):
+    for number in range(SIXTEENTHS if rule in IN_TURN else 20 * QUARTERS):
         monkeypatch.setattr(tiers, "turn", lambda number=number: number)
         chosen = by_day(rule, cases)
         assert len(chosen) < len(cases) / 2

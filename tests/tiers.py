@@ -3,8 +3,8 @@
 What no rule names runs by day. A rule names tests by how their ids begin:
 
 - `NIGHT`: at night alone.
-- `IN_TURN`: by day an eighth of them.
-- `SELDOM`: by day one of thirty.
+- `IN_TURN`: by day a sixteenth of them.
+- `SELDOM`: by day one of sixty.
 - `EACH_KERNEL`: by day a variant of each kernel, each time another one.
 - `EACH_PATTERN`: by day a variant of a kernel of each pattern, of those of files that have changed, and of
   a quarter of the others.
@@ -30,8 +30,8 @@ from colkern.kernels import KERNELS, Kernel
 ROOT = Path(__file__).parent.parent
 
 QUARTERS = 4
-EIGHTHS = 8
-THIRTIETHS = 30
+SIXTEENTHS = 16
+SIXTIETHS = 60
 
 MOST_CHANGED = 60
 """How many kernels of changed files run by day."""
@@ -116,7 +116,9 @@ IN_TURN = (
     "tests/rows/test_decimals.py::test_each_row_has_what_python_gives",
     "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_machine.py::test_functions_of_numpy",
+    "tests/rows/test_library.py::test_an_address_that_is_split_lacks_no_part",
     "tests/rows/test_near_sums.py",
+    "tests/rows/test_safety.py::test_no_page_is_read_that_has_nothing_of_a_text",
     "tests/rows/test_text.py::test_compiled",
     "tests/rows/test_zones.py::test_each_row_has_what_python_gives",
     "tests/rows/test_zones.py::test_the_table_of_a_zone_has_all_its_changes",
@@ -134,12 +136,15 @@ IN_TURN = (
     # README and the page for users of pandas_udf run each day.
     "tests/test_documents.py::test_blocks_run_as_they_stand[docs",
     "tests/spark/test_documents.py::test_blocks_run_as_they_stand[README.md",
-    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
     # A query of seconds for each; test_functions.py runs each day.
     "tests/spark/test_function_kinds.py",
     "tests/spark/test_native_plans.py",
     "tests/spark/test_native_reducers.py",
     "tests/spark/test_read_compute.py",
+    "tests/spark/test_acceleration.py::test_text",
+    "tests/spark/test_acceleration_results.py::test_an_operation_gives_what_pandas_gives",
+    "tests/spark/test_acceleration_results.py::test_each_operation_is_computed_in_the_type_that_numpy_has",
+    "tests/spark/test_functions.py::test_a_function_of_a_row_gives_what_it_gives_in_python",
     "tests/spark/test_acceleration.py::test_results_and_use_are_those_of_the_original",
     "tests/spark/test_functions.py::test_values_of_all_types_go_in_and_out",
     "tests/spark/test_native_accelerate.py::test_results_are_those_of_pandas",
@@ -165,6 +170,7 @@ SELDOM = (
     # Minutes of queries, or of one thing; their parts have tests of their own.
     "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
     "tests/spark/test_accelerate_corpus.py",
+    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/spark",
     "tests/spark/test_native_rules.py",
     "tests/spark/test_pipelines.py",
     "tests/spark/test_python_of_workers.py",
@@ -197,8 +203,8 @@ def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
             kernel = case.rstrip("]").partition("[")[0]
             of_kernels.setdefault((test, kernel), []).append(item)
             continue
-        late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test, EIGHTHS)
-        seldom = item.nodeid.startswith(SELDOM) and not _is_in_turn(case or test, THIRTIETHS)
+        late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test, SIXTEENTHS)
+        seldom = item.nodeid.startswith(SELDOM) and not _is_in_turn(case or test, SIXTIETHS)
         if late or seldom or item.nodeid.startswith(NIGHT):
             yield item
     for (_, kernel), variants in of_kernels.items():
@@ -268,4 +274,4 @@ def selected_cases(request: pytest.FixtureRequest, parameter: str) -> list[str]:
 def report_header() -> str:
     """Which of the tests run by day."""
     changed = len(changed_kernels())
-    return f"by day: COLKERN_TURN={turn()} (eighth {turn() % EIGHTHS}), {changed} changed kernels"
+    return f"by day: COLKERN_TURN={turn()} (sixteenth {turn() % SIXTEENTHS}), {changed} changed kernels"

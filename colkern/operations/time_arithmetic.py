@@ -11,6 +11,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
+from colkern.missing import is_null
 from colkern.operations.casting import cast
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded
@@ -102,8 +103,8 @@ def scale_durations(
 
 
 def is_duration(value: object) -> bool:
-    """Whether a value of `datetime`'s or NumPy's classes is a duration."""
-    return isinstance(value, timedelta | np.timedelta64)
+    """Whether a value of `datetime`'s or NumPy's classes is a duration, and not null."""
+    return isinstance(value, timedelta | np.timedelta64) and not is_null(value)
 
 
 def on_ticks(durations: Array, function: Callable[[Array], Array]) -> Array:

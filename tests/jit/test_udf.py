@@ -493,7 +493,7 @@ def test_wrong_columns_are_named() -> None:
         add(good)
     with pytest.raises(TypeError, match="y: expected an Arrow array, got float"):
         add(good, 1.0)
-    with pytest.raises(TypeError, match="y: expected a floating-point type, got utf8"):
+    with pytest.raises(TypeError, match="y: expected a floating-point type, got string"):
         add(good, column(["1"]))
     with pytest.raises(ValueError, match="y: 2 values, but x has 1"):
         add(good, column([1.0, 2.0]))

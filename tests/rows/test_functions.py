@@ -332,9 +332,16 @@ def test_timestamps_of_each_unit_are_datetimes(unit: str) -> None:
     assert ck.udf(lambda t: t.year)(column).to_pylist() == [t and t.year for t in instants]
 
 
+class Counted:
+    """A class with an `__init__` of its own, which has no compiled form."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
 def test_fallback_runs_in_python_what_does_not_compile() -> None:
     def odd(n: int) -> int:
-        return int(str(memoryview(bytes(n)).nbytes))
+        return Counted(n).n
 
     with pytest.warns(UserWarning, match="odd runs in Python"):
         function = ck.udf(odd, fallback=True)
@@ -345,7 +352,7 @@ def test_fallback_runs_in_python_what_does_not_compile() -> None:
 @pytest.mark.parametrize("values", [["aa", None, "b"], [None]])
 def test_a_default_stands_for_nulls_where_the_function_runs_in_python(values: list[Any]) -> None:
     def size_of(text):  # type: ignore[no-untyped-def]
-        return memoryview(text.encode()).nbytes
+        return Counted(len(text)).n
 
     function = ck.udf(size_of, fallback=True, nulls=-1)
     with pytest.warns(UserWarning, match="size_of runs in Python"):

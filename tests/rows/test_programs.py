@@ -169,9 +169,15 @@ def test_constants_that_raise_are_refused_with_their_line(function: Callable[...
         ck.udf(function)
 
 
+class Held:
+    """A class with an `__init__` of its own, which has no compiled form."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
 def pairs(a):  # type: ignore[no-untyped-def]
-    made = (i for i in range(3))
-    return a + next(made), str(a)
+    return Held(a).value, str(a)
 
 
 def test_tuples_of_functions_that_run_in_python_are_structs() -> None:

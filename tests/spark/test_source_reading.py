@@ -297,7 +297,7 @@ def test_only_columns_that_are_asked_for_are_decoded(
     column = ck.RecordBatch.column
 
     def counted(batch: ck.RecordBatch, key: int | str) -> ck.Array:
-        decoded.append(key)
+        decoded.append(batch.schema.fields[key].name if isinstance(key, int) else key)
         return column(batch, key)
 
     monkeypatch.setattr(ck.RecordBatch, "column", counted)
@@ -307,7 +307,8 @@ def test_only_columns_that_are_asked_for_are_decoded(
     # Where no row passes, the other columns stay what they are.
     decoded.clear()
     assert rows(filtered(source(path), spark.EqualTo(("n",), 3))) == [{"n": 3, "t": "3"}]
-    assert decoded == ["n", "t", "n"]
+    assert set(decoded[:-1]) == {"n", "t"}
+    assert decoded[-1] == "n"
 
 
 def test_a_column_without_a_type_in_spark_is_no_matter_unless_asked_for(tmp_path: Path) -> None:

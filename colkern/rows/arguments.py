@@ -191,7 +191,8 @@ def _maker(name: str, parameters: Sequence[str], reader: Lists, item: Argument) 
 
 def has_inner_nulls(array: Array) -> bool:
     """Whether a part of a slot may be null."""
-    parts = [*array.children, *filter(None, (array.dictionary,))]
+    dictionary = array.dictionary
+    parts = [*array.children, *(() if dictionary is None else (dictionary,))]
     return any(
         (part.layout.has_validity and part.null_count != 0) or has_inner_nulls(part)
         for part in parts

@@ -75,7 +75,7 @@ def limits(type_: pa.DataType) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(INTS, INTS), ids=str)
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(INTS, INTS)], ids=str)
 @pytest.mark.parametrize("safe", [True, False])
 def test_integers(source: pa.DataType, result: pa.DataType, safe: bool) -> None:
     low, high = limits(source)
@@ -86,7 +86,7 @@ def test_integers(source: pa.DataType, result: pa.DataType, safe: bool) -> None:
         agrees(pa.array([0, None, bad], source), result, safe)
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(INTS, FLOATS), ids=str)
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(INTS, FLOATS)], ids=str)
 def test_integers_as_floats(source: pa.DataType, result: pa.DataType) -> None:
     low, high = limits(source)
     exact = 2**24 if result == pa.float32() else 2**53
@@ -96,7 +96,7 @@ def test_integers_as_floats(source: pa.DataType, result: pa.DataType) -> None:
             agrees(pa.array([1, None, value], source), result, safe=False)
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(FLOATS, INTS), ids=str)
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(FLOATS, INTS)], ids=str)
 def test_floats_as_integers(source: pa.DataType, result: pa.DataType) -> None:
     low, high = limits(result)
     for value in (
@@ -197,7 +197,7 @@ def decimal_of(number: int, type_: pa.DataType) -> Decimal:
     return Decimal(f"{number}E{-type_.scale}")
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(DECIMALS, DECIMALS), ids=str)
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(DECIMALS, DECIMALS)], ids=str)
 def test_decimals(source: pa.DataType, result: pa.DataType) -> None:
     digits = min(source.precision, 8)
     for number in (0, 1, -1, 100, -12300, 10**digits - 1, 10**source.precision - 1):
@@ -288,7 +288,7 @@ def test_decimals_of_any_length(numbers: list[int], scale: int) -> None:
 UNITS = ["s", "ms", "us", "ns"]
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(UNITS, UNITS))
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(UNITS, UNITS)])
 @pytest.mark.parametrize("kind", [pa.timestamp, pa.duration])
 def test_units(kind: Any, source: str, result: str) -> None:
     for value in (0, 1, -1, 1500, -1500, 10**9, -(10**9), 2**62, -(2**62), 2**63 - 1):
@@ -310,7 +310,7 @@ def test_units(kind: Any, source: str, result: str) -> None:
 TIMES = [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")]
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(TIMES, TIMES), ids=str)
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(TIMES, TIMES)], ids=str)
 def test_times(source: pa.DataType, result: pa.DataType) -> None:
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[source.unit]
     integer = pa.int32() if source.bit_width == 32 else pa.int64()
@@ -571,7 +571,7 @@ def binary_of(type_: pa.DataType) -> pa.Array:
     return made.slice(1)
 
 
-@pytest.mark.parametrize(("source", "result"), itertools.product(BINARY, BINARY), ids=str)
+@pytest.mark.parametrize(("source", "result"), [*itertools.product(BINARY, BINARY)], ids=str)
 def test_byte_strings_and_text(source: pa.DataType, result: pa.DataType) -> None:
     made = cast(from_pyarrow(binary_of(source)), type_of(result))
     assert made.to_pylist() == binary_of(result).to_pylist()

@@ -22,6 +22,7 @@ KEYS = {
     "float": (pa.float64(), st.sampled_from([0.0, -0.0, math.nan, 1.5])),
     "text": (pa.utf8(), st.text("ab", max_size=9)),
     "view": (pa.string_view(), st.sampled_from(["", "short", "longer than an inline view"])),
+    "short view": (pa.string_view(), st.sampled_from(["", "a", "a\0", "tiny"])),
     "flag": (pa.bool_(), st.booleans()),
     "code": (pa.dictionary(pa.int8(), pa.utf8()), st.sampled_from("xyz")),
     "price": (pa.decimal128(38, 2), st.sampled_from([Decimal(1), Decimal(10) ** 30])),

@@ -29,7 +29,7 @@ KEYS = {
     "list": (pa.list_(pa.int8()), st.lists(st.none() | st.just(1), max_size=2)),
 }
 FUNCTIONS: list[Any] = [
-    *("sum", "mean", "min", "max", "count", "count_distinct", "first", "last"),
+    *("sum", "product", "mean", "min", "max", "count", "count_distinct", "first", "last"),
     ("variance", {"ddof": 1}),
     "stddev",
 ]
@@ -88,7 +88,7 @@ def test_aggregates_are_those_of_pyarrow(rows: list[Any]) -> None:
     asked: list[Any] = [
         (name, *(f if isinstance(f, tuple) else (f,))) for name in ("n", "x") for f in FUNCTIONS
     ]
-    asked += [("flag", function) for function in ("any", "all", "sum", "count")]
+    asked += [("flag", function) for function in ("any", "all", "sum", "product", "count")]
     found = rows_of(ck.group_by(batch, "key").aggregate(asked))
     options = {"variance": pa.compute.VarianceOptions(ddof=1)}
     wanted = [

@@ -108,12 +108,6 @@ class Calls(Operators):
         count = len(node.args)
         return values[:count], dict(zip(names, values[count:], strict=True))
 
-    def call_function(
-        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
-    ) -> Value:
-        """A call of a function of the user's own."""
-        raise NotImplementedError
-
 
 # Functions that are built in
 

@@ -10,6 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
+from colkern.cuda import memory
 from colkern.errors import UnsupportedError
 from colkern.jit.building.arrays import built_array
 from colkern.jit.building.builder import Builder
@@ -110,8 +111,6 @@ def _device_of(arguments: Sequence[object]) -> Device | None:
 
 
 def _device_of_array(array: object) -> Device:
-    from colkern.cuda import memory
-
     device = memory.device_of(array)
     if device is None:
         name = f"{type(array).__module__}.{type(array).__qualname__}"

@@ -22,6 +22,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.cuda import adapter, memory
 from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
@@ -113,7 +114,6 @@ class CudaKernel:
         Raises:
             CompileError: If the function does not compile for these types.
         """
-        from colkern.cuda import adapter
         from colkern.jit.device.emitter import Shared
 
         made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
@@ -132,14 +132,11 @@ class CudaKernel:
             return adapter.ptx(made.function, signature, capability)
 
     def _is_checked(self) -> bool:
-        from colkern.cuda import adapter
-
         if self.checked is not None:
             return self.checked
         return adapter.is_simulated() or is_checked()
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
-        from colkern.cuda import adapter, memory
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             common_device,
@@ -187,7 +184,6 @@ class CudaKernel:
         return made
 
     def _specialise(self, kinds: Types, checked: bool) -> Specialisation:
-        from colkern.cuda import adapter
         from colkern.jit.device.emitter import Program
         from colkern.jit.device.functions import kernel_function
 
@@ -205,8 +201,6 @@ class CudaKernel:
 @contextmanager
 def explained(name: str) -> Iterator[None]:
     """Within it, code of the function of that name that the compiler does not take is a CompileError."""
-    from colkern.cuda import adapter
-
     try:
         yield
     except adapter.compile_errors() as error:

@@ -181,7 +181,7 @@ def stands_for_columns(value: object) -> bool:
     if isinstance(value, list | tuple):
         # One look at the classes, of which there are few.
         kinds = set(map(type, value)) - _PLAIN
-        return any(_is_class_of_columns(kind) for kind in kinds)
+        return bool(kinds) and any(map(_is_class_of_columns, kinds))
     kind: type = type(value)
     return _is_class_of_columns(kind) and getattr(value, "ndim", 1) == 1
 

@@ -122,13 +122,13 @@ def abs(array: Array) -> Array:
     An array of unsigned integers is returned as it is.
     """
     require_valid(array)
-    if isinstance(value_type_of(array), s.Decimal):
+    type_ = value_type_of(array)
+    if isinstance(type_, s.Decimal):
         return encoded_alike(
             array, lambda plain: if_else(less(plain, 0), _negative_decimals(plain), plain)
         )
-    if isinstance(value_type_of(array), s.Duration):
+    if isinstance(type_, s.Duration):
         return encoded_alike(array, lambda plain: on_ticks(plain, abs))
-    type_ = _numbers(array)
     if isinstance(type_, s.Int) and not type_.signed:
         return array
     return encoded_alike(array, _absolute)
@@ -298,7 +298,7 @@ def _with_number(
 
 def _absolute(array: Array) -> Array:
     type_ = _numbers(array)
-    if type_ == s.float16():
+    if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
         return cast(_absolute(cast(array, s.float32())), type_, safe=False)
     target = target_of(array.device)
     items = array.items(Role.DATA)

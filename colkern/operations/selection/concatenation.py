@@ -64,26 +64,36 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
+    parts: list[Any] = [*arrays]
+    if not all(isinstance(value, Array) for value in parts):
+        joined = _joined_chunks(parts)
+        if joined is not None:
+            return joined
+    require_one_type(parts)
+    require_one_device(parts)
+    return _joined(parts)
+
+
+def _joined_chunks(values: Sequence[Any]) -> ChunkedArray | RecordBatch | Table | None:
+    """Columns or tables of which some have chunks, with those of all; None if there are only arrays."""
     parts: list[Any] = []
-    for value in arrays:
+    for value in values:
         if isinstance(value, ChunkedArray):
             parts += value.chunks
         elif isinstance(value, Table):
             parts += value.batches
         else:
             parts.append(value)
-    chunked = [value for value in arrays if isinstance(value, ChunkedArray)]
+    chunked = [value for value in values if isinstance(value, ChunkedArray)]
     if chunked:
         return ChunkedArray(parts, chunked[0].type)
-    tables = [value for value in arrays if isinstance(value, Tabular)]
-    if tables:
-        table = Table(parts, tables[0].schema)
-        if any(isinstance(value, Table) for value in tables):
-            return table
-        return table.batches[0] if len(parts) == 1 else _one(table)
-    require_one_type(parts)
-    require_one_device(parts)
-    return _joined(parts)
+    tables = [value for value in values if isinstance(value, Tabular)]
+    if not tables:
+        return None
+    table = Table(parts, tables[0].schema)
+    if any(isinstance(value, Table) for value in tables):
+        return table
+    return table.batches[0] if len(parts) == 1 else _one(table)
 
 
 def _one(table: Table) -> RecordBatch:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import collections
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -140,17 +141,24 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
         return None
     target = node.generators[0].target
     names = stored_names([target])
+    values = []
+    with _own(emitter, names):
+        for item in source.items:
+            bind_target(emitter, target, item)
+            values.append(emitter.numbers(expression(emitter, node.elt)))
+    return values
+
+
+@contextmanager
+def _own(emitter: Emitter, names: Set[str]) -> Iterator[None]:
+    """Within it, variables are those of a comprehension."""
     hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
     cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
-    values = []
-    for item in source.items:
-        bind_target(emitter, target, item)
-        values.append(emitter.numbers(expression(emitter, node.elt)))
+    yield
     for name in names:
         emitter.env.pop(name, None)
     emitter.env.update(hidden)
     emitter.cells.update(cells)
-    return values
 
 
 def _generated(
@@ -165,8 +173,6 @@ def _generated(
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
         read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - names
         emitter.read_ahead(read & emitter.env.keys())
-    hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
-    cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
 
     def loop(rest: list[ast.comprehension]) -> None:
         if not rest:
@@ -201,11 +207,8 @@ def _generated(
             more=more,
         )
 
-    loop(generators)
-    for name in names:
-        emitter.env.pop(name, None)
-    emitter.env.update(hidden)
-    emitter.cells.update(cells)
+    with _own(emitter, names):
+        loop(generators)
 
 
 class Accumulator:

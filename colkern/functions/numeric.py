@@ -37,13 +37,13 @@ from colkern.rows.encoded import decoded_type
 # Classes of numbers
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_nan(values: float) -> bool:
     """Whether each number is NaN: booleans."""
     return values != values
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_finite(values: float) -> bool:
     """Whether each number is neither infinite nor NaN: booleans."""
     return values - values == 0

@@ -232,7 +232,7 @@ class Joined(Copier):
         """One run of offsets from 0 on, and what each array's own offsets span."""
         target = self.target
         items = [array.items(Role.OFFSETS) for array in self.arrays]
-        spans = [(target.item(i, 0), target.item(i, len(i) - 1)) for i in items]
+        spans = target.ends(*items)
         total = sum(end - begin for begin, end in spans)
         dtype = items[0].dtype
         if total > np.iinfo(dtype).max:

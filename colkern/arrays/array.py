@@ -326,10 +326,10 @@ class Array(Column):
     @property
     def may_have_nulls(self) -> bool:
         """Whether a slot may be null: nulls in the memory of a device that are not counted yet may be."""
+        if self._null_count != UNKNOWN:
+            return self._null_count > 0
         bitmap = self.buffers[0] if self.layout.has_validity else None
-        if self._null_count == UNKNOWN and bitmap is not None and bitmap.device != HOST:
-            return True
-        return self.null_count > 0
+        return (bitmap is not None and bitmap.device != HOST) or self.null_count > 0
 
     def count_nulls(self) -> int:
         """Count the nulls anew, on the device of the bitmap; `null_count` remembers the count."""

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import and_bits, own_bits
-from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.schema import DataType
@@ -60,12 +59,12 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     if not nullable:
         return None, 0
     first, *others = nullable
-    bitmap, offset, nulls = first.buffer(Role.VALIDITY), first.offset, UNKNOWN
+    bitmap, offset, nulls = first.buffers[0], first.offset, UNKNOWN
     others = [a for a in others if a.buffers[0] is not bitmap or a.offset != offset]
     if not others:
         return compact_validity(first), first._null_count
     for array in others:
-        right = array.buffer(Role.VALIDITY)
+        right = array.buffers[0]
         assert bitmap is not None
         assert right is not None
         bitmap, nulls = and_bits(bitmap, offset, right, array.offset, array.length)

@@ -161,23 +161,26 @@ class FunctionOfRow(ColumnFunction[Counted]):
         results: ChunkedArray = each_chunk(called, columns, {}, threads=False)
         return results
 
-    def _called(self, arrays: list[Array]) -> Array:
+    def _called(self, arrays: Sequence[Array]) -> Array:
         """The function of each row of columns, where these are."""
         if not self.rows.is_current():
             self._plans.clear()
             self._rows_on_device.clear()
-        require_one_length(self._names, arrays)
-        device = common_device(self._names, arrays)
+        length, device = arrays[0].length, HOST
+        for array in arrays:
+            if array.length != length or array.device is not HOST:
+                require_one_length(self._names, arrays)
+                device = common_device(self._names, arrays)
         plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None
         if plan is not None:
-            return plan.run(arrays, arrays[0].length)
+            return plan.run(arrays, length)
         results = self._over_values(arrays)
         if results is None:
             on_host = device == HOST
             results = self._over_rows(arrays) if on_host else self._on_device(arrays, device)
         return results
 
-    def _over_rows(self, arrays: list[Array]) -> Array:
+    def _over_rows(self, arrays: Sequence[Array]) -> Array:
         plan, plain, length = self._planned(self._plain(arrays))
         return plan.run(plain, length)
 
@@ -187,7 +190,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         types = [(array, self._read_as(parameter, array.type)) for parameter, array in pairs]
         return [array if array.type == type_ else cast(array, type_) for array, type_ in types]
 
-    def _over_values(self, arrays: list[Array]) -> Array | None:
+    def _over_values(self, arrays: Sequence[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
@@ -196,7 +199,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
             return None
         return over_values(arrays[0], lambda values: self._called([values]))
 
-    def _on_device(self, arrays: list[Array], device: Device) -> Array:
+    def _on_device(self, arrays: Sequence[Array], device: Device) -> Array:
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 

@@ -27,6 +27,9 @@ VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decim
 """Types of arguments that are a value for each row, not a column."""
 
 
+_ARRAYS = {Array}
+
+
 class Udf(FunctionOfRow):
     """A function of columns, made by `udf` from a function of one row."""
 
@@ -62,6 +65,8 @@ class Udf(FunctionOfRow):
         What the function raises itself comes through, with a note that says in which row. Called with
         values in place of columns, as by another function of a row, it is the plain function.
         """
+        if len(columns) == len(self._names) and {*map(type, columns)} == _ARRAYS and not named:
+            return self._called(columns)  # type: ignore[arg-type]
         if not columns or not isinstance(columns[0], Array):
             given = (*columns, *named.values())
             if given and all(isinstance(value, VALUES) for value in given):

@@ -6,7 +6,7 @@ its items as the loop over rows reads slots; so lists may lie in lists, and stru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -131,6 +131,12 @@ class Argument:
     def kind(self) -> Kind:
         """The value that the function gets."""
         return self.value.kind
+
+    @property
+    def passing(self) -> Callable[[Array], Iterable[Any]]:
+        """`passed`, or what is all of it for a leaf without nulls."""
+        is_leaf = self.nulls is Nulls.ABSENT and isinstance(self.reader, Reader)
+        return self.reader.prepare if is_leaf else self.passed  # type: ignore[union-attr]
 
     def passed(self, array: Array) -> Iterator[Any]:
         """The objects that are passed for the parameters."""

@@ -136,7 +136,7 @@ class CudaKernel:
         return adapter.is_simulated() or is_checked()
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
-        from colkern.cuda import adapter, memory
+        from colkern.cuda import adapter, memory, plans
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             common_device,
@@ -173,10 +173,9 @@ class CudaKernel:
             count = int(np.prod(blocks) * np.prod(threads))
             kept = made_for(made.needs, made.program, count, device)
             numbers = needed(made.needs, columns, kept, made.program, made.literals, device)
-            stream = adapter.stream(device.ordinal, memory.current_stream())
             arguments = (*given.values(), *numbers)
             with explained(self.name):
-                adapter.launch(made.kernel, blocks, threads, stream, arguments, *shared)
+                plans.launch(made.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:
                 raise_noted(kept[Shared("errors")], made.program)
 

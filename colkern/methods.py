@@ -651,7 +651,7 @@ def bind_methods() -> None:
     assert stub is not None
     from colkern import functions
 
-    of_rows = frozenset(functions.__all__)
+    of_rows = frozenset(dir(functions))
     for name in _METHOD_IN_STUB.findall(stub.decode()):
         if name not in OPERATORS:
             home = "colkern.functions" if name in of_rows else "colkern.operations"

@@ -17,14 +17,14 @@ from colkern.bitmaps import and_bits
 from colkern.builders import array
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import and_, or_
+from colkern.operations.booleans import and_, or_, packed_bits
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import number_values
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.moving import to_device, to_host
-from colkern.operations.null_filling import fill_null, is_null, packed_flags
+from colkern.operations.null_filling import fill_null, is_null
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.choosing import if_else
@@ -141,7 +141,7 @@ def _places(plain: Array, members: Array) -> Array:
 
 
 def _found_bits(target: Target, plain: Array, flags: Items) -> Buffer:
-    bits = packed_flags(target, flags)
+    bits = packed_bits(target, flags)
     if plain.null_count:
         bits, _ = and_bits(bits, 0, compact_validity(plain) or bits, 0, plain.length)
     return bits

@@ -19,7 +19,7 @@ from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import and_, expand, or_kleene
+from colkern.operations.booleans import and_, expand, or_kleene, packed_bits
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, encoded_alike, on_values
@@ -31,7 +31,7 @@ from colkern.operations.selection.taking import take
 from colkern.operations.structs import struct_flatten
 from colkern.operations.unions import gather_union
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, Target, on_its_device, target_of
+from colkern.targets import Items, on_its_device, target_of
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -261,15 +261,6 @@ def _booleans(array: Array, bits: Buffer) -> Array:
     return Array.of_valid(s.bool_(), array.length, (None, bits), 0)
 
 
-def packed_flags(target: Target, flags: Items) -> Buffer:
-    """The bitmap of flags (bool[])."""
-    words = bit_words(target, len(flags))
-    target.map(
-        bitmaps.pack_bits, len(words), target.frozen(flags.view(np.uint8)), len(flags), words
-    )
-    return bitmap_of(target, words, len(flags))
-
-
 @on_its_device
 def _filled(array: Array, own: int) -> Array:
     """Nulls filled from one side, by how many values there are before each slot, and `own` with its own."""
@@ -290,7 +281,7 @@ def _filled(array: Array, own: int) -> Array:
 def _taken(array: Array, places: Items, outside: Items) -> Array:
     """The values at places, null where these are outside."""
     target = target_of(array.device)
-    valid = packed_flags(target, outside == 0)
+    valid = packed_bits(target, outside == 0)
     places[outside] = 0
     indices = Array.of_valid(s.int64(), len(places), (valid, target.buffer(places)))
     if not array.length:

@@ -18,11 +18,11 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
-from colkern.operations.booleans import expand
+from colkern.operations.booleans import expand, packed_bits
 from colkern.operations.casting import cast
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded
-from colkern.operations.null_filling import packed_flags, shift
+from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of
 from colkern.operations.position_checks import require_valid
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -256,7 +256,7 @@ def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
 def _made(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
     """Items as an array that is null where nothing is shown."""
     target: Target = target_of(array.device)
-    bits = packed_flags(target, shown) if array.null_count or not bool(shown.all()) else None
+    bits = packed_bits(target, shown) if array.null_count or not bool(shown.all()) else None
     return Array.of_valid(type_, array.length, (bits, target.buffer(items)))
 
 

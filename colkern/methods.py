@@ -135,7 +135,7 @@ def rows_repr(self: RecordBatch | Table) -> str:
 
 
 def html(self: Array | ChunkedArray | RecordBatch | Table) -> str:
-    """What `repr` shows, as a table of HTML, for notebooks."""
+    """The content of `repr` as a table of HTML, for notebooks."""
     from colkern.arrays.display import html
 
     return html(self)
@@ -312,7 +312,7 @@ def combine_chunks(self: Any) -> Any:
 
 
 def chosen(self: Any, key: object) -> Any:
-    """What a key between brackets chooses; see `colkern.operations.keys.chosen`."""
+    """The rows or columns that a key between brackets chooses; see `colkern.operations.keys.chosen`."""
     from colkern.operations.keys import chosen
 
     return chosen(self, key)

@@ -65,7 +65,7 @@ def _numbers(values: Array) -> Array:
 
 
 def _shown(values: Array) -> Array:
-    """What clocks show: timestamps with a zone become those without."""
+    """The times that clocks show: timestamps with a zone become those without."""
     storage = values.type.storage
     zoned = isinstance(storage, s.Timestamp) and storage.timezone
     return _local(values) if zoned else values
@@ -704,7 +704,7 @@ def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) ->
 
 @element_wise("Dates and times")
 def local_timestamp(values: Array) -> Array:
-    """What clocks show at timestamps with a zone, as timestamps without one."""
+    """The times that clocks show at timestamps with a zone, as timestamps without one."""
     require_valid(values)
     return encoded_alike(values, _shown)
 

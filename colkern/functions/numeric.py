@@ -237,7 +237,7 @@ def floor_divide(dividend: int, divisor: int) -> int:
 
 @row_function("Numbers", same, NUMBERS)
 def mod(dividend: int, divisor: int) -> int:
-    """What `floor_divide` leaves, with the sign of the divisor as in Python; `divisor` may be an array.
+    """The remainder of `floor_divide`, with the divisor's sign as in Python; `divisor` may be an array.
 
     Raises:
         ZeroDivisionError: If a divisor is 0.

@@ -180,7 +180,7 @@ class _ValuesPlan(Plan):
 
 @dataclass(frozen=True)
 class _Call:
-    """What a compiled function follows from.
+    """The key of a compiled function: two calls with equal ones share it.
 
     Args:
         function: The plain function.

@@ -63,13 +63,13 @@ def read_parquet(
     """
     require_comparisons(filters)
     datasets = _pyarrow("read_parquet", "dataset")
-    found: Any
+    dataset: Any
     if isinstance(source, str | os.PathLike):
         filesystem, path = None, os.fsdecode(source)
         if is_url(source):
             filesystem, path = filesystem_of(source)
         is_folder = os.path.isdir(path) if filesystem is None else filesystem.isdir(path)
-        found = datasets.dataset(
+        dataset = datasets.dataset(
             path,
             format="parquet",
             filesystem=filesystem,
@@ -77,11 +77,11 @@ def read_parquet(
             partitioning="hive" if is_folder else None,
         )
     else:
-        found = datasets.ParquetFileFormat().make_fragment(_input(source))
+        dataset = datasets.ParquetFileFormat().make_fragment(_input(source))
     kept = None
     if filters:
         kept = _pyarrow("read_parquet", "parquet").filters_to_expression(list(filters))
-    scanner = found.scanner(
+    scanner = dataset.scanner(
         columns=None if columns is None else list(columns), filter=kept, batch_size=_MOST_ROWS
     )
     groups = (record_batch(group) for group in scanner.to_batches() if group.num_rows)

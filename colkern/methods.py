@@ -11,7 +11,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar, cast
 
 from colkern import schema as s
 from colkern.arrays import (
@@ -349,10 +349,9 @@ def from_structs(cls: type[Rows], array: Array | ChunkedArray) -> Rows:
     from colkern.operations import struct_flatten
 
     columns: Any = struct_flatten(array)
-    made = Table.from_columns(s.Schema(array.type.storage.fields), columns)
-    found: Any = made if cls is Table else combine_chunks(made).batches[0]
-    rows: Rows = found
-    return rows
+    whole = Table.from_columns(s.Schema(array.type.storage.fields), columns)
+    rows: Any = whole if cls is Table else combine_chunks(whole).batches[0]
+    return cast("Rows", rows)
 
 
 def with_column(self: Rows, name: str, column: object) -> Rows:

@@ -131,10 +131,10 @@ def _power(base: float, exponent: float) -> Any:
 
 
 def _power_of_integers(base: int, exponent: int, bits: int, sign: int) -> Any:
-    found = base**exponent
+    power = base**exponent
     if bits == 64:
-        return found
-    word = found & ((1 << bits) - 1)
+        return power
+    word = power & ((1 << bits) - 1)
     return word - ((word & sign) << 1)
 
 
@@ -337,13 +337,13 @@ def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Any:
         low = np.floor(scaled)
         rest = scaled - low
         if is_usual:
-            found = np.rint(scaled)
+            rounded = np.rint(scaled)
         else:
             half = low * 0.5
             is_up = goes_up(rest, 1.0, np.floor(half) != half, scaled < 0.0)
-            found = low + 1.0 if is_up else low
-        found = math.copysign(found * unit if is_large else found / unit, values)
-        return found if rest > 0.0 else values
+            rounded = low + 1.0 if is_up else low
+        rounded = math.copysign(rounded * unit if is_large else rounded / unit, values)
+        return rounded if rest > 0.0 else values
 
     def round_integer(values: int, unit: int) -> int:
         low = values // unit

@@ -61,12 +61,12 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     require_valid(array)
     bits = _valid_bits(array)
     none = combine_bits(bits, 0, bits, 0, array.length, bitmaps.NOT)
-    found = _booleans(array, none)
+    absent = _booleans(array, none)
     if nan_is_null:
         plain = decoded(array)
         if isinstance(plain.type.storage, s.FloatingPoint):
-            return or_kleene(found, not_equal(plain, plain))
-    return found
+            return or_kleene(absent, not_equal(plain, plain))
+    return absent
 
 
 @operation(kind=Kind.SELECTION)
@@ -236,8 +236,8 @@ def _valid_bits(array: Array) -> Buffer:
         union = Array.of_valid(
             type_, array.length, array.buffers, 0, children, None, offset=array.offset
         )
-        found = gather_union(union)
-        values = found.buffers[1]
+        flags = gather_union(union)
+        values = flags.buffers[1]
         assert values is not None
         return values
     return compact_validity(array) or _ones(array)

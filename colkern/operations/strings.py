@@ -14,16 +14,17 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import count_set_bits
 from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.aggregates import all as every
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting.results import fixed_result
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes
 from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
+from colkern.operations.validity import combine_validity
 from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
@@ -61,7 +62,14 @@ def is_ascii(array: Array) -> bool:
         TypeError: If the array has no strings.
         InvalidArrowError: If the array points outside its own memory.
     """
-    return every(string_is_ascii(array), min_count=0) is True
+    flags = string_is_ascii(array)
+    bits = flags.buffer(Role.DATA)
+    if bits is None or not flags.length:
+        return True
+    if not flags.null_count:
+        return count_set_bits(bits, flags.offset, flags.length) == flags.length
+    plain = Array(s.bool_(), flags.length, [bits, bits], offset=flags.offset)
+    return combine_validity([flags, plain])[1] == flags.null_count
 
 
 @operation(kind=Kind.ELEMENT_WISE)

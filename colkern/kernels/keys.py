@@ -14,7 +14,7 @@ PIECE = 7
 """The bytes of text in a key; a byte below them says how many there are."""
 
 MORE = PIECE + 1
-"""What that byte says if there are more."""
+"""The lowest byte of a key whose text has more bytes."""
 
 SHORT = 4
 """The bytes of a value that a view has beside its length, in one word."""

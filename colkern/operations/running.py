@@ -19,11 +19,11 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
-from colkern.operations.booleans import expand
+from colkern.operations.booleans import expand, packed_bits
 from colkern.operations.casting import cast
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded, value_type_of
-from colkern.operations.null_filling import packed_flags, shift
+from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of
 from colkern.operations.operands import decimal_words
 from colkern.operations.position_checks import require_valid
@@ -112,11 +112,11 @@ def pairwise_diff(values: Array, period: int = 1) -> Array:
     numbers = retyped(plain, s.int64() if wide else s.int32())
     if not wide:
         numbers = cast(numbers, s.int64())
-    found = subtract(numbers, shift(numbers, period))
+    differences = subtract(numbers, shift(numbers, period))
     if isinstance(storage, s.Date):
         unit = "ms" if wide else "s"
-        return retyped(found if wide else multiply(found, 86_400), s.duration(unit))
-    return retyped(found, s.duration(storage.unit))  # type: ignore[attr-defined]
+        return retyped(differences if wide else multiply(differences, 86_400), s.duration(unit))
+    return retyped(differences, s.duration(storage.unit))  # type: ignore[attr-defined]
 
 
 @operation
@@ -223,21 +223,21 @@ def _identity(how: str, dtype: Any) -> Any:
 def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
     """The items, of a type, with a value that changes nothing in place of nulls; copied."""
     items = array.items(Role.DATA)
-    made = items.astype(dtype or items.dtype)
+    filled = items.astype(dtype or items.dtype)
     if array.null_count:
-        made[flags == 0] = _identity(how, made.dtype)
-    return made
+        filled[flags == 0] = _identity(how, filled.dtype)
+    return filled
 
 
 def _running(how: str, items: Items) -> Items:
     """Each item with all before it."""
     if how in ("sum", "prod"):
-        made: Items = (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
-        return made
+        totals: Items = (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
+        return totals
     ufunc = _UFUNCS[how]
     if isinstance(items, np.ndarray):
-        found: Items = ufunc.accumulate(items)
-        return found
+        extremes: Items = ufunc.accumulate(items)
+        return extremes
     distance = 1
     while distance < len(items):
         items = _with_earlier(ufunc, items, items, distance)
@@ -247,10 +247,10 @@ def _running(how: str, items: Items) -> Items:
 
 def _with_earlier(ufunc: Any, items: Items, others: Items, distance: int) -> Items:
     """Each item with another at a distance before it, if there is one."""
-    made = items.copy()
+    combined = items.copy()
     if distance < len(items):
-        made[distance:] = ufunc(items[distance:], others[: len(items) - distance])
-    return made
+        combined[distance:] = ufunc(items[distance:], others[: len(items) - distance])
+    return combined
 
 
 @on_its_device
@@ -310,12 +310,12 @@ def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) ->
         sums = _decimal_sums(array, flags, lambda part: _running("sum", part))
         return _made(array, array.type, sums, shown)
     with np.errstate(all="ignore"):
-        made = _running(how, _without_nulls(how, array, flags))
+        results = _running(how, _without_nulls(how, array, flags))
         if start is not None:
             storage = array.type.storage
             assert isinstance(storage, _NUMBERS)
-            made = _UFUNCS[how](made, number_of(start, storage, "start"))
-    return _made(array, array.type, made, shown)
+            results = _UFUNCS[how](results, number_of(start, storage, "start"))
+    return _made(array, array.type, results, shown)
 
 
 @on_its_device
@@ -331,7 +331,7 @@ def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
 def _made(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
     """Items as an array that is null where nothing is shown."""
     target: Target = target_of(array.device)
-    bits = packed_flags(target, shown) if array.null_count or not bool(shown.all()) else None
+    bits = packed_bits(target, shown) if array.null_count or not bool(shown.all()) else None
     return Array.of_valid(type_, array.length, (bits, target.buffer(items)))
 
 
@@ -361,23 +361,27 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
         type_ = s.int64() if type_.storage.signed else s.uint64()
         dtype = np.int64 if type_.signed else np.uint64
     with np.errstate(all="ignore"):
-        made = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
+        results = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
         if how == "mean":
-            made = made / counts
-    return _made(array, type_, made, counts >= max(least, 1) if how != "sum" else counts >= least)
+            results = results / counts
+    return _made(
+        array, type_, results, counts >= max(least, 1) if how != "sum" else counts >= least
+    )
 
 
 def _windows(ufunc: Any, powers: Items, window: int) -> Items:
     """Each item with the others of its window, by windows of powers of two."""
-    found, covered, size = None, 0, 1
+    combined, covered, size = None, 0, 1
     window = min(window, len(powers)) or 1
     while True:
         if window & size:
             # What is found so far is nearer.
-            found = powers if found is None else _with_earlier(ufunc, found, powers, covered)
+            combined = (
+                powers if combined is None else _with_earlier(ufunc, combined, powers, covered)
+            )
             covered += size
         size *= 2
         if size > window:
-            assert found is not None
-            return found
+            assert combined is not None
+            return combined
         powers = _with_earlier(ufunc, powers, powers, size // 2)

@@ -13,8 +13,11 @@ from colkern.memory import HOST, Device
 
 def device_of(arrays: Iterable[Array], default: Device = HOST) -> Device:
     """The device of the first of the arrays that has buffers; `default` if none has."""
-    devices = (array._device_of_bytes() for array in arrays)
-    return next((device for device in devices if device is not None), default)
+    for array in arrays:
+        device = array._device_of_bytes()
+        if device is not None:
+            return device
+    return default
 
 
 def require_one_device(arrays: Sequence[Array]) -> None:

@@ -22,7 +22,7 @@ from colkern.interchange.arrays import struct_of
 from colkern.memory import HOST
 from colkern.operations.arguments import Kind, Operation, stands_for_columns
 from colkern.operations.creation import nulls
-from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.concatenation import concat, join_plan
 
 _FEW = 64
 """As many chunks stay apart, however short they are."""
@@ -53,7 +53,7 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
             and len(blocks := _blocks(column.chunks, column)) > 1
         ):
             chunks, function = column.chunks, own.function
-            values = _mapped(lambda block: function(_part(chunks, block)), blocks, column)
+            values = _mapped(lambda block: function(_part(column, chunks, block)), blocks, column)
             value = own.combine(values, column.chunks[0])
             if value is not NotImplemented:
                 return value
@@ -149,7 +149,7 @@ def each_chunk(
     def on_block(block: tuple[int, int]) -> Any:
         def filled(value: object) -> object:
             if isinstance(value, _Place):
-                return _part(pieces[value.side], block)
+                return _part(columns[value.side], pieces[value.side], block)
             return [filled(each) for each in value] if isinstance(value, list) else value
 
         return function(*map(filled, rows), **{name: filled(v) for name, v in named.items()})
@@ -173,10 +173,18 @@ def _blocks(parts: Sequence[Any], column: Columns) -> list[tuple[int, int]]:
     return list(pairwise(places))
 
 
-def _part(parts: Sequence[Any], block: tuple[int, int]) -> Any:
+def _part(column: Columns, parts: Sequence[Any], block: tuple[int, int]) -> Any:
     """The parts of a block as one. Joined late: the next block is joined in the same memory."""
     begin, end = block
-    return parts[begin] if end == begin + 1 else concat(parts[begin:end])
+    if end == begin + 1:
+        return parts[begin]
+    if not isinstance(column, ChunkedArray) or parts is not column.chunks:
+        return concat(parts[begin:end])
+    # To look at thousands of chunks takes longer than to copy them.
+    plan = column._plans.get(block)
+    if plan is None:
+        plan = column._plans[block] = join_plan(parts[begin:end])
+    return plan.joined()
 
 
 class _Place:
@@ -231,7 +239,8 @@ def as_structs(table: RecordBatch | Table) -> Array | ChunkedArray:
 
 def combined(column: ChunkedArray) -> Array:
     """All values as one array; copied, unless they are in one chunk."""
-    return concat(column.chunks) if column.chunks else nulls(0, column.type)
+    chunks = column.chunks
+    return _part(column, chunks, (0, len(chunks))) if chunks else nulls(0, column.type)
 
 
 def one_batch(table: Table) -> RecordBatch:

@@ -7,6 +7,7 @@ limits but those of the types.
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
@@ -208,7 +209,8 @@ def _part_by_days(
         return _of_days(values, of_days, name)
 
     text = f"{text} of dates or timestamps: int64."
-    return element_wise("Dates and times")(named(part, name, text))
+    made = element_wise("Dates and times")(named(part, name, text))
+    return typing.cast("Callable[[Values], Values]", made)
 
 
 year = _part_by_days("year", _year, "The year")
@@ -310,7 +312,8 @@ def _part_by_ticks(
         return _worked(name, values, _CLOCK, work)
 
     text = f"The {text} of timestamps or times: int64."
-    return element_wise("Dates and times")(named(part, name, text))
+    made = element_wise("Dates and times")(named(part, name, text))
+    return typing.cast("Callable[[Values], Values]", made)
 
 
 hour = _part_by_ticks("hour", "hour", 1, 24, 3600)
@@ -411,7 +414,8 @@ def _counted_between(
     text = (
         f"How many {units} begin after `start`, up to `end`, which may be one value for all: int64."
     )
-    return element_wise("Dates and times")(named(between, name, text))
+    made = element_wise("Dates and times")(named(between, name, text))
+    return typing.cast("Callable[[Values, Array | date | time], Values]", made)
 
 
 years_between = _counted_between("years", _year)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import typing
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
@@ -88,7 +89,8 @@ def _elementary(
     def elementary(values: float) -> float:
         return of_number(values)
 
-    return row_function("Numbers", floating, NUMBERS, machine=True)(named(elementary, name, text))
+    made = row_function("Numbers", floating, NUMBERS, machine=True)(named(elementary, name, text))
+    return typing.cast("Callable[[Values], Values]", made)
 
 
 sqrt = _elementary("sqrt", math.sqrt, "The square root of each number; NaN of negative ones.")

@@ -106,6 +106,12 @@ def test_many_small_chunks_are_joined_in_blocks(
         assert (ours == ours).to_pylist() == pc.equal(theirs, theirs).to_pylist()
         mask = ck.chunked_array(valid)
         assert ours.filter(mask).to_pylist() == theirs.filter(valid).to_pylist()
+        # In other chunks: those of a result, one, and ones that no block ends with.
+        assert ours.filter(ours.is_valid()).to_pylist() == theirs.filter(valid).to_pylist()
+        whole = mask.combine_chunks()
+        assert ours.filter(whole).to_pylist() == theirs.filter(valid).to_pylist()
+        moved = ck.concat([mask.slice(0, 31), mask.slice(31)])
+        assert ours.filter(moved).to_pylist() == theirs.filter(valid).to_pylist()
         assert ours.combine_chunks().to_pylist() == theirs.to_pylist()
 
 

@@ -132,9 +132,11 @@ def each_chunk(
     def placed(value: object) -> object:
         """The value; a place among the sides for a column."""
         if isinstance(value, Array | ChunkedArray | RecordBatch | Table):
-            sides.append(parts_of(value))
-            columns.append(value)
-            return _Place(len(sides) - 1)
+            known = next((k for k, column in enumerate(columns) if column is value), len(sides))
+            if known == len(sides):
+                sides.append(parts_of(value))
+                columns.append(value)
+            return _Place(known)
         return [placed(each) for each in value] if isinstance(value, list) else value
 
     given = [placed(value) for value in args]
@@ -163,10 +165,11 @@ def each_chunk(
         ]
 
     def on_block(number: int) -> Any:
+        own = [_part(c, p, b[number]) for c, p, b in zip(columns, pieces, places, strict=True)]
+
         def filled(value: object) -> object:
             if isinstance(value, _Place):
-                side = value.side
-                return _part(columns[side], pieces[side], places[side][number])
+                return own[value.side]
             return [filled(each) for each in value] if isinstance(value, list) else value
 
         return function(*map(filled, given), **{name: filled(v) for name, v in named.items()})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import decimal
 import math
-import typing
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
@@ -90,7 +89,7 @@ def _elementary(
         return of_number(values)
 
     made = row_function("Numbers", floating, NUMBERS, machine=True)(named(elementary, name, text))
-    return typing.cast("Callable[[Values], Values]", made)
+    return made  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
 sqrt = _elementary("sqrt", math.sqrt, "The square root of each number; NaN of negative ones.")

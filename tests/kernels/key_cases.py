@@ -44,7 +44,7 @@ def short_view_keys(types: dict[str, str]) -> Iterator[Case]:
         )
         keys_of = [len(t) << 32 | int.from_bytes(t, "little") for t in texts]
         longest = max(map(len, texts), default=0)
-        args = (np.frombuffer(views, np.int32), [], 0)
+        args: tuple[Any, ...] = (np.frombuffer(views, np.int32), [], 0)
         yield Case(f"{count}", count, args, (longest, keys_of))
     long = np.array([5, 0, 0, 0, 1, 65, 0, 0], np.int32)
     yield Case("a long null", 2, (long, [0b10], 0), (1, [5 << 32, 1 << 32 | 65]))

@@ -28,6 +28,7 @@ from colkern.kernels.intrinsics import (
     Values,
     get_word,
     pointer,
+    set_word,
 )
 from colkern.memory import Items
 
@@ -288,14 +289,17 @@ def find_members(
 
 
 @_loop
-def spread_objects(objects: int, valid: Items, hold: int, put: int, values: int) -> int:
-    """Put objects one after the other at the places of a list of None that are valid (bool[])."""
+def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
+    """Exchange objects, one after the other, with those that are None and whose places are valid (bool[]).
+
+    So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
+    places, and `none` that of None.
+    """
     place = 0
     for i in range(len(valid)):
         if valid[i]:
-            item = get_word(objects + 8 * place)
-            _call_for_nothing(hold, (item,))
-            _call(put, (values, i, item))
+            set_word(spread + 8 * i, get_word(objects + 8 * place))
+            set_word(objects + 8 * place, none)
             place += 1
     return place
 

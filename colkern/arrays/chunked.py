@@ -32,7 +32,7 @@ class ChunkedArray(Column):
         TypeError: If a chunk is no array, or has another type (see `colkern.schema.same_type`).
     """
 
-    __slots__ = ("chunks", "length", "type")
+    __slots__ = ("_plans", "chunks", "length", "type")
 
     if TYPE_CHECKING:
         combine_chunks = methods.combine_chunks
@@ -62,6 +62,8 @@ class ChunkedArray(Column):
         self.type = type
         self.chunks = tuple(chunks)
         self.length = sum([chunk.length for chunk in chunks])
+        # Kept by `colkern.operations.chunks`: how some chunks are joined, by the first and the one behind.
+        self._plans: dict[tuple[int, int], Any] = {}
 
     @property
     def num_chunks(self) -> int:

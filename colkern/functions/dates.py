@@ -7,6 +7,7 @@ limits but those of the types.
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
@@ -17,7 +18,15 @@ from colkern.arrays import Array
 from colkern.arrays.values import zone_of
 from colkern.builders import array as build_array
 from colkern.errors import UnsupportedError
-from colkern.functions.row_functions import STRINGS, boolean, element_wise, long, over_rows
+from colkern.functions.row_functions import (
+    STRINGS,
+    Values,
+    boolean,
+    element_wise,
+    long,
+    named,
+    over_rows,
+)
 from colkern.operations import (
     add,
     and_,
@@ -191,46 +200,26 @@ def _of_days(values: Array, of_days: Callable[[int], Any], name: str, rule: Any 
     return _worked(name, values, _MOMENTS, work)
 
 
-@element_wise("Dates and times")
-def year(values: Array) -> Array:
-    """The year of dates or timestamps: int64."""
-    return _of_days(values, _year, "year")
+def _part_by_days(
+    name: str, of_days: Callable[[int], int], text: str
+) -> Callable[[Values], Values]:
+    """The function of that name, which gives a part of dates and timestamps."""
+
+    def part(values: Array) -> Array:
+        return _of_days(values, of_days, name)
+
+    text = f"{text} of dates or timestamps: int64."
+    made = element_wise("Dates and times")(named(part, name, text))
+    return typing.cast("Callable[[Values], Values]", made)
 
 
-@element_wise("Dates and times")
-def month(values: Array) -> Array:
-    """The month of dates or timestamps, from 1 on: int64."""
-    return _of_days(values, _month, "month")
-
-
-@element_wise("Dates and times")
-def day(values: Array) -> Array:
-    """The day in its month, from 1 on, of dates or timestamps: int64."""
-    return _of_days(values, _day, "day")
-
-
-@element_wise("Dates and times")
-def quarter(values: Array) -> Array:
-    """The quarter of dates or timestamps, from 1 on: int64."""
-    return _of_days(values, _quarter, "quarter")
-
-
-@element_wise("Dates and times")
-def day_of_year(values: Array) -> Array:
-    """The day in its year, from 1 on, of dates or timestamps: int64."""
-    return _of_days(values, _day_of_year, "day_of_year")
-
-
-@element_wise("Dates and times")
-def iso_year(values: Array) -> Array:
-    """The ISO 8601 year of dates or timestamps, which is that of their week's Thursday: int64."""
-    return _of_days(values, _iso_year, "iso_year")
-
-
-@element_wise("Dates and times")
-def iso_week(values: Array) -> Array:
-    """The ISO 8601 week of dates or timestamps, from 1 on: int64."""
-    return _of_days(values, _iso_week, "iso_week")
+year = _part_by_days("year", _year, "The year")
+month = _part_by_days("month", _month, "The month, from 1 on,")
+day = _part_by_days("day", _day, "The day in its month, from 1 on,")
+quarter = _part_by_days("quarter", _quarter, "The quarter, from 1 on,")
+day_of_year = _part_by_days("day_of_year", _day_of_year, "The day in its year, from 1 on,")
+iso_year = _part_by_days("iso_year", _iso_year, "The ISO 8601 year, that of the week's Thursday,")
+iso_week = _part_by_days("iso_week", _iso_week, "The ISO 8601 week, from 1 on,")
 
 
 @element_wise("Dates and times")
@@ -307,8 +296,10 @@ def _zero(values: int) -> int:
 _CLOCK = (s.Time, s.Timestamp)
 
 
-def _of_ticks(values: Array, per_second: int, most: int, name: str, seconds: int = 1) -> Array:
-    """How many parts of time there are in the next larger one: parts of a second, or of some seconds."""
+def _part_by_ticks(
+    name: str, text: str, per_second: int, most: int, seconds: int = 1
+) -> Callable[[Values], Values]:
+    """The function that gives how many parts of a second, or of seconds, the next larger part has."""
 
     def work(plain: Array) -> Array:
         shown = _shown(plain)
@@ -317,43 +308,20 @@ def _of_ticks(values: Array, per_second: int, most: int, name: str, seconds: int
         function = _by_ticks(divisor, most) if divisor else _zero
         return over_rows(function, [_numbers(shown)], long, machine=True)
 
-    return _worked(name, values, _CLOCK, work)
+    def part(values: Array) -> Array:
+        return _worked(name, values, _CLOCK, work)
+
+    text = f"The {text} of timestamps or times: int64."
+    made = element_wise("Dates and times")(named(part, name, text))
+    return typing.cast("Callable[[Values], Values]", made)
 
 
-@element_wise("Dates and times")
-def hour(values: Array) -> Array:
-    """The hour of timestamps or times: int64."""
-    return _of_ticks(values, 1, 24, "hour", 3600)
-
-
-@element_wise("Dates and times")
-def minute(values: Array) -> Array:
-    """The minute of timestamps or times: int64."""
-    return _of_ticks(values, 1, 60, "minute", 60)
-
-
-@element_wise("Dates and times")
-def second(values: Array) -> Array:
-    """The second of timestamps or times: int64."""
-    return _of_ticks(values, 1, 60, "second")
-
-
-@element_wise("Dates and times")
-def millisecond(values: Array) -> Array:
-    """The milliseconds of timestamps or times since the last whole second: int64."""
-    return _of_ticks(values, 1000, 1000, "millisecond")
-
-
-@element_wise("Dates and times")
-def microsecond(values: Array) -> Array:
-    """The microseconds of timestamps or times since the last whole millisecond: int64."""
-    return _of_ticks(values, 1_000_000, 1000, "microsecond")
-
-
-@element_wise("Dates and times")
-def nanosecond(values: Array) -> Array:
-    """The nanoseconds of timestamps or times since the last whole microsecond: int64."""
-    return _of_ticks(values, 1_000_000_000, 1000, "nanosecond")
+hour = _part_by_ticks("hour", "hour", 1, 24, 3600)
+minute = _part_by_ticks("minute", "minute", 1, 60, 60)
+second = _part_by_ticks("second", "second", 1, 60)
+millisecond = _part_by_ticks("millisecond", "milliseconds in the last second", 1000, 1000)
+microsecond = _part_by_ticks("microsecond", "microseconds in the last millisecond", 10**6, 1000)
+nanosecond = _part_by_ticks("nanosecond", "nanoseconds in the last microsecond", 10**9, 1000)
 
 
 @lru_cache(maxsize=len(PER_SECOND))
@@ -404,9 +372,9 @@ def _between(
     name: str,
     start: Array,
     end: object,
-    of_days: Callable[[int], int] | None,
-    seconds: int = DAY,
-    parts: int = 1,
+    of_days: Callable[[int], int],
+    seconds: int,
+    parts: int,
 ) -> Array:
     """How many bounds of parts of time are between two moments."""
     if not isinstance(end, Array):
@@ -422,81 +390,44 @@ def _between(
         )
     own = _per_second(type_)
     if not own and seconds == DAY:
-        return over_rows(
-            _distance(of_days or _same, 1), [*map(_numbers, sides)], long, machine=True
-        )
+        return over_rows(_distance(of_days, 1), [*map(_numbers, sides)], long, machine=True)
     if not own:
         sides = [cast(side, s.timestamp("s")) for side in sides]
         own = 1
     per = own * seconds // parts
     ints = [*map(_numbers, sides)]
     if per:
-        return over_rows(_distance(of_days or _same, per), ints, long, machine=True)
+        return over_rows(_distance(of_days, per), ints, long, machine=True)
     distances = over_rows(_distance(_same, 1), ints, long, machine=True)
     return multiply(distances, parts // own)
 
 
-@element_wise("Dates and times")
-def years_between(start: Array, end: Array | date | time) -> Array:
-    """How many years begin after `start`, up to `end`: int64; of dates or timestamps of one type.
+def _counted_between(
+    units: str, of_days: Callable[[int], int], seconds: int = DAY, parts: int = 1
+) -> Callable[[Values, Array | date | time], Values]:
+    """The function that counts the begins of some units between two moments."""
+    name = f"{units}_between"
 
-    `end` may be one value for all.
-    """
-    return _between("years_between", start, end, _year)
+    def between(start: Array, end: Array | date | time) -> Array:
+        return _between(name, start, end, of_days, seconds, parts)
 
-
-@element_wise("Dates and times")
-def quarters_between(start: Array, end: Array | date | time) -> Array:
-    """How many quarters begin after `start`, up to `end`: int64; see `years_between`."""
-    return _between("quarters_between", start, end, _quarters)
-
-
-@element_wise("Dates and times")
-def weeks_between(start: Array, end: Array | date | time) -> Array:
-    """How many weeks, from Monday on, begin after `start`, up to `end`: int64; see `years_between`."""
-    return _between("weeks_between", start, end, _weeks)
+    text = (
+        f"How many {units} begin after `start`, up to `end`, which may be one value for all: int64."
+    )
+    made = element_wise("Dates and times")(named(between, name, text))
+    return typing.cast("Callable[[Values, Array | date | time], Values]", made)
 
 
-@element_wise("Dates and times")
-def days_between(start: Array, end: Array | date | time) -> Array:
-    """How many days begin after `start`, up to `end`: int64; see `years_between`."""
-    return _between("days_between", start, end, None)
-
-
-@element_wise("Dates and times")
-def hours_between(start: Array, end: Array | date | time) -> Array:
-    """How many hours begin after `start`, up to `end`: int64; also of times."""
-    return _between("hours_between", start, end, None, 3600)
-
-
-@element_wise("Dates and times")
-def minutes_between(start: Array, end: Array | date | time) -> Array:
-    """How many minutes begin after `start`, up to `end`: int64; also of times."""
-    return _between("minutes_between", start, end, None, 60)
-
-
-@element_wise("Dates and times")
-def seconds_between(start: Array, end: Array | date | time) -> Array:
-    """How many seconds begin after `start`, up to `end`: int64; also of times."""
-    return _between("seconds_between", start, end, None, 1)
-
-
-@element_wise("Dates and times")
-def milliseconds_between(start: Array, end: Array | date | time) -> Array:
-    """How many milliseconds begin after `start`, up to `end`: int64; also of times."""
-    return _between("milliseconds_between", start, end, None, 1, 1000)
-
-
-@element_wise("Dates and times")
-def microseconds_between(start: Array, end: Array | date | time) -> Array:
-    """How many microseconds begin after `start`, up to `end`: int64; also of times."""
-    return _between("microseconds_between", start, end, None, 1, 1_000_000)
-
-
-@element_wise("Dates and times")
-def nanoseconds_between(start: Array, end: Array | date | time) -> Array:
-    """How many nanoseconds begin after `start`, up to `end`: int64; also of times."""
-    return _between("nanoseconds_between", start, end, None, 1, 1_000_000_000)
+years_between = _counted_between("years", _year)
+quarters_between = _counted_between("quarters", _quarters)
+weeks_between = _counted_between("weeks", _weeks)
+days_between = _counted_between("days", _same)
+hours_between = _counted_between("hours", _same, 3600)
+minutes_between = _counted_between("minutes", _same, 60)
+seconds_between = _counted_between("seconds", _same, 1)
+milliseconds_between = _counted_between("milliseconds", _same, 1, 1000)
+microseconds_between = _counted_between("microseconds", _same, 1, 10**6)
+nanoseconds_between = _counted_between("nanoseconds", _same, 1, 10**9)
 
 
 # Rounding

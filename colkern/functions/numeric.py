@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import typing
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
@@ -22,9 +23,11 @@ from colkern.functions.row_functions import (
     INTEGERS,
     NUMBERS,
     WITH_DECIMALS,
+    Values,
     boolean,
     element_wise,
     floating,
+    named,
     over_rows,
     row_function,
     same,
@@ -78,46 +81,29 @@ def sign(values: float) -> float:
 # Roots, powers and logarithms
 
 
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def sqrt(values: float) -> float:
-    """The square root of each number; NaN of negative ones."""
-    return math.sqrt(values)
+def _elementary(
+    name: str, of_number: Callable[[float], float], text: str
+) -> Callable[[Values], Values]:
+    """The function of that name: one of `math` of each number."""
+
+    def elementary(values: float) -> float:
+        return of_number(values)
+
+    made = row_function("Numbers", floating, NUMBERS, machine=True)(named(elementary, name, text))
+    return typing.cast("Callable[[Values], Values]", made)
 
 
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def exp(values: float) -> float:
-    """e to the power of each number."""
-    return math.exp(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def expm1(values: float) -> float:
-    """e to the power of each number, less 1."""
-    return math.expm1(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def ln(values: float) -> float:
-    """The natural logarithm of each number; -inf of 0, NaN of negative ones."""
-    return math.log(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def log10(values: float) -> float:
-    """The logarithm to base 10 of each number; see `ln`."""
-    return math.log10(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def log2(values: float) -> float:
-    """The logarithm to base 2 of each number; see `ln`."""
-    return math.log2(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def log1p(values: float) -> float:
-    """The natural logarithm of 1 more than each number; see `ln`."""
-    return math.log1p(values)
+sqrt = _elementary("sqrt", math.sqrt, "The square root of each number; NaN of negative ones.")
+exp = _elementary("exp", math.exp, "e to the power of each number.")
+expm1 = _elementary("expm1", math.expm1, "e to the power of each number, less 1.")
+ln = _elementary(
+    "ln", math.log, "The natural logarithm of each number; -inf of 0, NaN of negative ones."
+)
+log10 = _elementary("log10", math.log10, "The logarithm to base 10 of each number; see `ln`.")
+log2 = _elementary("log2", math.log2, "The logarithm to base 2 of each number; see `ln`.")
+log1p = _elementary(
+    "log1p", math.log1p, "The natural logarithm of 1 more than each number; see `ln`."
+)
 
 
 @row_function("Numbers", floating, NUMBERS, machine=True)
@@ -168,40 +154,12 @@ def power(base: Array, exponent: Any) -> Array:
 # Trigonometry, in radians
 
 
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def sin(values: float) -> float:
-    """The sine of each number."""
-    return math.sin(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def cos(values: float) -> float:
-    """The cosine of each number."""
-    return math.cos(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def tan(values: float) -> float:
-    """The tangent of each number."""
-    return math.tan(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def asin(values: float) -> float:
-    """The angle of each sine; NaN outside of -1 to 1."""
-    return math.asin(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def acos(values: float) -> float:
-    """The angle of each cosine; NaN outside of -1 to 1."""
-    return math.acos(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def atan(values: float) -> float:
-    """The angle of each tangent."""
-    return math.atan(values)
+sin = _elementary("sin", math.sin, "The sine of each number.")
+cos = _elementary("cos", math.cos, "The cosine of each number.")
+tan = _elementary("tan", math.tan, "The tangent of each number.")
+asin = _elementary("asin", math.asin, "The angle of each sine; NaN outside of -1 to 1.")
+acos = _elementary("acos", math.acos, "The angle of each cosine; NaN outside of -1 to 1.")
+atan = _elementary("atan", math.atan, "The angle of each tangent.")
 
 
 @row_function("Numbers", floating, NUMBERS, machine=True)
@@ -210,22 +168,9 @@ def atan2(y: float, x: float) -> float:
     return math.atan2(y, x)
 
 
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def sinh(values: float) -> float:
-    """The hyperbolic sine of each number."""
-    return math.sinh(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def cosh(values: float) -> float:
-    """The hyperbolic cosine of each number."""
-    return math.cosh(values)
-
-
-@row_function("Numbers", floating, NUMBERS, machine=True)
-def tanh(values: float) -> float:
-    """The hyperbolic tangent of each number."""
-    return math.tanh(values)
+sinh = _elementary("sinh", math.sinh, "The hyperbolic sine of each number.")
+cosh = _elementary("cosh", math.cosh, "The hyperbolic cosine of each number.")
+tanh = _elementary("tanh", math.tanh, "The hyperbolic tangent of each number.")
 
 
 # Integers

@@ -37,6 +37,7 @@ from colkern.rows.results import require_values
 
 Options = ParamSpec("Options")
 Values = TypeVar("Values", bound=Column)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 MOST_PLANS = 1 << 10
 """So many compiled functions are kept: one for each function, set of types, and compiled constant."""
@@ -409,3 +410,10 @@ def all_functions() -> dict[str, Operation]:
     from colkern.functions import dates, nested, numeric, text  # noqa: F401 - for their functions
 
     return {name: each for name, each in OPERATIONS.items() if each.heading}
+
+
+def named(function: Function, name: str, text: str) -> Function:
+    """A function that was made for a name and a docstring, with these; for functions of one shape."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function

@@ -9,20 +9,20 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
-from colkern.arrays.chunked import cut_alike
+from colkern.arrays.chunked import cut_alike, cut_out
 from colkern.cpu.threads import map_items
 from colkern.interchange.arrays import struct_of
 from colkern.memory import HOST
 from colkern.operations.arguments import Kind, Operation, stands_for_columns
 from colkern.operations.creation import nulls
-from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.concatenation import concat, join_plan
 
 _FEW = 64
 """As many chunks stay apart, however short they are."""
@@ -50,10 +50,10 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
         if (
             isinstance(column, ChunkedArray)
             and column.num_chunks > 1
-            and len(blocks := _blocks(column.chunks, column)) > 1
+            and len(blocks := _blocks([chunk.length for chunk in column.chunks], column)) > 1
         ):
             chunks, function = column.chunks, own.function
-            values = _mapped(lambda block: function(_part(chunks, block)), blocks, column)
+            values = _mapped(lambda block: function(_part(column, chunks, block)), blocks, column)
             value = own.combine(values, column.chunks[0])
             if value is not NotImplemented:
                 return value
@@ -132,51 +132,81 @@ def each_chunk(
     def placed(value: object) -> object:
         """The value; a place among the sides for a column."""
         if isinstance(value, Array | ChunkedArray | RecordBatch | Table):
-            sides.append(parts_of(value))
-            columns.append(value)
-            return _Place(len(sides) - 1)
+            known = next((k for k, column in enumerate(columns) if column is value), len(sides))
+            if known == len(sides):
+                sides.append(parts_of(value))
+                columns.append(value)
+            return _Place(known)
         return [placed(each) for each in value] if isinstance(value, list) else value
 
-    rows = [placed(value) for value in args]
+    given = [placed(value) for value in args]
     named = {name: placed(value) for name, value in kwargs.items()}
     if len({column.length for column in columns}) > 1:
         # The function's own error says which is too short.
         return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
-    pieces = cut_alike(sides)
-    if not pieces[0]:
-        pieces = [(_whole(column),) for column in columns]
+    sizes = [[part.length for part in side] for side in sides]
+    finest = max(sizes, key=len)
+    blocks = _blocks(finest, columns[0])
+    if len(blocks) == len(finest):
+        pieces = cut_alike(sides)
+        if not pieces[0]:
+            pieces = [(_whole(column),) for column in columns]
+        blocks = list(pairwise(range(len(pieces[0]) + 1)))
+        places = [blocks] * len(sides)
+    else:
+        starts = [0, *accumulate(finest)]
+        rows = [(starts[begin], starts[end] - starts[begin]) for begin, end in blocks]
+        alone = list(pairwise(range(len(blocks) + 1)))
+        places = [blocks if own == finest else alone for own in sizes]
+        # Sides in other chunks are cut where blocks end.
+        pieces = [
+            side if own == finest else [_part(None, cut_out(side, *where)) for where in rows]
+            for side, own in zip(sides, sizes, strict=True)
+        ]
 
-    def on_block(block: tuple[int, int]) -> Any:
+    def on_block(number: int) -> Any:
+        own = [_part(c, p, b[number]) for c, p, b in zip(columns, pieces, places, strict=True)]
+
         def filled(value: object) -> object:
             if isinstance(value, _Place):
-                return _part(pieces[value.side], block)
+                return own[value.side]
             return [filled(each) for each in value] if isinstance(value, list) else value
 
-        return function(*map(filled, rows), **{name: filled(v) for name, v in named.items()})
+        return function(*map(filled, given), **{name: filled(v) for name, v in named.items()})
 
-    blocks = _blocks(pieces[0], columns[0])
+    numbers = range(len(blocks))
     return _joined(
-        _mapped(on_block, blocks, columns[0]) if threads else list(map(on_block, blocks))
+        _mapped(on_block, numbers, columns[0]) if threads else list(map(on_block, numbers))
     )
 
 
-def _blocks(parts: Sequence[Any], column: Columns) -> list[tuple[int, int]]:
-    """Where blocks of parts begin and end: a part each, or many small ones, by their lengths alone."""
-    count = len(parts)
+def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:
+    """The first part of each block, and the one behind it: a block is a part, or many small ones."""
+    count = len(lengths)
     places: Sequence[int] = range(count + 1)
     if count > _FEW and column.length < _LEAST_ROWS * count:
         if isinstance(column, Column) and column.device != HOST:
             return [(0, count)]
-        ends = np.cumsum([part.length for part in parts])
+        ends = np.cumsum(lengths)
         full = np.searchsorted(ends, np.arange(_BLOCK_ROWS, column.length, _BLOCK_ROWS)) + 1
         places = [0, *np.unique(full[full < count]).tolist(), count]
     return list(pairwise(places))
 
 
-def _part(parts: Sequence[Any], block: tuple[int, int]) -> Any:
-    """The parts of a block as one. Joined late: the next block is joined in the same memory."""
-    begin, end = block
-    return parts[begin] if end == begin + 1 else concat(parts[begin:end])
+def _part(
+    column: Columns | None, parts: Sequence[Any], block: tuple[int, int] | None = None
+) -> Any:
+    """The parts of a block, or all of them, as one. Joined late: the next one takes the same memory."""
+    begin, end = block or (0, len(parts))
+    if end == begin + 1:
+        return parts[begin]
+    if not isinstance(column, ChunkedArray) or parts is not column.chunks:
+        return concat(parts[begin:end])
+    # To look at thousands of chunks takes longer than to copy them.
+    plan = column._plans.get((begin, end))
+    if plan is None:
+        plan = column._plans[begin, end] = join_plan(parts[begin:end])
+    return plan.joined()
 
 
 class _Place:
@@ -231,7 +261,8 @@ def as_structs(table: RecordBatch | Table) -> Array | ChunkedArray:
 
 def combined(column: ChunkedArray) -> Array:
     """All values as one array; copied, unless they are in one chunk."""
-    return concat(column.chunks) if column.chunks else nulls(0, column.type)
+    chunks = column.chunks
+    return _part(column, chunks) if chunks else nulls(0, column.type)
 
 
 def one_batch(table: Table) -> RecordBatch:

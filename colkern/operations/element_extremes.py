@@ -55,7 +55,8 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
     if len(arrays) + len(known) < len(values) and not skip_nulls:
         return nulls(arrays[0].length, arrays[0].type, arrays[0].device)
     sides: list[Any] = [*arrays, *known]
-    result, *others = promoted(sides) if are_numbers(arrays) else sides
+    first, *others = promoted(sides) if are_numbers(arrays) else sides
+    result: Array = first
     for other in others:
         wins = better(result, other)
         if isinstance(value_type(result).storage, s.FloatingPoint):

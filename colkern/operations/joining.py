@@ -98,10 +98,10 @@ def join(
     if kind not in ("inner", "left", "right", "outer", "semi", "anti"):
         raise ValueError(f"how: no join {how!r}; expected inner, left, right, outer, semi or anti")
     left_places, right_places = _places(left, right, keys, right_keys)
-    keys_of_both = key_columns(left, left_places), key_columns(right, right_places)
+    own, other = key_columns(left, left_places), key_columns(right, right_places)
     # A table of the keys of the smaller side is the smaller one, and the quicker to look up.
     turned = kind == "inner" and _MUCH * left.length < right.length
-    sides = JoinKeys(*reversed(keys_of_both), few=True) if turned else JoinKeys(*keys_of_both)
+    sides = JoinKeys(other, own, few=True) if turned else JoinKeys(own, other)
     if kind in ("semi", "anti"):
         rows = _rows_where(sides.target, _has_match(sides.target, sides), kind == "semi")
         return take(left, _indices(sides.target, rows))
@@ -117,11 +117,11 @@ def join(
     dropped = right_places if coalesce_keys else []
     kept = [k for k in range(len(right.schema)) if k not in dropped]
     more = [right.schema.names[k] for k in kept]
-    own = [
+    left_names = [
         name + left_suffix * (name in more and not (coalesce_keys and k in left_places))
         for k, name in enumerate(left.schema.names)
     ]
-    names = [*own, *(name + right_suffix * (name in left.schema.names) for name in more)]
+    names = [*left_names, *(name + right_suffix * (name in left.schema.names) for name in more)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"join: two columns {', '.join(twice)}; rename one, or give suffixes")

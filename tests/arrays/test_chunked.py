@@ -90,6 +90,31 @@ def test_aggregates_of_chunks_keep_the_rules_of_arrays() -> None:
     assert ck.chunked_array([[float("nan")], [2.0]]).max() == 2.0
 
 
+@pytest.mark.parametrize("type_", [pa.int64(), pa.string(), pa.bool_()], ids=str)
+def test_many_small_chunks_are_joined_in_blocks(
+    type_: pa.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colkern.operations.chunks._BLOCK_ROWS", 50)
+    parts = [pa.array([k, None, k + 1][: k % 4]).cast(type_) for k in range(100)]
+    theirs = pa.chunked_array(parts)
+    ours, valid = ck.chunked_array(theirs), pc.is_valid(theirs)
+    # Twice: how chunks are joined is kept.
+    for _ in range(2):
+        assert ours.is_valid().to_pylist() == valid.to_pylist()
+        assert 1 < ours.is_valid().num_chunks < 10
+        assert ours.max() == pc.max(theirs).as_py()
+        assert (ours == ours).to_pylist() == pc.equal(theirs, theirs).to_pylist()
+        mask = ck.chunked_array(valid)
+        assert ours.filter(mask).to_pylist() == theirs.filter(valid).to_pylist()
+        # In other chunks: those of a result, one, and ones that no block ends with.
+        assert ours.filter(ours.is_valid()).to_pylist() == theirs.filter(valid).to_pylist()
+        whole = mask.combine_chunks()
+        assert ours.filter(whole).to_pylist() == theirs.filter(valid).to_pylist()
+        moved = ck.concat([mask.slice(0, 31), mask.slice(31)])
+        assert ours.filter(moved).to_pylist() == theirs.filter(valid).to_pylist()
+        assert ours.combine_chunks().to_pylist() == theirs.to_pylist()
+
+
 def test_an_element_wise_result_is_cut_where_any_argument_is() -> None:
     result = CHUNKS + OTHERS
     assert [chunk.length for chunk in result.chunks] == [2, 1, 3]

@@ -120,14 +120,25 @@ def require_one_type(arrays: Sequence[Array]) -> None:
         require_valid(array)
 
 
+def join_plan(arrays: Sequence[Array]) -> Joined:
+    """How arrays are joined, as `concat` joins them; to be kept, as it takes a look at each of them."""
+    require_one_type(arrays)
+    require_one_device(arrays)
+    return Joined(_filled(arrays))
+
+
+def _filled(arrays: Sequence[Array]) -> Sequence[Array]:
+    return [array for array in arrays if array.length] or arrays[:1]
+
+
 def _joined(arrays: Sequence[Array]) -> Array:
-    filled = [array for array in arrays if array.length] or arrays[:1]
+    filled = _filled(arrays)
     return filled[0] if len(filled) == 1 else join_arrays(filled)
 
 
 def join_arrays(arrays: Sequence[Array]) -> Array:
     """Checked arrays of one type, copied one after the other."""
-    return assemble(Joined(arrays), arrays[0])
+    return Joined(arrays).joined()
 
 
 class Joined(Copier):
@@ -137,7 +148,17 @@ class Joined(Copier):
         arrays: Checked arrays of one type.
     """
 
-    __slots__ = ("_begins", "_buffers", "_count", "_lengths", "arrays", "device", "target")
+    __slots__ = (
+        "_begins",
+        "_buffers",
+        "_count",
+        "_lengths",
+        "_nulls",
+        "_places",
+        "arrays",
+        "device",
+        "target",
+    )
 
     def __init__(self, arrays: Sequence[Array]) -> None:
         self.arrays = arrays
@@ -153,6 +174,13 @@ class Joined(Copier):
             )
         self._lengths = np.array(lengths, np.int64)
         self._begins = np.array(begins, np.int64)
+        # Where the buffers at a position are; 0 for those that are not there.
+        self._places: dict[int, NDArray[np.uint64]] = {}
+        self._nulls: int | None = None
+
+    def joined(self) -> Array:
+        """The slots of all arrays, copied."""
+        return assemble(self, self.arrays[0])
 
     @property
     def count(self) -> int:
@@ -160,7 +188,9 @@ class Joined(Copier):
         return self._count
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
-        nulls = sum([array.null_count for array in self.arrays])
+        if self._nulls is None:
+            self._nulls = sum([array.null_count for array in self.arrays])
+        nulls = self._nulls
         if nulls == 0:
             return None, 0
         pairs = zip(self.arrays, self._buffers, strict=True)
@@ -203,15 +233,18 @@ class Joined(Copier):
     def _copy_bytes(self, position: int, begins: Sizes, sizes: Sizes, out: Items) -> None:
         """Bytes of the arrays' buffers at a position, one after the other; of none where there are none."""
         target = self.target
-        buffers = [own[position] for own in self._buffers]
-        if len(buffers) > _FEW and len(out) < _SHORT * len(buffers):
-            places = [0 if buffer is None else buffer.address for buffer in buffers]
-            addresses = target.table(
-                np.array(places, np.uint64) + begins.view(np.uint64), np.uint64
-            )
+        count = len(self.arrays)
+        if count > _FEW and len(out) < _SHORT * count:
+            places = self._places.get(position)
+            if places is None:
+                buffers = [own[position] for own in self._buffers]
+                known = [0 if buffer is None else buffer.address for buffer in buffers]
+                places = self._places[position] = np.array(known, np.uint64)
+            addresses = target.table(places + begins.view(np.uint64), np.uint64)
             starts = target.table(np.append(0, np.cumsum(sizes)), np.int64)
-            target.map(selection.gather_bytes, len(places), addresses, starts, out, balance=starts)
+            target.map(selection.gather_bytes, count, addresses, starts, out, balance=starts)
             return
+        buffers = [own[position] for own in self._buffers]
         place = 0
         for buffer, begin, size in zip(buffers, begins.tolist(), sizes.tolist(), strict=True):
             if buffer is not None:

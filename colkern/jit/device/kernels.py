@@ -114,7 +114,7 @@ class CudaKernel:
         Raises:
             CompileError: If the function does not compile for these types.
         """
-        from colkern.jit.device.emitter import Shared
+        from colkern.jit.device.emitter import Like, Shared
 
         made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
         signature = [
@@ -126,6 +126,7 @@ class CudaKernel:
             if need == Shared("errors"):
                 signature.append(("i8", True))
             else:
+                assert not isinstance(need, Like)
                 signed = ("length", "null_count", "arena")
                 signature.append(("i8" if need.name in signed else "u8", False))
         with explained(self.name):

@@ -5,7 +5,9 @@ A value is checked and room is made before anything changes, so a builder holds 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from numba import types
 from numba.core.errors import TypingError
@@ -50,7 +52,7 @@ def _none_alone(out, value):
     return None
 
 
-OVERLOADS = {
+OVERLOADS: dict[str, Callable[..., Any]] = {
     "append": _ol_append,
     "append_null": nulls._ol_append_null,
     "append_nulls": nulls._ol_append_nulls,

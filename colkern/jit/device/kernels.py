@@ -22,7 +22,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.cuda import adapter, memory, plans
+from colkern.cuda import adapter, memory
 from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
@@ -138,6 +138,7 @@ class CudaKernel:
         return adapter.is_simulated() or is_checked()
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
+        from colkern.cuda import plans
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             common_device,

@@ -87,4 +87,4 @@ def bit_words(target: Target, length: int) -> Items:
 
 def bitmap_of(target: Target, words: Items, length: int) -> Buffer:
     """The buffer of a bitmap that was written as words; not copied."""
-    return target.buffer(words.view(np.uint8)[: (length + 7) // 8])
+    return target.buffer(words, (length + 7) // 8)

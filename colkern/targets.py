@@ -117,8 +117,8 @@ class Target(Protocol):
     def frozen(self, array: Items) -> Items:
         """The same array for reading: the CPU's kernels are compiled for inputs that are read-only."""
 
-    def buffer(self, array: Items) -> Buffer:
-        """The buffer of an array's bytes; not copied."""
+    def buffer(self, array: Items, size: int | None = None) -> Buffer:
+        """The buffer of an array's bytes, or of the first `size` of them; not copied."""
 
 
 Args = ParamSpec("Args")

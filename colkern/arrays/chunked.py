@@ -76,7 +76,7 @@ class ChunkedArray(Column):
     @property
     def device(self) -> Device:
         """The device of the bytes; the host if there are none."""
-        return next((c.device for c in self.chunks if c.device != HOST), HOST)
+        return next((chunk.device for chunk in self.chunks if chunk.length), HOST)
 
     def __len__(self) -> int:
         return self.length

@@ -29,6 +29,6 @@ class StandInTarget(CpuTarget):
         items: Items = memory.allocate_for_overwrite(count, dtype)
         return items
 
-    def buffer(self, array: Items) -> Buffer:
-        """The buffer of an array's bytes; not copied."""
-        return Buffer(array.view("u1"), self.device)
+    def buffer(self, array: Items, size: int | None = None) -> Buffer:
+        """See `Target.buffer`."""
+        return Buffer(array.view("u1")[:size], self.device)

@@ -250,6 +250,6 @@ class CudaTarget:
         """The same array for reading; device arrays know no difference."""
         return array
 
-    def buffer(self, array: Items) -> Buffer:
+    def buffer(self, array: Items, size: int | None = None) -> Buffer:
         """See `Target.buffer`."""
-        return Buffer(array.view(np.uint8), self.device)
+        return Buffer(array.view(np.uint8)[:size], self.device)

@@ -37,13 +37,13 @@ from colkern.rows.encoded import decoded_type
 # Classes of numbers
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_nan(values: float) -> bool:
     """Whether each number is NaN: booleans."""
     return values != values
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_finite(values: float) -> bool:
     """Whether each number is neither infinite nor NaN: booleans."""
     return values - values == 0
@@ -130,7 +130,12 @@ def _power(base: float, exponent: float) -> Any:
     return base**exponent
 
 
-def _power_of_integers(base: int, exponent: int, bits: int, sign: int) -> Any:
+def _power_of_integers(base: int, exponent: int, unsigned: bool, bits: int, sign: int) -> Any:
+    if exponent < 0:
+        if not unsigned:
+            raise ValueError("exponent: integers have no power with a negative integer exponent")
+        # An odd word to the power of 2**62 is 1, and an even one 0, as it is from 64 on.
+        exponent = exponent & ((1 << 62) - 1) | (1 << 62)
     power = base**exponent
     if bits == 64:
         return power
@@ -156,7 +161,8 @@ def power(base: Array, exponent: Any) -> Array:
         return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True)
     if not isinstance(exponent, Array) and exponent < 0:
         raise ValueError("exponent: integers have no power with a negative integer exponent")
-    return _of_bits(_power_of_integers, base, exponent, sized=True)
+    unsigned = isinstance(exponent, Array) and decoded_type(exponent.type).storage == s.uint64()
+    return _of_bits(_power_of_integers, base, exponent, unsigned, sized=True)
 
 
 # Trigonometry, in radians
@@ -498,13 +504,17 @@ def shift_right(values: Array, places: IntegersOrNumber) -> Array:
 
 
 def _of_bits(
-    function: Callable[..., Any], left: Array, right: IntegersOrNumber, sized: bool = False
+    function: Callable[..., Any],
+    left: Array,
+    right: IntegersOrNumber,
+    *options: Any,
+    sized: bool = False,
 ) -> Array:
     """A function of words of 64 bits, as which unsigned ones are read, too."""
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
         raise TypeError(f"{function.__name__[1:]}: expected integers, got {left.type}")
-    sides: list[Any] = [_signed(left), _signed(right)]
+    sides: list[Any] = [_signed(left), _signed(right), *options]
     if sized:
         bits = type_.bit_width
         # Of 64 bits, 1 stands for the sign, for which a number has no room.

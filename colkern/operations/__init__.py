@@ -29,6 +29,7 @@ from colkern.operations.dictionaries import (
     unify_dictionaries,
 )
 from colkern.operations.distinct import count_distinct, mode, unique, value_counts
+from colkern.operations.element_extremes import max_element_wise, min_element_wise
 from colkern.operations.exploding import explode
 from colkern.operations.group_by import GroupBy, group_by
 from colkern.operations.hashing import hash_columns, partition_indices

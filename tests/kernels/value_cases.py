@@ -84,6 +84,22 @@ def rebase_offsets(types: dict[str, str]) -> Iterator[Case]:
     yield Case("to the largest", 2, ([0, 1], 1 - most), [most - 1, most])
 
 
+@cases_of(offsets.join_offsets)
+def join_offsets(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("join offsets")
+    yield Case("nothing", 0, ([], [], []), [])
+    for counts in ([1], [3, 1, 70], [1] * 20):
+        lengths = [[rng.randrange(9) for _ in range(count)] for count in counts]
+        own = [running(each, rng.randrange(50)) for each in lengths]
+        sums = list(itertools.accumulate(map(sum, lengths), initial=0))
+        bases = [total - items[0] for total, items in zip(sums, own, strict=False)]
+        ends = list(itertools.accumulate(counts))
+        ends[-1] += 1
+        expected = running(list(itertools.chain(*lengths)))
+        args = (list(itertools.chain(*own)), ends, bases)
+        yield Case(f"{counts}", len(expected), args, expected)
+
+
 @cases_of(offsets.lengths_of)
 def lengths_of(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("lengths")

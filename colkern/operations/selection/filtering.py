@@ -60,7 +60,7 @@ def filter(
         # As of `array([])`, whose values have no type.
         first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
         mask = nulls(mask.length, s.bool_(), first.device)
-    if not isinstance(mask.type.storage, s.Bool):
+    elif not isinstance(mask.type, s.Bool) and not isinstance(mask.type.storage, s.Bool):
         raise TypeError(f"mask: expected booleans, got {mask.type}")
     if mask.length != data.length:
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
@@ -101,7 +101,7 @@ def filter(
 def _kept(mask: Array, emits: bool) -> Masked:
     """The slots that are true, and those that are null too if `emits`."""
     target = target_of(mask.device)
-    values = mask.buffers[1] or EMPTY
+    values = EMPTY if mask.buffers[1] is None else mask.buffers[1]
     if mask.null_count == 0:
         return Masked.of(target, values.array, mask.offset, mask.length)
     valid = mask.buffer(Role.VALIDITY)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.kernels import bitmaps
-from colkern.memory import Buffer, Items, allocate
+from colkern.kernels import Kernel, bitmaps
+from colkern.memory import HOST, UNKNOWN, Argument, Buffer, Items, allocate
 from colkern.targets import Target, target_of
 
 
@@ -29,6 +29,11 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     words = bitmaps.whole_words(offset, end)
     target = target_of(bitmap.device)
     return target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end)
+
+
+def count_clear_bits(bitmap: Buffer, offset: int, length: int) -> int:
+    """How many of those bits are not set; `UNKNOWN` where a device would have to be waited for."""
+    return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, offset, length)
 
 
 def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
@@ -61,12 +66,9 @@ def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
 def and_bits(
     left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int
 ) -> tuple[Buffer, int]:
-    """The bits that are set on both sides, from bit 0 on, and how many they are."""
-    target = target_of(left.device)
-    words = bit_words(target, length)
+    """The bits that are set on both sides, from bit 0 on, and how many are not, or `UNKNOWN`."""
     sides = (left.array, left_offset, right.array, right_offset)
-    count = target.reduce(bitmaps.and_bits, len(words), *sides, length, words)
-    return bitmap_of(target, words, length), count
+    return written_bits(target_of(left.device), bitmaps.and_bits, length, *sides, length)
 
 
 def combine_bits(
@@ -78,6 +80,24 @@ def combine_bits(
     sides = (left.array, left_offset, right.array, right_offset)
     target.map(bitmaps.combine_bits, len(words), *sides, length, table, words)
     return bitmap_of(target, words, length)
+
+
+def written_bits(
+    target: Target, kernel: Kernel, length: int, *args: Argument
+) -> tuple[Buffer, int]:
+    """A bitmap that a kernel writes, of `length` bits from bit 0 on, and how many are not set.
+
+    That is `UNKNOWN` where it would have to be waited for.
+
+    Args:
+        target: Where the bits are.
+        kernel: Writes words, its last argument, and returns how many bits are set.
+        length: The number of bits.
+        args: The kernel's other arguments.
+    """
+    words = bit_words(target, length)
+    count = target.start(kernel, len(words), *args, words) if length else 0
+    return bitmap_of(target, words, length), count if count == UNKNOWN else length - count
 
 
 def bit_words(target: Target, length: int) -> Items:

@@ -43,6 +43,9 @@ class Device(NamedTuple):
 
 HOST = Device("cpu")
 
+UNKNOWN = -1
+"""A count that nobody knows yet."""
+
 
 def device_named(device: str | Device) -> Device:
     """A device by its name: "cpu", "cuda" (the first one), "cuda:1".

@@ -23,6 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from colkern.errors import UnsupportedError
 from colkern.memory import HOST, Buffer, Device
+from colkern.memory import UNKNOWN as UNKNOWN
 from colkern.memory import Argument as Argument
 from colkern.memory import DType as DType
 from colkern.memory import Items as Items
@@ -72,6 +73,9 @@ class Target(Protocol):
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """Run a kernel that returns partial results, and combine them as `kernel.combine` says. Waits."""
 
+    def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
+        """As `reduce`, for what can wait: `UNKNOWN` where the result would have to be waited for."""
+
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
 
@@ -110,6 +114,9 @@ class Target(Protocol):
 
     def item(self, array: Items, position: int) -> int:
         """One number of an array. Waits."""
+
+    def ends(self, *arrays: Items) -> list[tuple[int, int]]:
+        """The first and the last number of each array; all are of one type, none is empty. Waits once."""
 
     def address(self, array: Items) -> int:
         """The address of an array's first item."""

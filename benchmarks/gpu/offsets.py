@@ -7,7 +7,7 @@ from colkern.kernels import offsets as kernels
 
 WIDTHS = ("i4", "i8")
 
-streaming(kernels.count_descents, lambda d, t: (d.n, d.offsets(t, 4)), each=WIDTHS)
+streaming(kernels.count_bad_offsets, lambda d, t: (d.n, d.offsets(t, 4), 4 * d.n), each=WIDTHS)
 streaming(kernels.first_descent, lambda d, t: (d.n, d.offsets(t, 4)), each=WIDTHS)
 streaming(kernels.lengths_of, lambda d, t: (d.n, d.offsets(t, 8), d.out("i8")), each=WIDTHS)
 streaming(

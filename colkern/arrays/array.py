@@ -19,14 +19,13 @@ from colkern.errors import InvalidArrowError
 from colkern.integers import integer
 from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, Device, Items
+from colkern.memory import UNKNOWN as UNKNOWN
 from colkern.schema import DataType, Dictionary, same_type
 from colkern.targets import target_of
 
 if TYPE_CHECKING:
     from colkern import methods
     from colkern.arrays.positions import Chosen
-
-UNKNOWN = -1
 
 
 class Array(Column):
@@ -326,6 +325,14 @@ class Array(Column):
         if self._null_count == UNKNOWN:
             self._null_count = self.count_nulls()
         return self._null_count
+
+    @property
+    def may_have_nulls(self) -> bool:
+        """Whether a slot may be null: nulls in the memory of a device that are not counted yet may be."""
+        if self._null_count != UNKNOWN:
+            return self._null_count > 0
+        bitmap = self.buffers[0] if self.layout.has_validity else None
+        return (bitmap is not None and bitmap.device != HOST) or self.null_count > 0
 
     def count_nulls(self) -> int:
         """Count the nulls anew, on the device of the bitmap; `null_count` remembers the count."""

@@ -133,6 +133,8 @@ class CpuTarget:
         parts = run_ranges(loop, count, _wrapped(kernel, args), max(int(GRAIN / work), 1))
         return int(fold(_COMBINE[kernel.combine], parts))
 
+    start = reduce
+
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """See `Target.scan`."""
         offsets = self.output(len(lengths) + 1, dtype)
@@ -207,6 +209,10 @@ class CpuTarget:
     def item(self, array: Items, position: int) -> int:
         """See `Target.item`."""
         return int(array[position])
+
+    def ends(self, *arrays: Items) -> list[tuple[int, int]]:
+        """See `Target.ends`."""
+        return [(int(array[0]), int(array[-1])) for array in arrays]
 
     def address(self, array: Items) -> int:
         """See `Target.address`."""

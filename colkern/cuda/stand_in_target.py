@@ -6,7 +6,8 @@ from numpy.typing import DTypeLike
 
 from colkern.cpu.target import CpuTarget
 from colkern.cuda import memory
-from colkern.memory import Buffer, Device, Items
+from colkern.kernels.kernel import Kernel
+from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
 
 
 class StandInTarget(CpuTarget):
@@ -18,6 +19,11 @@ class StandInTarget(CpuTarget):
 
     def __init__(self, device: Device) -> None:
         self.device = device
+
+    def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
+        """See `Target.start`."""
+        self.reduce(kernel, count, *args)
+        return UNKNOWN
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""

@@ -13,12 +13,18 @@ from colkern.kernels.runs import find_run
 
 
 @kernel(combine="add")
-def count_descents(start, stop, step, offsets: In[O]) -> uint64:
-    """How many values of the range end before they begin; 0 for valid offsets."""
-    descents = uint64(0)
+def count_bad_offsets(start, stop, step, offsets: In[O], limit: int64) -> uint64:
+    """How many values of the range end before they begin; 0 for valid offsets.
+
+    From value 0 on it also counts a first offset that is negative, and a last one past `limit`.
+    """
+    bad = uint64(0)
     for i in range(start, stop, step):
-        descents += uint64(offsets[i + uint64(1)] < offsets[i])
-    return descents
+        bad += uint64(offsets[i + uint64(1)] < offsets[i])
+    if start == 0:
+        last = offsets[uint64(len(offsets)) - uint64(1)]
+        bad += uint64(offsets[uint64(0)] < 0) + uint64(last > limit)
+    return bad
 
 
 @kernel()

@@ -14,6 +14,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import count_set_bits
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
@@ -391,7 +392,8 @@ def _fill_quotients(
 def _divide_by(
     target: Target, divisor: int, left: Items, bits: int, sign: int, out: Items, validity: Validity
 ) -> None:
-    if divisor == 0 and validity[1] < len(out):
+    bitmap, count = validity[0], len(out)
+    if divisor == 0 and count and (bitmap is None or count_set_bits(bitmap, 0, count)):
         raise ZeroDivisionError("divide: by 0")
     kernel = arithmetic.divide_long_words_by if bits == 64 else arithmetic.divide_words_by
     signs = np.uint64(sign), np.uint64(sign if divisor < 0 else 0)

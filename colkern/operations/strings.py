@@ -69,7 +69,11 @@ def is_ascii(array: Array) -> bool:
     if not flags.null_count:
         return count_set_bits(bits, flags.offset, flags.length) == flags.length
     plain = Array(s.bool_(), flags.length, [bits, bits], offset=flags.offset)
-    return combine_validity([flags, plain])[1] == flags.null_count
+    known, _ = combine_validity([flags, plain])
+    return (
+        known is not None
+        and count_set_bits(known, 0, flags.length) == flags.length - flags.null_count
+    )
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -180,7 +184,7 @@ def _all_ascii(array: Array, target: Target) -> bool:
         return True
     if not array.layout.variadic:
         offsets, data = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
-        first, last = target.item(offsets, 0), target.item(offsets, array.length)
+        ((first, last),) = target.ends(offsets)
         return data is None or _are_ascii(data.array[first:last], target)
     buffers = [b.array for b in array.data_buffers if b is not None]
     # Buffers of which the views show little are not looked at.

@@ -67,7 +67,7 @@ def describe_invalid_utf8(array: Array, slot: int) -> str:
 def _first_invalid_slot(array: Array, target: Target) -> int:
     offsets = array.items(Role.OFFSETS)
     buffer = array.buffer(Role.BYTES)
-    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    ((first, last),) = target.ends(offsets)
     if buffer is None or first == last:
         return NOWHERE
     encoding = _encoding(buffer.array[first:last], target)

@@ -42,11 +42,14 @@ def some_offsets(code: str) -> Iterator[tuple[str, list[int]]]:
     yield "negative", [-3, -2, -1, 0]
 
 
-@cases_of(offsets.count_descents)
-def count_descents(types: dict[str, str]) -> Iterator[Case]:
+@cases_of(offsets.count_bad_offsets)
+def count_bad_offsets(types: dict[str, str]) -> Iterator[Case]:
     for label, items in some_offsets(types["offsets"]):
-        expected = sum(b < a for a, b in itertools.pairwise(items))
-        yield Case(label, len(items) - 1, (items,), expected)
+        bad = sum(b < a for a, b in itertools.pairwise(items)) + (items[0] < 0)
+        for limit in (items[-1], items[-1] - 1):
+            if limit >= -(1 << 63):
+                expected = bad + (items[-1] > limit)
+                yield Case(f"{label}, up to {limit}", len(items) - 1, (items, limit), expected)
 
 
 @cases_of(offsets.first_descent)

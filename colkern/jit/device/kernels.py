@@ -22,7 +22,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.cuda import adapter, memory
+from colkern.cuda import adapter, memory, plans
 from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
@@ -165,10 +165,9 @@ class CudaKernel:
             count = int(np.prod(blocks) * np.prod(threads))
             kept = made_for(made, count, device)
             numbers = [needed(need, made, columns, kept, device) for need in made.needs]
-            stream = adapter.stream(device.ordinal, memory.current_stream())
             arguments = (*given.values(), *numbers)
             with explained(self.name):
-                adapter.launch(made.kernel, blocks, threads, stream, arguments, *shared)
+                plans.launch(made.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:
                 raise_noted(kept[Shared("errors")], made.program)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cuda import adapter, memory
+from colkern.cuda import adapter, memory, plans
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.jit.building.arrays import built_array
@@ -81,9 +81,8 @@ def rows_on_device(
     blocks = max(min(-(-count // schedule.threads), schedule.blocks), 1)
 
     def start(kernel: Specialisation, arguments: tuple[Any, ...]) -> None:
-        stream = adapter.stream(device.ordinal, memory.current_stream())
         with explained(tree.name):
-            adapter.launch(kernel.kernel, blocks, schedule.threads, stream, arguments)
+            plans.launch(kernel.kernel, blocks, schedule.threads, device.ordinal, arguments)
 
     call = RowsCall(
         tree, kernels, count, columns, [*others.values()], device, blocks * schedule.threads, start

@@ -143,7 +143,7 @@ class Joined(Copier):
         self.arrays = arrays
         # One walk over the arrays, which may be many: each is somewhere else in memory.
         lengths, begins, self._buffers = zip(*map(_PARTS, arrays), strict=True)
-        self._count = sum(lengths)
+        self._count: int = sum(lengths)
         # Others may have a bitmap where the first has no bytes.
         self.device: Device = device_of(arrays)
         self.target = target_of(self.device)
@@ -239,8 +239,8 @@ class Joined(Copier):
         self._copy_bytes(position, size * self._begins, size * (lengths + 1), own.view(np.uint8))
         ends = np.cumsum(lengths)
         lasts = ends + np.arange(len(ends))
-        begins = _items_at(target, own, np.append(0, lasts[:-1] + 1))
-        sizes = _items_at(target, own, lasts) - begins
+        begins, last = _items_at(target, own, np.append(0, lasts[:-1] + 1), lasts)
+        sizes = last - begins
         sums = np.cumsum(sizes)
         total = sum(sizes.tolist())
         if total > np.iinfo(dtype).max:
@@ -303,10 +303,13 @@ class Joined(Copier):
             _add_bases(self, items, bases)
 
 
-def _items_at(target: Target, items: Items, places: Sizes) -> Sizes:
+def _items_at(target: Target, items: Items, firsts: Sizes, lasts: Sizes) -> tuple[Sizes, Sizes]:
+    """The first and the last items of parts of some items."""
     if target.device == HOST:
-        return items[places].astype(np.int64)
-    return np.array([target.item(items, place) for place in places.tolist()], np.int64)
+        return items[firsts].astype(np.int64), items[lasts].astype(np.int64)
+    parts = zip(firsts.tolist(), lasts.tolist(), strict=True)
+    ends = np.array(target.ends(*[items[first : last + 1] for first, last in parts]), np.int64)
+    return ends[:, 0].copy(), ends[:, 1].copy()
 
 
 @on_its_device

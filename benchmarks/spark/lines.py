@@ -81,12 +81,12 @@ def ways(session: SparkSession, path: str) -> dict[str, Callable[[], DataFrame]]
     def called(udfs: dict[str, Callable[..., Column]]) -> Callable[[], DataFrame]:
         return lambda: behind_reader({name: udf("value") for name, udf in udfs.items()})
 
-    native = {name: colkern.spark.udf(each, plan="native") for name, each in functions.items()}
+    chosen = {name: colkern.spark.udf(each) for name, each in functions.items()}
     over_arrow = {name: colkern.spark.udf(each, plan="arrow") for name, each in functions.items()}
     return {
         "Spark's reader, pandas_udf": called(in_pandas),
         "Spark's reader, Spark SQL": lambda: behind_reader(in_sql),
-        "Spark's reader, colkern's native plans": called(native),
+        "Spark's reader, colkern's udf": called(chosen),
         "Spark's reader, colkern over Arrow": called(over_arrow),
         OURS: lambda: colkern.spark.read(session, path, columns=[], compute=functions),
     }

@@ -106,7 +106,8 @@ def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
     for name in function.__code__.co_names:
         if name in function.__globals__:
             value = function.__globals__[name]
-            if isinstance(value, types.FunctionType) and value in HELPERS | _PRIMITIVES.keys():
+            is_function = isinstance(value, types.FunctionType)
+            if is_function and (value in HELPERS or value in _PRIMITIVES):
                 value = _PRIMITIVES.get(value) or compiled(value)
             namespace[name] = value
     return namespace

@@ -67,6 +67,10 @@ def test_no_device() -> None:
     assert "nvidia-smi" in said
 
 
+def test_no_device_is_available_where_there_is_none() -> None:
+    assert run("import colkern as ck; print(ck.cuda.is_available())", **NO_DEVICE) == "False"
+
+
 @pytest.mark.parametrize("missing", ["_numba_cuda_redirector", "numba.cuda"])
 def test_no_compiler(missing: str) -> None:
     said = run(ASK, missing, **NO_DEVICE)

@@ -23,9 +23,9 @@ def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns:
     made = kernel._specialised(tuple(map(type_of, (out, *columns))), bool(kernel.checked))
     names = kernel.function.__code__.co_varnames[1:]
     named = dict(zip(names, columns, strict=False))
-    kept = made_for(made.needs, made.program, len(out), HOST)
+    kept = made_for(made, len(out), HOST)
     errors = kept.get(Shared("errors"), np.zeros(1, np.int64))
-    numbers = needed(made.needs, named, kept, made.program, made.literals, HOST)
+    numbers = [needed(need, made, named, kept, HOST) for need in made.needs]
     values = parameters(out)
     for need, number in zip(made.needs, numbers, strict=True):
         values += parameters(errors) if need == Shared("errors") else [int(number) % (1 << 64)]

@@ -50,10 +50,10 @@ def built_array(part: Part, target: Target) -> Array:
     children = [built_array(child, target) for child in part.children]
     if isinstance(part.type.storage, s.Union):
         return _union(part, children)
-    is_marked = part.nulls is not None and part.null_count
+    nulls = part.nulls if part.null_count else None
     data = _data(part, target)
     buffers: dict[Role, Buffer | None] = {
-        Role.VALIDITY: _packed(part.nulls[: part.length] ^ 1, target) if is_marked else None,  # type: ignore[index]
+        Role.VALIDITY: None if nulls is None else _packed(nulls[: part.length] ^ 1, target),
         Role.OFFSETS: data,
         Role.DATA: data,
         Role.BYTES: _buffer(part.data, target),

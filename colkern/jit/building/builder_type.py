@@ -7,6 +7,7 @@ stand a known number of rows further on. CPU target only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 
 from llvmlite import ir
 from numba import types
@@ -95,7 +96,7 @@ class RowType(types.Type):
 
 row_type = RowType()
 
-Append = Callable[[BuilderType, types.Type], Callable[..., None] | None]
+Append = Callable[[BuilderType, types.Type], FunctionType | None]
 
 APPENDS: Dispatch[NodeKind, Append] = Dispatch("append to a builder", NodeKind, ())
 """From the types of a builder and of a value to the method; None if the builder takes no such value."""

@@ -5,7 +5,9 @@ A value is checked and room is made before anything changes, so a builder holds 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from numba import types
 from numba.core.errors import TypingError
@@ -25,8 +27,7 @@ from colkern.jit.values.optionals import unwrapped
 
 
 @overload_method(BuilderType, "append", prefer_literal=True)
-def append_of(out, value):
-    """The `append` of types."""
+def _ol_append(out, value):
     if isinstance(value, types.NoneType):
         return lambda out, value: out.append_null()
     if isinstance(value, types.Optional):
@@ -51,16 +52,16 @@ def _none_alone(out, value):
     return None
 
 
-OVERLOADS = {
-    "append": append_of,
-    "append_null": nulls.append_null_of,
-    "append_nulls": nulls.append_nulls_of,
-    "end_list": nested.end_list_of,
-    "end_map": nested.end_map_of,
-    "end_row": nested.end_row_of,
-    "extend": numbers.extend_of,
-    "field": nested.field_of,
-    "reserve": room.reserve_of,
+OVERLOADS: dict[str, Callable[..., Any]] = {
+    "append": _ol_append,
+    "append_null": nulls._ol_append_null,
+    "append_nulls": nulls._ol_append_nulls,
+    "end_list": nested._ol_end_list,
+    "end_map": nested._ol_end_map,
+    "end_row": nested._ol_end_row,
+    "extend": numbers._ol_extend,
+    "field": nested._ol_field,
+    "reserve": room._ol_reserve,
 }
 """What finds the function of a method for the types of a builder and of arguments, by the method's name."""
 

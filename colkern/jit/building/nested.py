@@ -23,8 +23,7 @@ def generated(lines, out, names=None):
 
 
 @overload_method(BuilderType, "end_list")
-def end_list_of(out):
-    """The `end_list` of a type."""
+def _ol_end_list(out):
     if out.node.kind is NodeKind.FIXED_SIZE_LIST:
         return _end_fixed_size_list(out)
     if out.node.kind is not NodeKind.LIST:
@@ -61,8 +60,7 @@ def _end_fixed_size_list(out):
 
 
 @overload_method(BuilderType, "end_map")
-def end_map_of(out):
-    """The `end_map` of a type."""
+def _ol_end_map(out):
     if out.node.kind is not NodeKind.MAP:
         raise TypingError(f"end_map: a builder of {out.data_type} has no maps")
     entries_of, keys_of, items_of = child_of(0), child_of(0), child_of(1)
@@ -80,8 +78,7 @@ def end_map_of(out):
 
 
 @overload_method(BuilderType, "end_row")
-def end_row_of(out):
-    """The `end_row` of a type."""
+def _ol_end_row(out):
     if out.node.kind is not NodeKind.STRUCT:
         raise TypingError(f"end_row: a builder of {out.data_type} has no rows")
     lines = ["def end_row(out):", "    row = row_of(out)", "    length = new_slot(row) + 1"]
@@ -94,8 +91,7 @@ def end_row_of(out):
 
 
 @overload_method(BuilderType, "field", prefer_literal=True)
-def field_of(out, name):
-    """The `field` of types."""
+def _ol_field(out, name):
     if not isinstance(name, types.StringLiteral):
         raise TypingError("field: the name must be known when compiling: a literal")
     way = out.part(name.literal_value) if out.node.kind is NodeKind.STRUCT else []

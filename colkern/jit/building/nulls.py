@@ -32,8 +32,7 @@ def append_empty(out):
 
 
 @overload(append_empty)
-def empty_of(out):
-    """The `append_empty` of a type."""
+def _ol_append_empty(out):
     return _EMPTY[out.node.kind](out)
 
 
@@ -118,8 +117,7 @@ _NAMES = {
 
 
 @overload_method(BuilderType, "append_null")
-def append_null_of(out):
-    """The `append_null` of a type."""
+def _ol_append_null(out):
     if not out.nullable:
         message = f"a null among values of {out.data_type} that are declared not nullable"
 
@@ -158,8 +156,7 @@ def mark(row, slot):
 
 
 @overload_method(BuilderType, "append_nulls")
-def append_nulls_of(out, n):
-    """The `append_nulls` of a type."""
+def _ol_append_nulls(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"append_nulls: expected a number of nulls, got {n}")
 

@@ -77,8 +77,7 @@ def end_at(out, slot, used):
 
 
 @overload_method(BuilderType, "reserve")
-def reserve_of(out, n):
-    """The `reserve` of types."""
+def _ol_reserve(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")
 

@@ -84,8 +84,7 @@ def append_entry(keys, items, entry):
 
 
 @overload(append_entry)
-def append_entry_of(keys, items, entry):
-    """The `append_entry` of types."""
+def _ol_append_entry(keys, items, entry):
     if isinstance(entry, types.Optional):
 
         def append_optional(keys, items, entry):

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numba.core.types import Type
 
-from colkern.jit.building.nulls import append_empty, empty_of
-from colkern.jit.building.whole_values import append_entry, append_entry_of
+from colkern.jit.building import nulls, whole_values
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.builders import type_of
 from colkern.jit.device.emitter import Value, constant
@@ -26,7 +25,10 @@ from colkern.rows.front import Definition, definition_of, meanings_of
 
 PACKAGE = "colkern.jit.building"
 
-_BY_TYPES = {append_empty: empty_of, append_entry: append_entry_of}
+_BY_TYPES = {
+    nulls.append_empty: nulls._ol_append_empty,
+    whole_values.append_entry: whole_values._ol_append_entry,
+}
 """Functions that are others for each type, and what finds those."""
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.cuda import adapter, memory, plans
+from colkern.cuda import adapter, memory
 from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
@@ -114,7 +114,7 @@ class CudaKernel:
         Raises:
             CompileError: If the function does not compile for these types.
         """
-        from colkern.jit.device.emitter import Shared
+        from colkern.jit.device.emitter import Like, Shared
 
         made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
         signature = [
@@ -126,6 +126,7 @@ class CudaKernel:
             if need == Shared("errors"):
                 signature.append(("i8", True))
             else:
+                assert not isinstance(need, Like)
                 signed = ("length", "null_count", "arena")
                 signature.append(("i8" if need.name in signed else "u8", False))
         with explained(self.name):
@@ -137,6 +138,7 @@ class CudaKernel:
         return adapter.is_simulated() or is_checked()
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
+        from colkern.cuda import plans
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             common_device,

@@ -22,7 +22,8 @@ def parted(
     names: Sequence[str], arguments: Sequence[Any], kinds: Types
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The columns and batches among arguments, and the others, by name."""
-    columns, others = {}, {}
+    columns: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     for name, argument, kind in zip(names, arguments, kinds, strict=True):
         (others if kind is None else columns)[name] = argument
     return columns, others

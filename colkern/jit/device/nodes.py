@@ -14,7 +14,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.cuda import adapter
-from colkern.jit.building import byte_strings, nulls, room, state, whole_values
+from colkern.jit.building import byte_strings, nulls, room, state
 from colkern.jit.building.decimals import put_decimal
 from colkern.jit.device import columns, decimals
 from colkern.jit.device.builder_kinds import Builder
@@ -23,6 +23,7 @@ from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Decimal, Nullable, Nu
 from colkern.jit.device.tree import CHANGED
 from colkern.jit.elements import memory
 from colkern.jit.values import optionals
+from colkern.jit.views.fields import row_field
 from colkern.kernels import slot_values
 from colkern.kernels.row_values import Text
 
@@ -260,6 +261,6 @@ IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
     state.set_length: _set_length,
     state.set_used: _set_used,
     state.used_of: _used_of,
-    whole_values.row_field: _row_field,
+    row_field: _row_field,
 }
 """What stands in a kernel for functions of `colkern.jit.building`, and writes their code."""

@@ -39,9 +39,9 @@ def count_clear_bits(bitmap: Buffer, offset: int, length: int) -> int:
 def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
     """The bits of as many booleans, or bytes that are 0 or 1, in the host's memory; padded as Arrow's."""
     bytes_ = np.packbits(bits, bitorder="little")
-    made = allocate(len(bytes_), np.uint8)
-    made[:] = bytes_
-    return made
+    bitmap = allocate(len(bytes_), np.uint8)
+    bitmap[:] = bytes_
+    return bitmap
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:

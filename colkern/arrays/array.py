@@ -51,6 +51,7 @@ class Array(Column):
     __slots__ = (
         "_checked",
         "_device_record",
+        "_is_utf8",
         "_kept_items",
         "_kept_words",
         "_make_buffers",
@@ -87,6 +88,8 @@ class Array(Column):
         __arrow_c_device_array__ = methods.device_array_capsules
 
     _device_record: Any
+    # Set by `require_utf8` once all text has been found to be.
+    _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
     _stated_null_count: int

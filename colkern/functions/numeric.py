@@ -37,13 +37,13 @@ from colkern.rows.encoded import decoded_type
 # Classes of numbers
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_nan(values: float) -> bool:
     """Whether each number is NaN: booleans."""
     return values != values
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_finite(values: float) -> bool:
     """Whether each number is neither infinite nor NaN: booleans."""
     return values - values == 0
@@ -243,7 +243,7 @@ def floor_divide(dividend: int, divisor: int) -> int:
 
 @row_function("Numbers", same, NUMBERS)
 def mod(dividend: int, divisor: int) -> int:
-    """What `floor_divide` leaves, with the sign of the divisor as in Python; `divisor` may be an array.
+    """The remainder of `floor_divide`, with the divisor's sign as in Python; `divisor` may be an array.
 
     Raises:
         ZeroDivisionError: If a divisor is 0.
@@ -343,13 +343,13 @@ def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Any:
         low = np.floor(scaled)
         rest = scaled - low
         if is_usual:
-            found = np.rint(scaled)
+            rounded = np.rint(scaled)
         else:
             half = low * 0.5
             is_up = goes_up(rest, 1.0, np.floor(half) != half, scaled < 0.0)
-            found = low + 1.0 if is_up else low
-        found = math.copysign(found * unit if is_large else found / unit, values)
-        return found if rest > 0.0 else values
+            rounded = low + 1.0 if is_up else low
+        rounded = math.copysign(rounded * unit if is_large else rounded / unit, values)
+        return rounded if rest > 0.0 else values
 
     def round_integer(values: int, unit: int) -> int:
         low = values // unit

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import UnsupportedError
 from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
-from colkern.jit.compiling.names import has_all_names
 from colkern.jit.signatures import Parameter, Signature
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.memory import HOST, Device
@@ -27,11 +26,9 @@ from colkern.rows.compiled_rows import (
     CompiledRows,
     Counted,
     RowOptions,
-    representatives,
 )
 from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
-from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
@@ -78,14 +75,6 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """The plain Python function."""
         return self.function
 
-    def report(self) -> Report:
-        """How many rows there were so far, and how many were left to Python, by line."""
-        return self.rows.report
-
-    def source(self) -> str:
-        """The source that is generated for the columns of the last call; empty before it."""
-        return self.rows.source()
-
     def _functions(self) -> Iterable[Callable[..., object]]:
         return (self.function,)
 
@@ -93,20 +82,6 @@ class FunctionOfRow(ColumnFunction[Counted]):
         return self.rows.result_types()
 
     # Plans
-
-    def define(self) -> None:
-        """Compile the function if its declaration says enough, so that mistakes show at once."""
-        columns = representatives([parameter.type for parameter in self.signature.parameters])
-        refusal = None
-        for types in columns if has_all_names(self.function) else ():
-            try:
-                self._plan(types)
-            except (CompileError, UnsupportedError) as error:
-                refusal = error
-            else:
-                return
-        if refusal is not None:
-            raise refusal
 
     def _returns(self) -> s.DataType | type | None:
         """The declared type of a row's result."""
@@ -176,13 +151,11 @@ class FunctionOfRow(ColumnFunction[Counted]):
             return plan.run(arrays, length)
         results = self._over_values(arrays)
         if results is None:
-            on_host = device == HOST
-            results = self._over_rows(arrays) if on_host else self._on_device(arrays, device)
+            if device != HOST:
+                return self._on_device(arrays, device)
+            plan, plain, length = self._planned(self._plain(arrays))
+            results = plan.run(plain, length)
         return results
-
-    def _over_rows(self, arrays: Sequence[Array]) -> Array:
-        plan, plain, length = self._planned(self._plain(arrays))
-        return plan.run(plain, length)
 
     def _plain(self, arrays: Sequence[Array]) -> list[Array]:
         """Columns that are not encoded, as the function reads them."""

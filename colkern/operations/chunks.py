@@ -117,7 +117,7 @@ def each_chunk(
     kwargs: Mapping[str, object],
     threads: bool = True,
 ) -> Any:
-    """What a function gives for chunks that are cut alike, one after the other.
+    """The results of a function for chunks that are cut alike, one after the other.
 
     Args:
         function: A function of arrays and batches. Its results are arrays, batches, None, or tuples

@@ -45,7 +45,10 @@ def require_utf8(array: Array, place: str = "") -> None:
     Raises:
         InvalidArrowError: If one is not.
     """
+    if getattr(array, "_is_utf8", False):
+        return
     slot = first_invalid_utf8(array)
+    array._is_utf8 = slot is None
     if slot is not None:
         why = describe_invalid_utf8(array, slot)
         raise InvalidArrowError(f"slot {slot}: not UTF-8: {why}", place=place)

@@ -20,7 +20,7 @@ from colkern.rows import kinds as k
 from colkern.rows.columns import AnyReader, Lists, Reader, Rows
 from colkern.rows.encoded import decoded
 from colkern.rows.kinds import Kind
-from colkern.rows.values import Value, stored, zeros
+from colkern.rows.values import Value, stored, tuple_of_values, zeros
 
 
 class Nulls(Enum):
@@ -112,9 +112,7 @@ class Argument:
             self.lines += part.lines
             self.made += part.made
             self.checks += part.checks
-        items = tuple(part.value for part in self.parts)
-        kinds = tuple(item.kind for item in items)
-        return Value(k.tuple_of(kinds, reader.names, reader.form), items=items)
+        return tuple_of_values((part.value for part in self.parts), reader.names, reader.form)
 
     def _list(self, reader: Lists) -> Value:
         item = self._part(reader.item, f"{self.name}_item", reader.nullable)

@@ -21,7 +21,7 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
 from colkern.rows.library import replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.values import NONE, Value, loaded, stored
+from colkern.rows.values import NONE, Value, loaded, stored, tuple_of_values
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -249,8 +249,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     names = [key.constant for key in keys]
     if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
         row = dict(zip(names, values, strict=True))
-        kinds = tuple(value.kind for value in row.values())
-        return Value(k.tuple_of(kinds, tuple(row), dict), items=tuple(row.values()))
+        return tuple_of_values(row.values(), tuple(row), dict)
     made = new_container(emitter, node, "dict", len(keys))
     for pair in zip(map(emitter.numbers, keys), values, strict=True):
         add(emitter, made, pair)
@@ -462,7 +461,7 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
         first = emitter.bind_value(key, loaded(key, place))
         second = emitter.bind_value(item_kind, loaded(item_kind, place, key.words))
         if what == "items":
-            return Value(k.tuple_of((key, item_kind)), items=(first, second))
+            return tuple_of_values((first, second))
         return first if what == "keys" else second
 
     # Behind the last item, Python looks for changes, too.

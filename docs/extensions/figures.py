@@ -285,6 +285,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "demo": demo,
     "spark": spark,
     "spark-natives": spark,
+    "spark-pipelines": spark,
     "primitives": primitives,
     "launches": launches,
     "machine_code": machine_code,

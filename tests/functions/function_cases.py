@@ -184,6 +184,7 @@ def number_cases() -> list[Case]:
         case("sqrt", SHORT),
         case("sqrt", FLOATS.cast(pa.float32())),
         *(case(name, values) for name in of_all.split() for values in (FLOATS, SHORT)),
+        *(case(name, MONEY) for name in ("is_nan", "is_finite")),
         *(
             case("round", values, digits, mode)
             for mode in get_args(numeric.RoundMode)

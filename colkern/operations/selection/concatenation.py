@@ -143,7 +143,7 @@ class Joined(Copier):
         self.arrays = arrays
         # One walk over the arrays, which may be many: each is somewhere else in memory.
         lengths, begins, self._buffers = zip(*map(_PARTS, arrays), strict=True)
-        self._count = sum(lengths)
+        self._count: int = sum(lengths)
         # Others may have a bitmap where the first has no bytes.
         self.device: Device = device_of(arrays)
         self.target = target_of(self.device)

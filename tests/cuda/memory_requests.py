@@ -133,7 +133,7 @@ def main() -> None:
     result = json.loads(options.json.read_text()) if options.json.exists() else {"rows": []}
     result = {**machine.facts(threads=1), **result}
     known = {row["kernel"] for row in result["rows"]}
-    left = {}
+    left: dict[str, Measurement] = {}
     for measurement in MEASUREMENTS:
         if measurement.kernel.name not in known:
             left.setdefault(measurement.kernel.name, measurement)

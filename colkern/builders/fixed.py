@@ -25,7 +25,7 @@ from colkern.builders.parts import (
     validity,
     wrong,
 )
-from colkern.cpu.python_objects import booleans_of, floats_of, integers_of, pieces_of
+from colkern.cpu.python_objects import booleans_of, classes_of, floats_of, integers_of, pieces_of
 from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
 from colkern.memory import Buffer, Items
 
@@ -51,9 +51,9 @@ _EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 
 def build_null(type_: s.DataType, values: Values) -> Array:
     """Nothing but None."""
-    for index, value in enumerate(values):
-        if value is not None:
-            raise BadValue(TypeError, str(wrong("None", value)), index)
+    if classes_of(values) - {type(None)}:
+        index = first_where(values, lambda value: value is not None)
+        raise BadValue(TypeError, str(wrong("None", values[index])), index)
     return Array(type_, len(values), [], null_count=len(values))
 
 

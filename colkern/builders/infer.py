@@ -152,8 +152,12 @@ def _structs(values: Values) -> s.DataType:
         for name in value or ():
             if not isinstance(name, str):
                 raise BadValue(TypeError, f"{wrong('str as the name of a field', name)}", index)
-    columns = ([None if value is None else value.get(name) for value in values] for name in names)
-    return s.struct([*map(_field_type, names, columns)])
+    return s.struct(
+        [
+            _field_type(name, [None if value is None else value.get(name) for value in values])
+            for name in names
+        ]
+    )
 
 
 def _field_type(name: str, column: Values) -> tuple[str, s.DataType]:

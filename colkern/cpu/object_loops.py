@@ -28,6 +28,7 @@ from colkern.kernels.intrinsics import (
     Values,
     get_word,
     pointer,
+    set_word,
 )
 from colkern.memory import Items
 
@@ -217,12 +218,7 @@ def make_objects(
 def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> int:
     """Write the sizes of objects (int64[]), 0 for None; their sum.
 
-    Args:
-        objects: The address of the objects' addresses: lists or dictionaries, and None.
-        count: How many objects there are.
-        none: The address of None.
-        size: The address of `PyList_Size` or `PyDict_Size`.
-        sizes: The sizes.
+    `size` is the address of `PyList_Size` or `PyDict_Size`.
     """
     total = 0
     for i in range(count):
@@ -236,16 +232,10 @@ def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> 
 def flatten_lists(
     objects: int, count: int, sizes: Items, first: int, hold: int, put: int, values: int
 ) -> int:
-    """Put the items of lists into one; how many they are.
+    """Put the items of lists of those sizes into one; how many they are.
 
-    Args:
-        objects: The address of the lists' addresses; what has no items may be anything.
-        count: How many lists there are.
-        sizes: How many items each has (int64[]).
-        first: Where a list has the address of its items, in bytes.
-        hold: The address of `Py_IncRef`.
-        put: The address of `PyList_SetItem`.
-        values: The address of the list to fill.
+    A list has the address of its items `first` bytes from its own. `hold` is that of `Py_IncRef`, and
+    `put` of `PyList_SetItem`.
     """
     place = 0
     for i in range(count):
@@ -265,15 +255,7 @@ def find_members(
 ) -> int:
     """Put what dictionaries have under a name at their places of a list of None; how many have it.
 
-    Args:
-        objects: The address of the dictionaries' addresses, and of None.
-        count: How many objects there are.
-        none: The address of None.
-        name: The address of the name.
-        get: The address of `PyDict_GetItem`, which hides exceptions.
-        hold: The address of `Py_IncRef`.
-        put: The address of `PyList_SetItem`.
-        values: The address of the list to fill.
+    `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
     """
     found = 0
     for i in range(count):
@@ -288,14 +270,17 @@ def find_members(
 
 
 @_loop
-def spread_objects(objects: int, valid: Items, hold: int, put: int, values: int) -> int:
-    """Put objects one after the other at the places of a list of None that are valid (bool[])."""
+def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
+    """Exchange objects, one after the other, with those that are None and whose places are valid (bool[]).
+
+    So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
+    places, and `none` that of None.
+    """
     place = 0
     for i in range(len(valid)):
         if valid[i]:
-            item = get_word(objects + 8 * place)
-            _call_for_nothing(hold, (item,))
-            _call(put, (values, i, item))
+            set_word(spread + 8 * i, get_word(objects + 8 * place))
+            set_word(objects + 8 * place, none)
             place += 1
     return place
 
@@ -304,16 +289,9 @@ def spread_objects(objects: int, valid: Items, hold: int, put: int, values: int)
 def cut_lists(
     values: int, firsts: Items, stops: Items, cut: int, put: int, clear: int, lists: int
 ) -> int:
-    """Put parts of a list into another; how many before one that there is no memory for.
+    """Put `values[first:stop]` of a list into another, for each of both (int64[]).
 
-    Args:
-        values: The address of the list.
-        firsts: The first item of each part (int64[]).
-        stops: The one behind its last (int64[]).
-        cut: The address of `PyList_GetSlice`.
-        put: The address of `PyList_SetItem`.
-        clear: The address of `PyErr_Clear`.
-        lists: The address of the list to fill, of as many items.
+    How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
     """
     for i in range(len(firsts)):
         made = _call(cut, (values, firsts[i], stops[i]))
@@ -330,15 +308,8 @@ def make_dictionaries(
 ) -> int:
     """Put dictionaries of columns into a list; how many before one that there is no memory for.
 
-    Args:
-        names: The addresses of the names (int64[]).
-        columns: The addresses of the addresses of each column's objects (int64[]).
-        count: How many dictionaries to make.
-        make: The address of `PyDict_New`.
-        enter: The address of `PyDict_SetItem`.
-        put: The address of `PyList_SetItem`.
-        clear: The address of `PyErr_Clear`.
-        made: The address of the list to fill.
+    Names are addresses (int64[]), columns those of the addresses of their objects. `make` and `enter` are
+    the addresses of `PyDict_New` and `PyDict_SetItem`.
     """
     for i in range(count):
         row = _call(make, ())

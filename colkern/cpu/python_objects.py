@@ -209,13 +209,15 @@ def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
 
 
 def spread(values: Values, valid: NDArray[np.bool_]) -> Values:
-    """A list that has the values, in order, at the places that are valid, and None at the others."""
+    """A list that has the values, in order, at the places that are valid, and None at the others.
+
+    They may be gone from the list that is given, which nobody else is to have.
+    """
     whole: Values = [None] * len(valid)
     if _is_worth(whole):
         from colkern.cpu.object_loops import spread_objects
 
-        functions = map(_function, ("Py_IncRef", "PyList_SetItem"))
-        spread_objects(_objects(values), valid, *functions, id(whole))
+        spread_objects(_objects(values), valid, id(None), _objects(whole))
         return whole
     for place, value in zip(np.flatnonzero(valid).tolist(), values, strict=True):
         whole[place] = value

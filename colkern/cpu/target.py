@@ -81,6 +81,22 @@ def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]
     return tuple(numbers)
 
 
+def _run_wrapping(
+    key: tuple[Kernel, object], loop: Loop, count: int, args: tuple[Argument, ...]
+) -> Any:
+    """The loop that refused a number past int64: from now on, it gets `_wrapped` ones at once."""
+    kernel = key[0]
+    if not any(args[place] > _MOST for place in kernel.unsigned):
+        raise OverflowError(f"{kernel.name}: a number does not fit its type")
+
+    def wrapping(start: int, stop: int, *args: Argument) -> Any:
+        return loop(start, stop, *_wrapped(kernel, args))
+
+    if key in _loops:
+        _loops[key] = wrapping
+    return wrapping(0, count, *args)
+
+
 class CpuTarget:
     """Runs kernels on the CPU."""
 
@@ -115,7 +131,7 @@ class CpuTarget:
                 try:
                     loop(0, count, *args)
                 except OverflowError:
-                    loop(0, count, *_wrapped(kernel, args))
+                    _run_wrapping((kernel, chosen), loop, count, args)
             else:
                 grain = max(int(GRAIN / work), 1)
                 run_ranges(loop, count, _wrapped(kernel, args), grain, balance)
@@ -129,7 +145,7 @@ class CpuTarget:
             try:
                 return int(loop(0, count, *args))
             except OverflowError:
-                return int(loop(0, count, *_wrapped(kernel, args)))
+                return int(_run_wrapping((kernel, chosen), loop, count, args))
         parts = run_ranges(loop, count, _wrapped(kernel, args), max(int(GRAIN / work), 1))
         return int(fold(_COMBINE[kernel.combine], parts))
 

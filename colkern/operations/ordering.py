@@ -109,9 +109,9 @@ def _ordered_numbers(left: Array, right: Array, order: Order) -> Buffer:
 
 def _ordered_number(array: Array, value: object, order: Order) -> Buffer:
     target = target_of(array.device)
-    item = np.repeat(item_of(array, value), SIDE_BY_SIDE)
+    item = item_of(array, value).repeat(SIDE_BY_SIDE)
     words, _ = words_of(item)
-    others = target.frozen(target.table(words, words.dtype)).view(item.dtype)
+    others = target.table(words, words.dtype).view(item.dtype)
     return _ordered_items(array, ((array.items(Role.DATA), 1), (others, 0)), order)
 
 

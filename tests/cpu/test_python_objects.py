@@ -41,7 +41,8 @@ def lists(elements: st.SearchStrategy[object]) -> st.SearchStrategy[list[object]
 @settings(deadline=None)
 def test_values_come_back_as_they_were(values: list[object]) -> None:
     built = ck.array(values)
-    assert pa.array(built).equals(pa.array(values, pa.array(built).type))
+    # By their digits: NaN equals nothing.
+    assert repr(pa.array(built).to_pylist()) == repr(values)
     assert repr(built.to_pylist()) == repr(values)
 
 

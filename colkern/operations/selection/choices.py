@@ -5,12 +5,13 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from colkern.arrays import Array
 from colkern.bitmaps import combine_bits, count_clear_bits
+from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
@@ -22,20 +23,29 @@ from colkern.operations.selection.words import own_words
 from colkern.targets import Items, Target, on_its_device, target_of
 
 
-class _Choice(NamedTuple):
+class _Choice:
     """Which of two arrays has the value of each slot.
 
     Args:
-        target: Where the condition is, and the bytes of the arrays.
-        bits: The condition, and its first bit: set for the left array.
+        condition: The booleans, set for the left array.
+
+    Attributes:
+        device: Where they are, and the bytes of the arrays.
+        target: The same.
+        bits: They, and the first bit.
         length: The number of slots.
-        flags: The condition as bytes (uint8[length]), 0 or 1.
     """
 
-    target: Target
-    bits: tuple[Buffer, int]
-    length: int
-    flags: Items
+    def __init__(self, condition: Array) -> None:
+        self.device = condition.device
+        self.target: Target = target_of(self.device)
+        self.bits = condition.buffers[1] or EMPTY, condition.offset
+        self.length = condition.length
+
+    @cached_property
+    def flags(self) -> Items:
+        """The condition as bytes (uint8[length]), 0 or 1."""
+        return self.target.frozen(expand(self.target, *self.bits, self.length).view(np.uint8))
 
 
 _Bits: TypeAlias = tuple[Buffer, int] | bool
@@ -51,15 +61,11 @@ def choose(condition: Array, left: Array, right: Array) -> Array:
         right: As `left`, of the same type, and on the device of the condition, or without bytes.
     """
     length = condition.length
-    target = target_of(condition.device)
-    bits = condition.buffers[1] or EMPTY
-    flags = expand(target, bits, condition.offset, length).view(np.uint8)
     both_one = left.length == right.length == 1 != length
     # Positions of one value in place of many are of 32 bits.
     left = repeat(left, length) if both_one or (length >> 31 and left.length == 1) else left
     right = repeat(right, length) if length >> 31 and right.length == 1 else right
-    choice = _Choice(target, (bits, condition.offset), length, target.frozen(flags))
-    return _chosen(choice, left, right)
+    return _chosen(_Choice(condition), left, right)
 
 
 def _chosen(choice: _Choice, left: Array, right: Array) -> Array:

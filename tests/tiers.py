@@ -168,6 +168,8 @@ IN_TURN = (
 )
 
 SELDOM = (
+    # A kernel compiled for each, and run by a machine in Python.
+    "tests/cuda/test_memory_requests.py::test_threads_of_a_warp_share_sectors",
     # Minutes of queries, or of one thing; their parts have tests of their own.
     "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
     "tests/spark/test_accelerate_corpus.py",

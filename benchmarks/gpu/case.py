@@ -5,7 +5,7 @@
 The function makes the range and the kernel's arguments, the output last, for `d.n` slots; how many
 slots make the bytes that a launch is to work on is found by itself. `each` names several sets of data:
 
-    streaming(kernels.count_descents, lambda d, t: (d.n, d.offsets(t, 4)), each=("i4", "i8"))
+    streaming(kernels.first_descent, lambda d, t: (d.n, d.offsets(t, 4)), each=("i4", "i8"))
 
 `tests/cuda/test_gpu_benchmarks.py` runs all launches with few slots, compares what they compute with
 the CPU, and fails when a kernel is neither launched nor in `benchmarks.gpu.unmeasured`.
@@ -65,6 +65,11 @@ class Launch:
                 place = self._data.target.address(array)
                 sizes[place] = max(sizes.get(place, 0), array.nbytes)
         return sum(sizes.values()) + (self.args[-1].nbytes if self._rewrites else 0)
+
+    @property
+    def held(self) -> list[Any]:
+        """The arrays that are read by their addresses."""
+        return self._data.held
 
     @property
     def reaches(self) -> list[float]:

@@ -33,7 +33,7 @@ class Data:
         self.reaches: list[float] = []
         """The share that offsets have of the largest one of their type."""
         self._library = np if target.device.kind == "cpu" else memory.array_library()
-        self._alive: list[Any] = []
+        self.held: list[Any] = []
         self._seed = 0
 
     # Arrays of `count` items, as many as there are slots if that is not given.
@@ -138,7 +138,7 @@ class Data:
         """Where an array begins that the kernel reads all of."""
         place: int = self.target.address(array)
         self.addressed[place] = max(array.nbytes, self.addressed.get(place, 0))
-        self._alive.append(array)
+        self.held.append(array)
         return place
 
     def addresses(self, *arrays: Any) -> Any:

@@ -107,18 +107,13 @@ def launch(
         shared: The bytes of shared memory.
     """
     pointer = current_stream()
-    if (
-        isinstance(blocks, int)
-        and isinstance(threads, int)
-        and adapter.has_plain_launches(compiled)
-    ):
-        types = tuple(map(_type_of, args))
-        if None not in types:
+    types = tuple(map(_type_of, args))
+    if None not in types and isinstance(blocks, int) and isinstance(threads, int):
+        plan = _user_plan(compiled, types, threads, ordinal, shared)
+        if plan is not None:
             adapter.make_context()
-            plan = _user_plan(compiled, types, threads, ordinal, shared)
-            if plan is not None:
-                plan(pointer, blocks, *args)
-                return
+            plan(pointer, blocks, *args)
+            return
     adapter.launch(compiled, blocks, threads, adapter.stream(ordinal, pointer), args, shared)
 
 
@@ -127,7 +122,7 @@ def _user_plan(
     compiled: adapter.Launchable, types: Any, threads: int, ordinal: int, shared: int
 ) -> Plan | None:
     # The user's arrays may overlap.
-    loaded = adapter.loaded(compiled, types)
+    loaded = adapter.loaded(compiled, types) if adapter.has_plain_launches(compiled) else None
     if loaded is None:
         return None
     return _plan("of_user", loaded, _named(types), lambda n: adapter.grid(threads, n, shared))

@@ -20,9 +20,9 @@ class StandInTarget(CpuTarget):
     def __init__(self, device: Device) -> None:
         self.device = device
 
-    def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
+    def start(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.start`."""
-        self.reduce(kernel, count, *args)
+        self.reduce(kernel, count, *args, work=work)
         return UNKNOWN
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:

@@ -57,29 +57,28 @@ def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) ->
     written.
     """
     bound = uint64(len(values))
-    i = uint64(start)
-    if step == 1:
-        # Eight at a time: as fast as without a look at the bounds.
-        while i + uint64(8) <= stop:
-            a = uint64(indices[i])
-            b = uint64(indices[i + uint64(1)])
-            c = uint64(indices[i + uint64(2)])
-            d = uint64(indices[i + uint64(3)])
-            e = uint64(indices[i + uint64(4)])
-            f = uint64(indices[i + uint64(5)])
-            g = uint64(indices[i + uint64(6)])
-            h = uint64(indices[i + uint64(7)])
-            if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
-                return i
-            out[i] = values[a]
-            out[i + uint64(1)] = values[b]
-            out[i + uint64(2)] = values[c]
-            out[i + uint64(3)] = values[d]
-            out[i + uint64(4)] = values[e]
-            out[i + uint64(5)] = values[f]
-            out[i + uint64(6)] = values[g]
-            out[i + uint64(7)] = values[h]
-            i += uint64(8)
+    i, apart = uint64(start), uint64(step)
+    # Eight at a time: as fast as without a look at the bounds, and a GPU waits for them once.
+    while i + uint64(7) * apart < stop:
+        a = uint64(indices[i])
+        b = uint64(indices[i + apart])
+        c = uint64(indices[i + uint64(2) * apart])
+        d = uint64(indices[i + uint64(3) * apart])
+        e = uint64(indices[i + uint64(4) * apart])
+        f = uint64(indices[i + uint64(5) * apart])
+        g = uint64(indices[i + uint64(6) * apart])
+        h = uint64(indices[i + uint64(7) * apart])
+        if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
+            return i
+        out[i] = values[a]
+        out[i + apart] = values[b]
+        out[i + uint64(2) * apart] = values[c]
+        out[i + uint64(3) * apart] = values[d]
+        out[i + uint64(4) * apart] = values[e]
+        out[i + uint64(5) * apart] = values[f]
+        out[i + uint64(6) * apart] = values[g]
+        out[i + uint64(7) * apart] = values[h]
+        i += uint64(8) * apart
     while i < stop:
         a = uint64(indices[i])
         if a >= bound:

@@ -206,6 +206,15 @@ def machine_code(result: dict[str, Any]) -> Rows:
     return [head, *([kernel, *map(str, found)] for kernel, found in sorted(most.items()))]
 
 
+def memory_requests(result: dict[str, Any]) -> Rows:
+    """The sectors that kernels ask for, the most of those that they need first."""
+    rows = [["case", "kind", "sectors of those needed"]]
+    for row in sorted(result["rows"], key=lambda row: -row["sectors"] / row["sectors_needed"]):
+        share = f"{row['sectors'] / row['sectors_needed']:.2f}×"
+        rows.append([row["case"], row["kind"], share])
+    return rows
+
+
 def gpu(result: dict[str, Any]) -> Rows:
     """Kernels on a GPU."""
     rows = [["case", "kind", "ms", "GB/s", "share of a copy's bandwidth", "target"]]
@@ -280,6 +289,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "primitives": primitives,
     "launches": launches,
     "machine_code": machine_code,
+    "memory_requests": memory_requests,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -62,14 +62,9 @@ def _launched(
     if kernel.sequential:
         threads, tile = 1, max(case.count, 1)
     blocks = max(-(-case.count // tile), 1)
-    arrays = [*given, *alive]
-    values = [case.count, tile]
-    for value, argument in zip(given, kernel.arguments, strict=True):
-        values += _parameters(value) if argument.array else [_number(value, argument.item)]
-    if kernel.returns:
-        partials = np.zeros(blocks, kernel.returns)
-        values += _parameters(partials)
-        arrays.append(partials)
+    values, arrays = grid_values(kernel, case.count, tile, given, blocks)
+    partials = arrays[-1]
+    arrays += alive
     whole = [
         array.base if isinstance(array.base, np.ndarray) else array
         for array in arrays
@@ -78,6 +73,20 @@ def _launched(
     memory = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in whole if a.nbytes]
     machine.launch(blocks, threads, values, memory, races)
     return reduce(combine(kernel), partials.tolist()) if kernel.returns else None
+
+
+def grid_values(
+    kernel: Kernel, count: int, tile: int, given: Sequence[Any], blocks: int
+) -> tuple[list[Any], list[Any]]:
+    """The parameters of a grid, and the arrays among its arguments; partial results are the last one."""
+    values: list[Any] = [count, tile]
+    for value, argument in zip(given, kernel.arguments, strict=True):
+        values += _parameters(value) if argument.array else [_number(value, argument.item)]
+    arrays = [value for value in given if isinstance(value, np.ndarray)]
+    if kernel.returns:
+        arrays.append(np.zeros(blocks, kernel.returns))
+        values += _parameters(arrays[-1])
+    return values, arrays
 
 
 def _number(value: Any, code: str) -> Any:

@@ -118,11 +118,11 @@ def main() -> dict[str, Any]:
     partials = target.partials(RETURNS, 1000, u4)
     words = driver.launched(2 + 7 * 2)
     found["partials"] = [words[-3] == partials.data.ptr, words[-2:], words[0]]
-    kernel, given = adapter.kernel(of_user), (u1, 7, 2.5, u4)
+    kernel, theirs = adapter.kernel(of_user), (u1, 7, 2.5, u4)
     driver.expect(2 * 7 + 2)
-    adapter.launch(kernel, 3, 64, adapter.stream(0, 0), given, 32)
+    adapter.launch(kernel, 3, 64, adapter.stream(0, 0), theirs, 32)
     found["dispatcher of a user's kernel"] = driver.launched(2 * 7 + 2)
-    plans.launch(kernel, 3, 64, 0, given, 32)
+    plans.launch(kernel, 3, 64, 0, theirs, 32)
     found["plan of a user's kernel"] = driver.launched(2 * 7 + 2)
     library = memory.library()
     library.current_stream = lambda: 0x70  # type: ignore[method-assign]

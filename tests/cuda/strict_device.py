@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -296,7 +296,8 @@ class StrictDevice(stand_in.StandIn):
     def current_state(self) -> Any:
         return self.current_stream()
 
-    in_state = on_stream
+    def in_state(self, state: Any) -> AbstractContextManager[Any]:
+        return self.on_stream(state)
 
     def ordinal_of(self, value: object) -> int | None:
         return 0 if isinstance(value, StrictArray) else None

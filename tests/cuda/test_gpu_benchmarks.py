@@ -108,7 +108,7 @@ def test_what_stands_behind_addresses_counts_and_lives_as_long() -> None:
     data.addresses(data.text(50), data.text(7))
     assert sorted(data.addressed.values()) == [7, 50, 1000]
     assert data.addressed[first] == 1000
-    assert [array.nbytes for array in data._alive] == [1000, 50, 7]
+    assert [array.nbytes for array in data.held] == [1000, 50, 7]
 
 
 def test_data_buffers_count_where_values_stand_in_them() -> None:

@@ -18,6 +18,20 @@ from benchmarks.timing import Work
 
 ROWS = (10_000, 1_000_000, 100_000_000)
 
+CHOSEN = (
+    "calls",
+    "sum_numbers",
+    "add_arrays",
+    "less_than_number",
+    "filter_mask",
+    "take",
+    "equal_strings",
+    "group_by",
+    "join",
+    "sort_rows",
+)
+"""The ten comparisons that stand for all, in the first table of the docs and in `make track`."""
+
 Shape = dict[str, Any]
 
 

@@ -1,4 +1,4 @@
-"""The chart of a comparison: for each operation, how many times as fast as the fastest peer."""
+"""The chart of a comparison: all ratios, sorted, and those of each operation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ SMALL, BIG = "#7fb2e5", "#1f4e79"
 def draw(result: dict[str, Any], path: Path) -> None:
     """Write the chart of what `benchmarks.compare` wrote; the suffix says in which format."""
     ratios = _ratios(result)
-    figure = Figure(figsize=(8, 1.2 + 0.24 * len(ratios)), layout="constrained")
-    axes = figure.add_subplot()
+    height = 1.2 + 0.24 * len(ratios)
+    figure = Figure(figsize=(8, 2.4 + height), layout="constrained")
+    every, axes = figure.subplots(2, height_ratios=(2.4, height))
+    _draw_all(every, sorted(row["ratio"] for row in result["rows"] if row["ratio"]))
     for place, sizes in enumerate(ratios.values()):
         axes.hlines(place, min(1, *sizes.values()), max(1, *sizes.values()), color="0.85", zorder=1)
         for size, ratio in sizes.items():
@@ -24,7 +26,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
     axes.set_yticks(range(len(ratios)), list(ratios), fontsize=8)
     axes.invert_yaxis()
     _scale(axes)
-    axes.set_title(f"colkern beside the fastest peer, threads: {result['threads']}", fontsize=10)
+    every.set_title(f"colkern beside the fastest peer, threads: {result['threads']}", fontsize=10)
     figure.savefig(path)
 
 
@@ -36,6 +38,17 @@ def _ratios(result: dict[str, Any]) -> dict[str, dict[int, float]]:
             # The usual shape of a size comes first.
             ratios.setdefault(row["comparison"], {}).setdefault(row["shape"]["rows"], row["ratio"])
     return dict(sorted(ratios.items(), key=lambda item: min(item[1].values())))
+
+
+def _draw_all(axes: Axes, ratios: list[float]) -> None:
+    """All cases, the slowest first."""
+    axes.plot(ratios, color=BIG, linewidth=1)
+    axes.axhline(1, color="0.4", linewidth=1)
+    axes.set_yscale("log", base=2)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+    axes.set_xlabel(f"all {len(ratios)} cases, sorted", fontsize=9)
+    axes.grid(axis="y", color="0.93")
+    axes.tick_params(axis="both", length=0)
 
 
 def _scale(axes: Axes) -> None:

@@ -2,12 +2,13 @@
 
 One thread each unless told otherwise, on the same buffers. The ratio is the fastest peer's median time
 over colkern's: above 1, colkern is faster. The share is of the bandwidth at which one thread copies
-memory, measured first.
+memory, measured first, and told of operations alone that stream from memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import statistics
 from collections.abc import Iterable, Iterator
@@ -19,9 +20,15 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.case import ROWS, Case, Comparison, Shape, label
+from benchmarks.case import CHOSEN, ROWS, Case, Comparison, Shape, label
 from benchmarks.timing import Work, medians
 from colkern.cpu.threads import set_num_threads
+
+STREAMED = 1 << 28
+"""From so many bytes on, as many as are copied for the bandwidth, an operation streams them from memory."""
+
+MOST_SHARE = 1.25
+"""An operation that seems to be faster than that does not look at the bytes: it has no share."""
 
 QUICK_ROWS = 1_000_000
 CHARTS = (".svg", ".png", ".pdf")
@@ -69,6 +76,29 @@ def shapes(comparison: Comparison, rows: list[int], quick: bool) -> Iterator[tup
             yield from ((shape, 15) for shape in comparison.shapes(size))
 
 
+def share(row: dict[str, Any]) -> str:
+    """The share of the bandwidth, of an operation that streams from memory; else empty."""
+    nbytes = row["bytes_per_second"] * row["seconds"]["colkern"]
+    streams = nbytes >= STREAMED and row["bandwidth_share"] <= MOST_SHARE
+    return f"{row['bandwidth_share']:.0%}" if streams else ""
+
+
+def front(results: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """The ratios of the chosen comparisons, each in the usual shape, by size; a head first."""
+    ratios: dict[str, dict[int, float]] = {name: {} for name in CHOSEN}
+    for row in itertools.chain.from_iterable(result["rows"] for result in results):
+        if row["comparison"] in ratios and row["ratio"]:
+            # The usual shape of a size comes first.
+            ratios[row["comparison"]].setdefault(row["shape"]["rows"], row["ratio"])
+    sizes = sorted({size for found in ratios.values() for size in found})
+    table = [["case", *(f"{size:,} rows" for size in sizes)]]
+    for name, found in ratios.items():
+        if found:
+            told = [f"{found[size]:.2f}×" if size in found else "" for size in sizes]
+            table.append([name, *told])
+    return table
+
+
 def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
     """The rows for a terminal."""
     result = Table(title=f"Threads: {threads}; one copies memory at {bandwidth / 1e9:.1f} GB/s")
@@ -84,7 +114,7 @@ def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
             f"{row['ratio']:.2f}×" if peer else "",
             f"{row['target']:.1f}×" if peer else "",
             f"{row['bytes_per_second'] / 1e9:.1f}",
-            f"{row['bandwidth_share']:.0%}",
+            share(row),
         )
     return result
 
@@ -123,7 +153,7 @@ def main() -> None:
         type=int,
         nargs="+",
         default=[1_000_000, 100_000_000],
-        help="which of 1,000, 1,000,000 and 100,000,000 (the last two)",
+        help="which of 10,000, 1,000,000 and 100,000,000 (the last two)",
     )
     options = parser.parse_args()
     if options.threads < 1:

@@ -19,6 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks import machine
 from tests.cuda import silent_device
 
@@ -46,12 +48,16 @@ def main() -> int:
     return 0
 
 
+def _of_user(out: Any, more: Any, given: Any) -> None:
+    out[0] = given[0] + more
+
+
 def measured() -> list[dict[str, Any]]:
     """The rows, in a process over the driver."""
     driver = silent_device.install()
     import colkern as ck
     from colkern import kernels
-    from colkern.cuda import memory
+    from colkern.cuda import adapter, memory, plans
     from colkern.memory import Buffer, Device
     from colkern.targets import target_of
 
@@ -92,6 +98,8 @@ def measured() -> list[dict[str, Any]]:
         args = [target.output(SLOTS, a.item) if a.array else 0 for a in variant]
         start = partial(target.partials if kernel.returns else target.map, kernel, SLOTS, *args)
         calls[f"launch of {name}"] = start
+    kernel, out = adapter.kernel(_of_user), target.output(SLOTS, np.int64)
+    calls["launch of a user's kernel"] = lambda: plans.launch(kernel, 4, 256, 0, (out, 3, out))
     plain, nulls = column(range(SLOTS)), column([None, *range(1, SLOTS)])
     floats = column([float(k) for k in range(SLOTS)])
     calls |= {

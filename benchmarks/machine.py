@@ -15,7 +15,17 @@ from colkern.machine import machine, versions
 
 def facts(threads: int) -> dict[str, Any]:
     """The machine and the versions, for the head of a result file."""
-    return {"machine": machine(), "versions": versions(), "threads": threads}
+    return {"machine": machine() | _vectors(), "versions": versions(), "threads": threads}
+
+
+def _vectors() -> dict[str, str]:
+    """The widest vectors that the processor has: ratios differ with them."""
+    try:
+        flags = set(Path("/proc/cpuinfo").read_text().split())
+    except OSError:
+        return {}
+    known = {"avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
+    return {"vectors": next((name for flag, name in known.items() if flag in flags), "")}
 
 
 def earlier(path: Path, head: dict[str, Any], part: str) -> dict[str, Any] | None:

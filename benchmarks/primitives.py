@@ -34,7 +34,6 @@ from colkern.kernels import (
     strings,
     views,
 )
-from colkern.kernels import lz4 as lz4_kernels
 from colkern.kernels.primitives import copy_bytes, load_item, trailing_zeros, word_at
 from colkern.kernels.relations import is_less_float, is_less_integer
 
@@ -120,12 +119,6 @@ def copy(out, position, address, count):
 @helper
 def copy_loosely(out, position, address, count, room):
     copy_bytes(out, position, address, count)
-
-
-@helper
-def repeat(out, position, distance, count, room):
-    for k in range(position, position + count):
-        out[uint64(k)] = out[uint64(k) - distance]
 
 
 @helper
@@ -276,21 +269,6 @@ def far() -> Iterator[tuple[str, Call]]:
         KEPT.append(data)
 
 
-def matches() -> Iterator[tuple[str, Call]]:
-    import lz4.block
-
-    rng = np.random.default_rng(8)
-    words = [rng.bytes(int(n)) for n in rng.integers(3, 12, 200)]
-    for label, content in (
-        ("words", b"".join(words[int(k)] for k in rng.integers(0, 200, COUNT // 4))),
-        ("zeros and counts", np.arange(COUNT // 8, dtype=np.int64).tobytes()),
-    ):
-        stored = np.frombuffer(lz4.block.compress(content, store_size=False), np.uint8)
-        table = np.array([0, len(stored), 0, len(content)], np.uint64)
-        args = (table, stored, stored.ctypes.data, np.zeros(len(content), np.uint8))
-        yield label, (lz4_kernels.decode_lz4_blocks, 1, args)
-
-
 KEPT: list[Any] = []
 """Arrays that kernels know by their addresses."""
 
@@ -320,7 +298,6 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], Iterator[tuple[str, Call
     "character_starts": (starts, characters),
     "copy_bytes": (copy, exact),
     "copy_bytes_loosely": (copy_loosely, decoded),
-    "repeat_bytes": (repeat, matches),
     "fill_eight": (fill, filled),
     "copy_eight": (copy_8, copied),
     "copy_line": (copy_64, lines),

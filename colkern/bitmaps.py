@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.kernels import bitmaps
-from colkern.memory import Buffer, Items, allocate
+from colkern.kernels import Kernel, bitmaps
+from colkern.memory import HOST, UNKNOWN, Argument, Buffer, Items, allocate
 from colkern.targets import Target, target_of
 
 
@@ -31,12 +31,17 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     return target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end)
 
 
+def count_clear_bits(bitmap: Buffer, offset: int, length: int) -> int:
+    """How many of those bits are not set; `UNKNOWN` where a device would have to be waited for."""
+    return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, offset, length)
+
+
 def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
     """The bits of as many booleans, or bytes that are 0 or 1, in the host's memory; padded as Arrow's."""
     bytes_ = np.packbits(bits, bitorder="little")
-    made = allocate(len(bytes_), np.uint8)
-    made[:] = bytes_
-    return made
+    bitmap = allocate(len(bytes_), np.uint8)
+    bitmap[:] = bytes_
+    return bitmap
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
@@ -61,12 +66,9 @@ def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
 def and_bits(
     left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int
 ) -> tuple[Buffer, int]:
-    """The bits that are set on both sides, from bit 0 on, and how many they are."""
-    target = target_of(left.device)
-    words = bit_words(target, length)
+    """The bits that are set on both sides, from bit 0 on, and how many are not, or `UNKNOWN`."""
     sides = (left.array, left_offset, right.array, right_offset)
-    count = target.reduce(bitmaps.and_bits, len(words), *sides, length, words)
-    return bitmap_of(target, words, length), count
+    return written_bits(target_of(left.device), bitmaps.and_bits, length, *sides, length)
 
 
 def combine_bits(
@@ -80,6 +82,24 @@ def combine_bits(
     return bitmap_of(target, words, length)
 
 
+def written_bits(
+    target: Target, kernel: Kernel, length: int, *args: Argument
+) -> tuple[Buffer, int]:
+    """A bitmap that a kernel writes, of `length` bits from bit 0 on, and how many are not set.
+
+    That is `UNKNOWN` where it would have to be waited for.
+
+    Args:
+        target: Where the bits are.
+        kernel: Writes words, its last argument, and returns how many bits are set.
+        length: The number of bits.
+        args: The kernel's other arguments.
+    """
+    words = bit_words(target, length)
+    count = target.start(kernel, len(words), *args, words) if length else 0
+    return bitmap_of(target, words, length), count if count == UNKNOWN else length - count
+
+
 def bit_words(target: Target, length: int) -> Items:
     """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
     return target.output(bitmaps.words_for(length), np.uint64)
@@ -87,4 +107,4 @@ def bit_words(target: Target, length: int) -> Items:
 
 def bitmap_of(target: Target, words: Items, length: int) -> Buffer:
     """The buffer of a bitmap that was written as words; not copied."""
-    return target.buffer(words.view(np.uint8)[: (length + 7) // 8])
+    return target.buffer(words, (length + 7) // 8)

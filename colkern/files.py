@@ -30,10 +30,10 @@ Data: TypeAlias = "GivesArray | GivesStream | GivesDeviceArray"
 """Tables and batches of any library."""
 
 _MOST_ROWS = (1 << 31) - 1
-"""Of a batch: no row group is cut."""
+"""The rows that a batch may have: so many that no row group is cut."""
 
 _BLOCK_BYTES = 1 << 23
-"""What becomes a batch of a file of text."""
+"""The bytes of a file of text that become one batch."""
 
 
 def read_parquet(
@@ -63,13 +63,13 @@ def read_parquet(
     """
     require_comparisons(filters)
     datasets = _pyarrow("read_parquet", "dataset")
-    found: Any
+    dataset: Any
     if isinstance(source, str | os.PathLike):
         filesystem, path = None, os.fsdecode(source)
         if is_url(source):
             filesystem, path = filesystem_of(source)
         is_folder = os.path.isdir(path) if filesystem is None else filesystem.isdir(path)
-        found = datasets.dataset(
+        dataset = datasets.dataset(
             path,
             format="parquet",
             filesystem=filesystem,
@@ -77,11 +77,11 @@ def read_parquet(
             partitioning="hive" if is_folder else None,
         )
     else:
-        found = datasets.ParquetFileFormat().make_fragment(_input(source))
+        dataset = datasets.ParquetFileFormat().make_fragment(_input(source))
     kept = None
     if filters:
         kept = _pyarrow("read_parquet", "parquet").filters_to_expression(list(filters))
-    scanner = found.scanner(
+    scanner = dataset.scanner(
         columns=None if columns is None else list(columns), filter=kept, batch_size=_MOST_ROWS
     )
     groups = (record_batch(group) for group in scanner.to_batches() if group.num_rows)
@@ -182,7 +182,7 @@ def write_csv(
 
 
 def _output(function: str, target: Target, closing: ExitStack, compression: str | None) -> Any:
-    """What pyarrow writes to, until `closing` ends."""
+    """The sink that pyarrow writes to; it is open until `closing` ends."""
     if not isinstance(target, str | os.PathLike):
         return target
     if is_url(target):
@@ -207,7 +207,7 @@ def _placed(batch: RecordBatch, device: str | Device | None) -> RecordBatch:
 
 
 def _opened(source: Source, closing: ExitStack) -> Any:
-    """What pyarrow reads text from; a URL is opened until `closing` ends."""
+    """The source that pyarrow reads text from; the file of a URL is open until `closing` ends."""
     if not isinstance(source, str | os.PathLike):
         return _input(source)
     if not is_url(source):
@@ -217,7 +217,7 @@ def _opened(source: Source, closing: ExitStack) -> Any:
 
 
 def _input(source: Source) -> Any:
-    """What pyarrow reads a file object, or bytes, from."""
+    """A file object, or bytes, as a source for pyarrow."""
     if hasattr(source, "read"):
         return source
     given = source.array if isinstance(source, Buffer) else source

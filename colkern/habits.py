@@ -1,4 +1,4 @@
-"""What to write in the place of names of other libraries.
+"""Names that other libraries use, and what to write in their place.
 
 Functions and methods have pyarrow's names alone. Who writes one of pandas or polars gets an
 `AttributeError` that says what it is called here: `colkern.methods` binds a `names.Elsewhere` to each.

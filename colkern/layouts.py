@@ -298,9 +298,9 @@ def layout(data_type: s.DataType) -> Layout:
     try:
         return data_type._layout  # type: ignore[attr-defined, no-any-return]
     except AttributeError:
-        found = _layout(data_type)
-        object.__setattr__(data_type, "_layout", found)
-        return found
+        row = _layout(data_type)
+        object.__setattr__(data_type, "_layout", row)
+        return row
 
 
 @lru_cache(maxsize=4096)

@@ -43,6 +43,9 @@ class Device(NamedTuple):
 
 HOST = Device("cpu")
 
+UNKNOWN = -1
+"""A count that nobody knows yet."""
+
 
 def device_named(device: str | Device) -> Device:
     """A device by its name: "cpu", "cuda" (the first one), "cuda:1".
@@ -74,7 +77,11 @@ class Buffer(PublicNames):
     The array keeps the memory alive (through its `base`, or whatever the device library uses).
     """
 
-    __slots__ = ("_address", "array", "device")
+    __slots__ = ("_address", "_size", "_written", "array", "device")
+
+    # Of a `LateBuffer`.
+    _size: int
+    _written: Items
 
     def __init__(self, array: Items, device: Device = HOST) -> None:
         if device.kind == "cpu" and array.flags.writeable:
@@ -95,12 +102,15 @@ class Buffer(PublicNames):
         buffer._address = None
         return buffer
 
-    @classmethod
-    def of_items(cls, items: Items) -> Buffer:
-        """The bytes of contiguous items on the host; not copied."""
-        array = items.view(_BYTE)
-        array.setflags(write=False)
-        return cls.of_read_only(array)
+    @staticmethod
+    def of_items(items: Items, size: int | None = None) -> Buffer:
+        """The bytes of contiguous items on the host, or the first `size` of them; not copied."""
+        buffer = LateBuffer.__new__(LateBuffer)
+        buffer._written = items
+        buffer._size = items.nbytes if size is None else size
+        buffer.device = HOST
+        buffer._address = None
+        return buffer
 
     @classmethod
     def from_object(cls, obj: Any) -> Buffer:
@@ -243,6 +253,34 @@ class Buffer(PublicNames):
 
     def __repr__(self) -> str:
         return f"<colkern.Buffer {self.size} bytes on {self.device} at {self.address:#x}>"
+
+
+class LateBuffer(Buffer):
+    """A buffer of `Buffer.of_items` whose bytes have not been asked for; a `Buffer` from then on.
+
+    The results of many operations are asked for other things alone, or never.
+    """
+
+    __slots__ = ()
+
+    @property
+    def array(self) -> Any:
+        """The bytes, as an array that is made now."""
+        array = self._written.view(_BYTE)[: self._size]
+        array.setflags(write=False)
+        _ARRAY.__set__(self, array)
+        # Another thread may be here too: the items stay.
+        self.__class__ = Buffer  # type: ignore[assignment]
+        return array
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return self._size
+
+
+_ARRAY = vars(Buffer)["array"]
+"""The slot that `LateBuffer` hides."""
 
 
 class _ForeignMemory:

@@ -11,7 +11,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar, cast
 
 from colkern import schema as s
 from colkern.arrays import (
@@ -135,7 +135,7 @@ def rows_repr(self: RecordBatch | Table) -> str:
 
 
 def html(self: Array | ChunkedArray | RecordBatch | Table) -> str:
-    """What `repr` shows, as a table of HTML, for notebooks."""
+    """The content of `repr` as a table of HTML, for notebooks."""
     from colkern.arrays.display import html
 
     return html(self)
@@ -312,7 +312,7 @@ def combine_chunks(self: Any) -> Any:
 
 
 def chosen(self: Any, key: object) -> Any:
-    """What a key between brackets chooses; see `colkern.operations.keys.chosen`."""
+    """The rows or columns that a key between brackets chooses; see `colkern.operations.keys.chosen`."""
     from colkern.operations.keys import chosen
 
     return chosen(self, key)
@@ -349,10 +349,9 @@ def from_structs(cls: type[Rows], array: Array | ChunkedArray) -> Rows:
     from colkern.operations import struct_flatten
 
     columns: Any = struct_flatten(array)
-    made = Table.from_columns(s.Schema(array.type.storage.fields), columns)
-    found: Any = made if cls is Table else combine_chunks(made).batches[0]
-    rows: Rows = found
-    return rows
+    whole = Table.from_columns(s.Schema(array.type.storage.fields), columns)
+    rows: Any = whole if cls is Table else combine_chunks(whole).batches[0]
+    return cast("Rows", rows)
 
 
 def with_column(self: Rows, name: str, column: object) -> Rows:
@@ -651,7 +650,7 @@ def bind_methods() -> None:
     assert stub is not None
     from colkern import functions
 
-    of_rows = frozenset(functions.__all__)
+    of_rows = frozenset(dir(functions))
     for name in _METHOD_IN_STUB.findall(stub.decode()):
         if name not in OPERATORS:
             home = "colkern.functions" if name in of_rows else "colkern.operations"

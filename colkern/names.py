@@ -153,9 +153,12 @@ def _homes(package: str) -> dict[str, str]:
     stub = pkgutil.get_data(package, "__init__.pyi")
     if stub is None:
         raise ImportError(f"{package}: __init__.pyi is not there", name=package)
-    return {
-        alias.name: statement.module
-        for statement in ast.parse(stub).body
-        if isinstance(statement, ast.ImportFrom) and statement.module
-        for alias in statement.names
-    }
+    homes: dict[str, str] = {}
+    for statement in ast.parse(stub).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module:
+            names = [alias.name for alias in statement.names]
+            # All names of a package are those of its stub.
+            homes |= dict.fromkeys(
+                _homes(statement.module) if "*" in names else names, statement.module
+            )
+    return homes

@@ -235,7 +235,7 @@ class Schema(PublicNames):
 
 
 TypeLike = DataType | str | type
-"""What `as_type` makes a data type of; data types of other libraries are taken too."""
+"""The arguments that `as_type` turns into a data type; it takes data types of other libraries, too."""
 
 Fields = Iterable[Field | tuple[str, TypeLike]] | Mapping[str, TypeLike]
 

@@ -23,6 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from colkern.errors import UnsupportedError
 from colkern.memory import HOST, Buffer, Device
+from colkern.memory import UNKNOWN as UNKNOWN
 from colkern.memory import Argument as Argument
 from colkern.memory import DType as DType
 from colkern.memory import Items as Items
@@ -72,6 +73,9 @@ class Target(Protocol):
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """Run a kernel that returns partial results, and combine them as `kernel.combine` says. Waits."""
 
+    def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
+        """As `reduce`, for what can wait: `UNKNOWN` where the result would have to be waited for."""
+
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
 
@@ -111,14 +115,17 @@ class Target(Protocol):
     def item(self, array: Items, position: int) -> int:
         """One number of an array. Waits."""
 
+    def ends(self, *arrays: Items) -> list[tuple[int, int]]:
+        """The first and the last number of each array; all are of one type, none is empty. Waits once."""
+
     def address(self, array: Items) -> int:
         """The address of an array's first item."""
 
     def frozen(self, array: Items) -> Items:
         """The same array for reading: the CPU's kernels are compiled for inputs that are read-only."""
 
-    def buffer(self, array: Items) -> Buffer:
-        """The buffer of an array's bytes; not copied."""
+    def buffer(self, array: Items, size: int | None = None) -> Buffer:
+        """The buffer of an array's bytes, or of the first `size` of them; not copied."""
 
 
 Args = ParamSpec("Args")

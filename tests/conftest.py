@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -21,7 +21,7 @@ from golden import NO_GOLDEN_FILES, golden_folder
 from hypothesis import HealthCheck, settings
 from tiers import report_header, tests_of_the_night
 
-from colkern.cpu import target
+from colkern.cpu.target import CpuTarget
 from colkern.cuda.stand_in import StandIn, installed
 from colkern.kernels.kernel import Kernel
 
@@ -47,15 +47,22 @@ settings.load_profile(
 @pytest.fixture(scope="session", autouse=True)
 def every_launch_is_of_declared_types() -> Iterator[None]:
     """The CPU's target looks at the types of a kernel's arguments once a variant; tests each time."""
-    choose = target._loop
+    patterns: dict[str, Any] = {name: getattr(CpuTarget, name) for name in ("map", "reduce")}
 
-    def checked(kernel: Kernel, count: int, args: tuple[Any, ...]) -> Any:
-        kernel.require_types(args)
-        return choose(kernel, count, args)
+    def checked(pattern: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(pattern)
+        def launch(own: CpuTarget, kernel: Kernel, count: int, *args: Any, **options: Any) -> Any:
+            if count > 0:
+                kernel.require_types(args)
+            return pattern(own, kernel, count, *args, **options)
 
-    target._loop = checked
+        return launch
+
+    for name, pattern in patterns.items():
+        setattr(CpuTarget, name, checked(pattern))
     yield
-    target._loop = choose
+    for name, pattern in patterns.items():
+        setattr(CpuTarget, name, pattern)
 
 
 @pytest.fixture(scope="session")

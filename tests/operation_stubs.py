@@ -193,7 +193,7 @@ def functions_stub() -> str:
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    for name in ck.operations.__all__:
+    for name in sorted(ck.operations.__all__):
         operation = OPERATIONS.get(name)
         found = getattr(ck.operations, name)
         overloaded = typing.get_overloads(operation.function) if operation else []

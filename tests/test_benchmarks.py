@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import compare
+from benchmarks import compare, regressions
+from benchmarks.case import CHOSEN, COMPARISONS
 from benchmarks.cases import dissociated
 
 
@@ -73,3 +74,38 @@ def test_what_is_fetched_is_the_same_by_every_way_and_announced_bodies_are_not_c
         "body_bytes_copied_by_server": 0,
         "body_bytes_copied_by_client": 0,
     }
+
+
+def test_a_share_of_the_bandwidth_is_told_of_what_streams_from_memory() -> None:
+    row = {"bytes_per_second": 1e9, "seconds": {"colkern": 1.0}, "bandwidth_share": 0.5}
+    assert compare.share(row) == "50%"
+    assert compare.share(row | {"seconds": {"colkern": 0.001}}) == ""
+    # Nothing was read.
+    assert compare.share(row | {"bandwidth_share": 85.08}) == ""
+
+
+def test_the_front_table_has_the_usual_shape_of_each_size() -> None:
+    def row(rows: int, dtype: str, ratio: float | None, name: str = "take") -> dict[str, object]:
+        return {"comparison": name, "shape": {"rows": rows, "dtype": dtype}, "ratio": ratio}
+
+    small = {"rows": [row(10, "int64", 2.0), row(10, "int8", 3.0), row(10, "int64", 9.0, "trim")]}
+    large = {"rows": [row(1000, "int64", 0.5), row(1000, "int64", None, "join")]}
+    assert compare.front([small, large]) == [
+        ["case", "10 rows", "1,000 rows"],
+        ["take", "2.00×", "0.50×"],
+    ]
+
+
+def test_a_case_that_takes_more_than_a_tenth_longer_is_a_regression() -> None:
+    before = {"a": 1e-6, "b": 2e-6, "gone": 1.0}
+    assert regressions.compared(before, {"a": 1.08e-6, "new": 1.0}) == (
+        ["a: 1.0 µs before, 1.1 µs now, 1.08×"],
+        False,
+    )
+    lines, is_slower = regressions.compared(before, {"a": 0.5e-6, "b": 2.4e-6})
+    assert is_slower
+    assert lines[1] == "SLOWER b: 2.0 µs before, 2.4 µs now, 1.20×"
+
+
+def test_chosen_cases_are_comparisons() -> None:
+    assert set(CHOSEN) <= set(COMPARISONS)

@@ -18,18 +18,26 @@ WHOLE = ck.array([*map(float, range(10))], ck.float64())
 MASK = ck.array([True, False] * 5)
 POSITIONS = ck.array([3, 1, 2], ck.int64())
 
+
+@ck.udf
+def weighted(a: int, b: int) -> int:
+    return a + 2 * b
+
+
 MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (2, "slice", lambda: INTEGERS.slice(2, 5)),
-    (16, "sum of integers", lambda: ck.sum(INTEGERS)),
-    (20, "sum of floats", lambda: ck.sum(FLOATS)),
-    (26, "min", lambda: ck.min(INTEGERS)),
-    (26, "add", lambda: ck.add(INTEGERS, INTEGERS)),
-    (28, "add, with nulls", lambda: ck.add(FLOATS, WHOLE)),
-    (34, "greater, with nulls", lambda: ck.greater(WHOLE, FLOATS)),
-    (26, "equal", lambda: ck.equal(INTEGERS, INTEGERS)),
-    (26, "and", lambda: ck.and_(MASK, MASK)),
-    (24, "take", lambda: ck.take(INTEGERS, POSITIONS)),
-    (42, "filter", lambda: ck.filter(INTEGERS, MASK)),
+    (13, "sum of integers", lambda: ck.sum(INTEGERS)),
+    (16, "sum of floats", lambda: ck.sum(FLOATS)),
+    (24, "min", lambda: ck.min(INTEGERS)),
+    (16, "add", lambda: ck.add(INTEGERS, INTEGERS)),
+    (24, "add, of a number", lambda: ck.add(INTEGERS, 2)),
+    (24, "add, with nulls", lambda: ck.add(FLOATS, WHOLE)),
+    (26, "greater, with nulls", lambda: ck.greater(WHOLE, FLOATS)),
+    (16, "equal", lambda: ck.equal(INTEGERS, INTEGERS)),
+    (21, "and", lambda: ck.and_(MASK, MASK)),
+    (18, "take", lambda: ck.take(INTEGERS, POSITIONS)),
+    (31, "filter", lambda: ck.filter(INTEGERS, MASK)),
+    (36, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
 ]
 
 

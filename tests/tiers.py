@@ -60,6 +60,7 @@ IN_TURN = (
     "tests/cuda/test_gpu_benchmarks.py::test_a_device_computes_what_a_cpu_does",
     "tests/cuda/test_gpu_benchmarks.py::test_a_gigabyte_can_be_described",
     "tests/cuda/test_operations.py::test_simulated_operation",
+    "tests/cuda/test_strict_device.py::test_operation",
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",

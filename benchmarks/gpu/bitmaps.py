@@ -26,10 +26,6 @@ def kleene_bits(d: Data) -> tuple[Any, ...]:
     return d.n // 64, *sides, d.n, 0, 0, words(d)
 
 
-def place_bits(d: Data) -> tuple[Any, ...]:
-    return d.n // 64 + 1, d.bits(), 0, d.n, 5, d.out("u8", d.n // 64 + 1)
-
-
 streaming(kernels.count_set_bits, count_set_bits, each=FROM)
 streaming(
     kernels.copy_bits,
@@ -42,7 +38,5 @@ streaming(
 )
 streaming(kernels.and_bits, lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, words(d)))
 streaming(kernels.kleene_bits, kleene_bits)
-streaming(kernels.place_bits, place_bits)
-streaming(kernels.place_ones, lambda d: (d.n // 64 + 1, d.n, 5, d.out("u8", d.n // 64 + 1)))
 streaming(kernels.expand_bits, lambda d: (d.n // 8, d.bits(), 0, d.n, d.out("u8", d.n // 8)))
 streaming(kernels.pack_bits, lambda d: (d.n // 64, d.numbers("u1", 2), d.n, words(d)))

@@ -44,6 +44,13 @@ def gather_bytes(d: Data) -> tuple[Any, ...]:
     return d.n, addresses, d.range("i4", MEAN, count=d.n + 1), d.out("u1", MEAN * d.n)
 
 
+def join_bits(d: Data) -> tuple[Any, ...]:
+    pieces = d.n // 64
+    addresses = d.range("u8", 0, start=d.address(d.bits(d.n + 64)), count=pieces)
+    firsts, ends = d.numbers("u8", 64, pieces), d.range("i8", 64, start=64, count=pieces)
+    return pieces, addresses, firsts, ends, d.out("u8", pieces)
+
+
 def take_values(d: Data, width: int) -> tuple[Any, ...]:
     return d.n, picks(d), d.address(d.words("u1", width * d.n)), width, d.out("u1", width * d.n)
 
@@ -78,6 +85,7 @@ other(
 other(kernels.take_lengths, take_lengths)
 gather(kernels.take_bytes, take_bytes, label=f"{MEAN} bytes")
 gather(kernels.gather_bytes, gather_bytes, label=f"{MEAN} bytes")
+other(kernels.join_bits, join_bits, label="pieces of 64 bits")
 other(kernels.take_ranges, take_ranges, label=f"{MEAN} elements")
 streaming(
     kernels.take_fixed_ranges,

@@ -51,8 +51,11 @@ other(
 )
 streaming(
     keys.append_keys,
-    lambda d, dtype: (d.n, d.words(dtype), 0, 0, d.none, 0, 0, 20, d.words("u8")),
+    lambda d, dtype: (d.n, d.words(dtype), 0, 0, d.none, 0, 0, 20, (1 << 64) - 1, d.words("u8")),
     each=("u4", "u8"),
     rewrites=True,
+)
+streaming(
+    keys.short_view_keys, lambda d: (d.n, d.numbers("i4", 5, 4 * d.n), d.none, 0, d.out("u8"))
 )
 gather(keys.order_strings, order_strings, label=f"{MEAN} bytes")

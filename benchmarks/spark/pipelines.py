@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ def pipeline(session: SparkSession, name: str) -> Any:
 def measured(
     session: SparkSession, folder: Path, rows: int, rounds: int
 ) -> Iterator[dict[str, Any]]:
-    """The figures of each pipeline, its rows in Spark's cache.
+    """The figures of each pipeline, from files to results.
 
     Args:
         session: The session.
@@ -45,11 +44,6 @@ def measured(
         data = folder / name
         data.mkdir()
         made.write(data, count)
-        frame = made.read(session, data).cache()
-        frame.count()
-        ways = {way: partial(job, frame) for way, job in made.ways().items()}
-        try:
-            figures = in_turn(ways, rounds)
-        finally:
-            frame.unpersist()
+        frames = made.ways(session, data).items()
+        figures = in_turn({way: lambda frame=frame: frame for way, frame in frames}, rounds)
         yield {"name": f"pipeline: {name.replace('_', ' ')}", "rows": count} | figures

@@ -19,14 +19,13 @@ from colkern.errors import InvalidArrowError
 from colkern.integers import integer
 from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, Device, Items
+from colkern.memory import UNKNOWN as UNKNOWN
 from colkern.schema import DataType, Dictionary, same_type
 from colkern.targets import target_of
 
 if TYPE_CHECKING:
     from colkern import methods
     from colkern.arrays.positions import Chosen
-
-UNKNOWN = -1
 
 
 class Array(Column):
@@ -52,6 +51,7 @@ class Array(Column):
     __slots__ = (
         "_checked",
         "_device_record",
+        "_is_utf8",
         "_kept_items",
         "_kept_words",
         "_make_buffers",
@@ -88,6 +88,8 @@ class Array(Column):
         __arrow_c_device_array__ = methods.device_array_capsules
 
     _device_record: Any
+    # Set by `require_utf8` once all text has been found to be.
+    _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
     _stated_null_count: int
@@ -323,6 +325,14 @@ class Array(Column):
         if self._null_count == UNKNOWN:
             self._null_count = self.count_nulls()
         return self._null_count
+
+    @property
+    def may_have_nulls(self) -> bool:
+        """Whether a slot may be null: nulls in the memory of a device that are not counted yet may be."""
+        if self._null_count != UNKNOWN:
+            return self._null_count > 0
+        bitmap = self.buffers[0] if self.layout.has_validity else None
+        return (bitmap is not None and bitmap.device != HOST) or self.null_count > 0
 
     def count_nulls(self) -> int:
         """Count the nulls anew, on the device of the bitmap; `null_count` remembers the count."""

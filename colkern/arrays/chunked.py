@@ -76,7 +76,7 @@ class ChunkedArray(Column):
     @property
     def device(self) -> Device:
         """The device of the bytes; the host if there are none."""
-        return next((c.device for c in self.chunks if c.device != HOST), HOST)
+        return next((chunk.device for chunk in self.chunks if chunk.length), HOST)
 
     def __len__(self) -> int:
         return self.length
@@ -144,16 +144,16 @@ Part = TypeVar("Part", bound=_Slots)
 
 def cut_out(parts: Sequence[Part], offset: int, count: int) -> list[Part]:
     """The slots from `offset` to `offset + count` of all parts: those parts, of which ends are cut."""
-    found: list[Part] = []
+    pieces: list[Part] = []
     begin = 0
     for part in parts:
         first, last = max(offset - begin, 0), min(offset + count - begin, part.length)
         if first < last:
-            found.append(part if last - first == part.length else part.slice(first, last - first))
+            pieces.append(part if last - first == part.length else part.slice(first, last - first))
         begin += part.length
         if begin >= offset + count:
             break
-    return found
+    return pieces
 
 
 def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:

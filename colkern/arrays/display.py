@@ -66,7 +66,7 @@ def rows_repr(table: RecordBatch | Table) -> str:
 
 
 def html(data: Array | ChunkedArray | RecordBatch | Table) -> str:
-    """What `repr` shows, as HTML: a heading, and a table of names, types and values."""
+    """The content of `repr` as HTML: a heading, and a table of names, types and values."""
     if isinstance(data, RecordBatch | Table):
         heading = _rows_title(data)
         grid, _ = _grid(data)

@@ -117,16 +117,16 @@ class Tabular(PublicNames):
         Raises:
             KeyError, IndexError: If there is no such column.
         """
-        found: list[int] = []
+        positions: list[int] = []
         for given in keys:
             if isinstance(given, str) or not isinstance(given, Iterable):
-                found.append(self.schema.index(given))
+                positions.append(self.schema.index(given))
             elif hasattr(given, "to_pylist"):
                 got = type(given).__name__
                 raise TypeError(f"keys: expected names or positions of columns, got a {got}")
             else:
-                found += map(self.schema.index, given)
-        return found
+                positions += map(self.schema.index, given)
+        return positions
 
     def _of(self: Rows, positions: list[int]) -> Rows:
         fields = self.schema.fields

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from codecs import utf_8_decode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
@@ -40,7 +40,7 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
-from colkern.cpu.python_objects import objects_of
+from colkern.cpu.python_objects import dictionaries_of, objects_of, parts_of_list, spread
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.layouts import LayoutKind, Role, layout
@@ -194,11 +194,7 @@ def _values(array: Array, slots: Slots, most: int | None) -> Values:
     valid = valid_at(array, slots)
     if valid is None or valid.all():
         return decode(array, slots, most)
-    values = decode(array, slots[valid], most)
-    whole = np.full(valid.size, None, object)
-    whole[valid] = np.fromiter(values, object, len(values))
-    spread: Values = whole.tolist()
-    return spread
+    return spread(decode(array, slots[valid], most), valid)
 
 
 def _decoder_of(type_: s.DataType) -> _Decoder:
@@ -545,8 +541,7 @@ def _cut_lists(
     else:
         values = _each_once(elements, array.children[0].length, places)
     stops = np.cumsum(sizes)
-    firsts = (stops - sizes).tolist()
-    return [values[a:b] for a, b in zip(firsts, stops.tolist(), strict=True)]
+    return parts_of_list(values, stops - sizes, stops)
 
 
 def _columns(array: Array, slots: Slots, count: int, most: int | None) -> list[Values]:
@@ -561,11 +556,12 @@ def _structs(array: Array, slots: Slots, most: int | None) -> Values:
     names = [field.name for field in array.type.fields]
     duplicates = len(set(names)) != len(names)
     names = names[:most]
-    make: Callable[[Iterable[tuple[str, object]]], object] = list if duplicates else dict
     if not names:
         return [{} for _ in range(slots.size)]
     columns = _columns(array, slots, len(names), _inner(most))
-    return [make(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    if duplicates:
+        return [list(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return dictionaries_of(names, columns)
 
 
 @_DECODERS.of(s.Union)

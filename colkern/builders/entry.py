@@ -138,10 +138,10 @@ def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
         return ChunkedArray([column]) if isinstance(column, Array) else column
     if not isinstance(chunks, Iterable):
         raise TypeError(f"chunks: expected a sequence of arrays, got {shown(chunks)}")
-    made: list[Array] = []
+    arrays: list[Array] = []
     for number, chunk in enumerate(chunks):
-        made.append(_array(chunk, made[0].type if made else type_, f"chunks[{number}]"))
-    return ChunkedArray(made, type_)
+        arrays.append(_array(chunk, arrays[0].type if arrays else type_, f"chunks[{number}]"))
+    return ChunkedArray(arrays, type_)
 
 
 def table(
@@ -163,11 +163,11 @@ def table(
     """
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema(schema)
-    made = _table_of_batches(data, schema)
-    if made is not None:
-        if schema is not None and not _same_fields(made.schema, schema):
-            raise ValueError(f"schema: the data has another one:\n{made.schema}")
-        return made
+    whole = _table_of_batches(data, schema)
+    if whole is not None:
+        if schema is not None and not _same_fields(whole.schema, schema):
+            raise ValueError(f"schema: the data has another one:\n{whole.schema}")
+        return whole
     names, values, types = _named_columns(data, schema)
     columns = [
         value if isinstance(value, ChunkedArray) else _column(value, type_, name)
@@ -192,9 +192,9 @@ def _table_of_batches(data: Any, schema: Schema | None) -> Table | None:
     if _speaks_arrow(data):
         from colkern.interchange import import_columns
 
-        made = import_columns(data)
-        if isinstance(made, RecordBatch | Table):
-            return made if isinstance(made, Table) else Table([made])
+        imported = import_columns(data)
+        if isinstance(imported, RecordBatch | Table):
+            return imported if isinstance(imported, Table) else Table([imported])
         raise TypeError(
             f"data: expected a table, got a column: {shown(data)}; "
             "Table.from_struct_array(column) makes one of structs"

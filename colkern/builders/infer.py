@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from colkern.builders.parts import (
     within_field,
     wrong,
 )
-from colkern.cpu.python_objects import classes_of, integers_of
+from colkern.cpu.python_objects import classes_of, flattened, integers_of, members_of
 from colkern.missing import with_nulls
 
 Values = list[Any]
@@ -138,23 +137,27 @@ def _scalars(values: Values) -> s.DataType:
 
 def _lists(values: Values) -> s.DataType:
     lists: list[Values] = each(values, elements_of, [], list)
-    starts = starts_of(list(map(len, lists)))
-    flat = list(chain.from_iterable(lists))
-    return s.list_(within_elements(starts, lambda: infer(flat)))
+    flat, sizes = flattened(lists)
+    return s.list_(within_elements(starts_of(sizes), lambda: infer(flat)))
 
 
 def _structs(values: Values) -> s.DataType:
+    first = next(value for value in values if value is not None)
+    if all(isinstance(name, str) for name in first):
+        columns = members_of(values, first)
+        if columns is not None:
+            return s.struct([*map(_field_type, first, columns)])
     names = dict.fromkeys(name for value in values if value is not None for name in value)
     for index, value in enumerate(values):
         for name in value or ():
             if not isinstance(name, str):
                 raise BadValue(TypeError, f"{wrong('str as the name of a field', name)}", index)
-    return s.struct([(name, _field_type(name, values)) for name in names])
+    columns = ([None if value is None else value.get(name) for value in values] for name in names)
+    return s.struct([*map(_field_type, names, columns)])
 
 
-def _field_type(name: str, values: Values) -> s.DataType:
-    column = [None if value is None else value.get(name) for value in values]
-    return within_field(name, lambda: infer(column))
+def _field_type(name: str, column: Values) -> tuple[str, s.DataType]:
+    return name, within_field(name, lambda: infer(column))
 
 
 _RULES: dict[type, _Rule] = {

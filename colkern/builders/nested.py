@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from colkern.builders.parts import (
     within_field,
     wrong,
 )
+from colkern.cpu.python_objects import flattened, members_of
 from colkern.dispatch import Dispatch, by_type
 from colkern.layouts import Role, layout
 from colkern.missing import is_null, with_nulls
@@ -64,15 +64,11 @@ def elements_of(value: object) -> Values:
     return list(value)
 
 
-def _flattened(lists: list[Values]) -> Values:
-    return list(chain.from_iterable(lists))
-
-
 def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, NDArray[np.int64]]:
     """The child array of the elements, and where each list starts in it."""
-    starts = starts_of(list(map(len, lists)))
-    element = type_.fields[0].type
-    return within_elements(starts, lambda: _child(element, _flattened(lists))), starts
+    elements, sizes = flattened(lists)
+    starts, element = starts_of(sizes), type_.fields[0].type
+    return within_elements(starts, lambda: _child(element, elements)), starts
 
 
 def build_list(type_: s.DataType, values: Values) -> Array:
@@ -152,11 +148,11 @@ def build_struct(type_: s.DataType, values: Values) -> Array:
             raise ValueError(f"expected {len(names)} members, got {len(value)}")
         return value
 
-    rows = each(values, convert, (None,) * len(names))
-    children = [
-        _column(field, [row[position] for row in rows])
-        for position, field in enumerate(type_.fields)
-    ]
+    columns = None if duplicates else members_of(values, names)
+    if columns is None:
+        rows = each(values, convert, (None,) * len(names))
+        columns = [[row[position] for row in rows] for position in range(len(names))]
+    children = [*map(_column, type_.fields, columns)]
     valid, nulls = validity(values)
     return Array(type_, len(values), [valid], children, null_count=nulls)
 

@@ -29,7 +29,9 @@ from colkern.kernels.arguments import Argument, expression, groups_in
 from colkern.kernels.kernel import HELPERS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
-_PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__) for plain in PRIMITIVES}
+_PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__, None) for plain in PRIMITIVES}
+"""Primitive → its way on a CPU; None if that is its definition."""
+
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 # Kernels make no objects. Numba would count the references of arrays that a body hands to a helper,
@@ -112,8 +114,8 @@ def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
     for name in function.__code__.co_names:
         if name in function.__globals__:
             value = function.__globals__[name]
-            if isinstance(value, types.FunctionType):
-                value = compiled(value) if value in HELPERS else _PRIMITIVES.get(value, value)
+            if isinstance(value, types.FunctionType) and value in HELPERS | _PRIMITIVES.keys():
+                value = _PRIMITIVES.get(value) or compiled(value)
             namespace[name] = value
     return namespace
 

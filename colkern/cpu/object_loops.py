@@ -78,12 +78,13 @@ def _loop(function: Callable[..., int]) -> Any:
 @_loop
 def find_classes(objects: int, count: int, found: Items) -> int:
     """Write the addresses of the classes of objects; how many they are, or -1 if there is no room."""
-    known = last = 0
+    known = last = before = 0
     for i in range(count):
         of_class = get_word(get_word(objects + 8 * i) + CLASS)
-        if of_class == last:
+        # Two, as None among others would mislead the processor each time.
+        if (of_class == last) | (of_class == before):
             continue
-        last = of_class
+        before, last = last, of_class
         place = 0
         while place < known and found[place] != of_class:
             place += 1
@@ -210,3 +211,145 @@ def make_objects(
             return i
         _call(put, (values, i, made))
     return len(starts)
+
+
+@_loop
+def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> int:
+    """Write the sizes of objects (int64[]), 0 for None; their sum.
+
+    Args:
+        objects: The address of the objects' addresses: lists or dictionaries, and None.
+        count: How many objects there are.
+        none: The address of None.
+        size: The address of `PyList_Size` or `PyDict_Size`.
+        sizes: The sizes.
+    """
+    total = 0
+    for i in range(count):
+        value = get_word(objects + 8 * i)
+        sizes[i] = 0 if value == none else _call(size, (value,))
+        total += sizes[i]
+    return total
+
+
+@_loop
+def flatten_lists(
+    objects: int, count: int, sizes: Items, first: int, hold: int, put: int, values: int
+) -> int:
+    """Put the items of lists into one; how many they are.
+
+    Args:
+        objects: The address of the lists' addresses; what has no items may be anything.
+        count: How many lists there are.
+        sizes: How many items each has (int64[]).
+        first: Where a list has the address of its items, in bytes.
+        hold: The address of `Py_IncRef`.
+        put: The address of `PyList_SetItem`.
+        values: The address of the list to fill.
+    """
+    place = 0
+    for i in range(count):
+        if sizes[i]:
+            items = get_word(get_word(objects + 8 * i) + first)
+            for k in range(sizes[i]):
+                item = get_word(items + 8 * k)
+                _call_for_nothing(hold, (item,))
+                _call(put, (values, place, item))
+                place += 1
+    return place
+
+
+@_loop
+def find_members(
+    objects: int, count: int, none: int, name: int, get: int, hold: int, put: int, values: int
+) -> int:
+    """Put what dictionaries have under a name at their places of a list of None; how many have it.
+
+    Args:
+        objects: The address of the dictionaries' addresses, and of None.
+        count: How many objects there are.
+        none: The address of None.
+        name: The address of the name.
+        get: The address of `PyDict_GetItem`, which hides exceptions.
+        hold: The address of `Py_IncRef`.
+        put: The address of `PyList_SetItem`.
+        values: The address of the list to fill.
+    """
+    found = 0
+    for i in range(count):
+        value = get_word(objects + 8 * i)
+        if value != none:
+            member = _call(get, (value, name))
+            if member != 0:
+                _call_for_nothing(hold, (member,))
+                _call(put, (values, i, member))
+                found += 1
+    return found
+
+
+@_loop
+def spread_objects(objects: int, valid: Items, hold: int, put: int, values: int) -> int:
+    """Put objects one after the other at the places of a list of None that are valid (bool[])."""
+    place = 0
+    for i in range(len(valid)):
+        if valid[i]:
+            item = get_word(objects + 8 * place)
+            _call_for_nothing(hold, (item,))
+            _call(put, (values, i, item))
+            place += 1
+    return place
+
+
+@_loop
+def cut_lists(
+    values: int, firsts: Items, stops: Items, cut: int, put: int, clear: int, lists: int
+) -> int:
+    """Put parts of a list into another; how many before one that there is no memory for.
+
+    Args:
+        values: The address of the list.
+        firsts: The first item of each part (int64[]).
+        stops: The one behind its last (int64[]).
+        cut: The address of `PyList_GetSlice`.
+        put: The address of `PyList_SetItem`.
+        clear: The address of `PyErr_Clear`.
+        lists: The address of the list to fill, of as many items.
+    """
+    for i in range(len(firsts)):
+        made = _call(cut, (values, firsts[i], stops[i]))
+        if made == 0:
+            _call_for_nothing(clear, ())
+            return i
+        _call(put, (lists, i, made))
+    return len(firsts)
+
+
+@_loop
+def make_dictionaries(
+    names: Items, columns: Items, count: int, make: int, enter: int, put: int, clear: int, made: int
+) -> int:
+    """Put dictionaries of columns into a list; how many before one that there is no memory for.
+
+    Args:
+        names: The addresses of the names (int64[]).
+        columns: The addresses of the addresses of each column's objects (int64[]).
+        count: How many dictionaries to make.
+        make: The address of `PyDict_New`.
+        enter: The address of `PyDict_SetItem`.
+        put: The address of `PyList_SetItem`.
+        clear: The address of `PyErr_Clear`.
+        made: The address of the list to fill.
+    """
+    for i in range(count):
+        row = _call(make, ())
+        failed = row == 0
+        if not failed:
+            # The list holds it from now on.
+            _call(put, (made, i, row))
+            for k in range(len(names)):
+                entry = (row, names[k], get_word(columns[k] + 8 * i))
+                failed |= np.int32(_call(enter, entry)) != 0
+        if failed:
+            _call_for_nothing(clear, ())
+            return i
+    return count

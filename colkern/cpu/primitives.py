@@ -7,8 +7,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
-from numpy import uint8, uint64
+from numba.extending import intrinsic
+from numpy import uint64
 
 from colkern.cpu.processor import fast_features
 from colkern.kernels import relations
@@ -542,94 +542,6 @@ def copy_bytes_loosely(
         return context.get_dummy_value()
 
     return types.none(out, types.uint64, types.uint64, types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def repeat_bytes(
-    typingctx: Typing, out: Type, position: Type, distance: Type, count: Type, room: Type
-) -> Intrinsic:
-    """Pieces or words where there is room for whole ones, none longer than the distance."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return context.compile_internal(builder, _repeated_bytes, signature, args)
-
-    whole = types.uint64
-    return types.none(out, whole, whole, whole, whole), generate
-
-
-_FEW = 64
-"""The bytes that are repeated by words, where they are nearer than a piece, before pieces are."""
-
-
-def _repeated_bytes(
-    out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
-) -> None:
-    # How many bytes there are with a piece of room behind them.
-    loosely = (
-        count if count + uint64(_PIECE) <= room else max(count, uint64(_PIECE)) - uint64(_PIECE)
-    )
-    if loosely != 0 and distance >= _PIECE:
-        _copy_onwards(out, position, distance, loosely)
-    elif loosely != 0:
-        _copy_few_onwards(out, position, distance, min(loosely, uint64(_FEW)))
-        if loosely > _FEW:
-            # What is there now repeats at any multiple of the distance, too.
-            further = distance
-            while further < _PIECE:
-                further += further
-            _copy_onwards(out, position + uint64(_FEW), further, loosely - uint64(_FEW))
-    for k in range(position + loosely, position + count):
-        out[uint64(k)] = out[uint64(k) - distance]
-
-
-@register_jitable  # type: ignore[untyped-decorator]
-def _copy_few_onwards(out: Out[uint8], position: uint64, distance: uint64, count: uint64) -> None:
-    if distance >= 8:
-        _copy_onwards(out, position, distance, count)
-    else:
-        bits = distance << uint64(3)
-        word = load_word(out, position - distance, uint64(0)) & ((uint64(1) << bits) - uint64(1))
-        while bits < 64:
-            word |= word << bits
-            bits += bits
-        # Whole periods, of which the word begins with one.
-        further = (uint64(8) // distance) * distance
-        for k in range(uint64(0), count, further):
-            _put_word(out, position + uint64(k), word)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _copy_onwards(
-    typingctx: Typing, out: Type, position: Type, distance: Type, count: Type
-) -> Intrinsic:
-    """The bytes at a distance before, in whole pieces or in whole words."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        target = builder.gep(data, [args[1]])
-        source = builder.gep(data, [builder.sub(args[1], args[2])])
-        far = builder.icmp_unsigned(">=", args[2], ir.Constant(_WORD, _PIECE))
-        with builder.if_else(far) as (by_pieces, by_words):
-            with by_pieces:
-                _copy_whole_pieces(builder, target, source, args[3], _PIECE)
-            with by_words:
-                _copy_whole_pieces(builder, target, source, args[3], 8)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _put_word(typingctx: Typing, out: Type, position: Type, word: Type) -> Intrinsic:
-    """A word to eight bytes of `out`, which need no alignment."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
-        builder.store(args[2], place, align=1)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, types.uint64), generate
 
 
 def _copy_whole_pieces(

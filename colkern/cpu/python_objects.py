@@ -10,7 +10,9 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
+from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -164,3 +166,86 @@ def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Valu
     functions = map(_function, (make, "PyList_SetItem", "PyErr_Clear"))
     made = make_objects(id(values), data, starts, sizes, *functions)
     return values if made == len(values) else None
+
+
+def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
+    """The items of lists one after the other, and how many each has."""
+    if not _is_worth(lists):
+        return list(chain.from_iterable(lists)), np.array(list(map(len, lists)), np.int64)
+    from colkern.cpu.object_loops import find_sizes, flatten_lists
+
+    sizes = np.empty(len(lists), np.int64)
+    size = _function("PyList_Size")
+    values: Values = [None] * find_sizes(_objects(lists), len(lists), id(None), size, sizes)
+    functions = map(_function, ("Py_IncRef", "PyList_SetItem"))
+    given = (_objects(lists), len(lists), sizes, _OBJECTS_OF_LIST)
+    flatten_lists(*given, *functions, id(values))
+    return values, sizes
+
+
+def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
+    """What dictionaries have under each name, None where they lack it or for None.
+
+    None if a value is none of the class dict, or has another name.
+    """
+    if not _are_all(values, dict):
+        return None
+    from colkern.cpu.object_loops import find_members, find_sizes
+
+    # Keys may be compared by code of theirs, which the caller's list must not suffer from.
+    values, count = [*values], len(values)
+    functions = [*map(_function, ("PyDict_GetItem", "Py_IncRef", "PyList_SetItem"))]
+    columns: list[Values] = []
+    found = 0
+    for name in names:
+        column: Values = [None] * count
+        given = (_objects(values), count, id(None), id(name), *functions)
+        found += find_members(*given, id(column))
+        columns.append(column)
+    sizes = np.empty(count, np.int64)
+    size = _function("PyDict_Size")
+    all_ = find_sizes(_objects(values), count, id(None), size, sizes)
+    return columns if found == all_ else None
+
+
+def spread(values: Values, valid: NDArray[np.bool_]) -> Values:
+    """A list that has the values, in order, at the places that are valid, and None at the others."""
+    whole: Values = [None] * len(valid)
+    if _is_worth(whole):
+        from colkern.cpu.object_loops import spread_objects
+
+        functions = map(_function, ("Py_IncRef", "PyList_SetItem"))
+        spread_objects(_objects(values), valid, *functions, id(whole))
+        return whole
+    for place, value in zip(np.flatnonzero(valid).tolist(), values, strict=True):
+        whole[place] = value
+    return whole
+
+
+def parts_of_list(
+    values: Values, firsts: NDArray[np.int64], stops: NDArray[np.int64]
+) -> list[Values]:
+    """`values[first:stop]` for each pair."""
+    lists: Values = [None] * len(firsts)
+    if _is_worth(lists):
+        from colkern.cpu.object_loops import cut_lists
+
+        functions = map(_function, ("PyList_GetSlice", "PyList_SetItem", "PyErr_Clear"))
+        if cut_lists(id(values), firsts, stops, *functions, id(lists)) == len(lists):
+            return lists
+    return [values[a:b] for a, b in zip(firsts.tolist(), stops.tolist(), strict=True)]
+
+
+def dictionaries_of(names: list[str], columns: list[Values]) -> list[dict[str, Any]]:
+    """A dictionary of each row of columns."""
+    rows: Values = [None] * len(columns[0])
+    if _is_worth(rows):
+        from colkern.cpu.object_loops import make_dictionaries
+
+        given = np.array([*map(id, names)]), np.array([*map(_objects, columns)]), len(rows)
+        functions = map(
+            _function, ("PyDict_New", "PyDict_SetItem", "PyList_SetItem", "PyErr_Clear")
+        )
+        if make_dictionaries(*given, *functions, id(rows)) == len(rows):
+            return rows
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

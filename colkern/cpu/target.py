@@ -45,21 +45,16 @@ Loop: TypeAlias = Callable[..., Any]
 """A kernel over a range: `loop(start, stop, *args)`, which returns its share of a result."""
 
 _loops: dict[tuple[Kernel, object], Loop] = {}
-"""Kernel, and the types of the arrays that choose its variant → the machine code.
+"""Kernel, and the type or types of the arrays that choose its variant → the machine code.
 
 It is called as what Numba has for Python, past Numba's own choice of a variant: that takes longer than a
 kernel of few values.
 """
 
 
-def _loop(kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Loop:
-    """The loop that runs a kernel over a range."""
-    arrays: tuple[Any, ...] = args
-    places = kernel.choosing
-    chosen = arrays[places[0]].dtype if places else None
-    if len(places) > 1:
-        chosen = tuple([arrays[place].dtype for place in places])
-    loop = _loops.get((kernel, chosen)) or plain_loop(kernel, count, args)
+def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument, ...]) -> Loop:
+    """The loop that runs a kernel over a range, where there was none yet."""
+    loop = plain_loop(kernel, count, args)
     if loop is None:
         # Imported late: it loads Numba.
         from colkern.cpu.compiler import compile_kernel, signature
@@ -69,15 +64,9 @@ def _loop(kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Loop:
     return loop
 
 
-def _run(loop: Loop, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Any:
-    """The loop over the whole range, in this thread."""
-    try:
-        return loop(0, count, *args)
-    except OverflowError:
-        wrapped = _wrapped(kernel, args)
-        if wrapped is args:
-            raise
-    return loop(0, count, *wrapped)
+def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
+    """What chooses the variant of a kernel that has other than one capital."""
+    return tuple([arrays[place].dtype for place in kernel.choosing])
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -85,12 +74,10 @@ def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]
 
     Compiled loops take int64, and make uint64 of it again.
     """
-    past = [place for place in kernel.unsigned if args[place] > _MOST]
-    if not past:
-        return args
     numbers: list[Any] = list(args)
-    for place in past:
-        numbers[place] = int(numbers[place]) - _WRAP
+    for place in kernel.unsigned:
+        if numbers[place] > _MOST:
+            numbers[place] = int(numbers[place]) - _WRAP
     return tuple(numbers)
 
 
@@ -121,22 +108,32 @@ class CpuTarget:
     ) -> None:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
-            loop = _loop(kernel, count, args)
+            place = kernel.chooser
+            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+            loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
-                _run(loop, kernel, count, args)
+                try:
+                    loop(0, count, *args)
+                except OverflowError:
+                    loop(0, count, *_wrapped(kernel, args))
             else:
                 grain = max(int(GRAIN / work), 1)
                 run_ranges(loop, count, _wrapped(kernel, args), grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.reduce`."""
-        loop = _loop(kernel, count, args)
+        place = kernel.chooser
+        chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+        loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
-            whole = _run(loop, kernel, count, args)
-        else:
-            parts = run_ranges(loop, count, _wrapped(kernel, args), max(int(GRAIN / work), 1))
-            whole = fold(_COMBINE[kernel.combine], parts)
-        return int(whole)
+            try:
+                return int(loop(0, count, *args))
+            except OverflowError:
+                return int(loop(0, count, *_wrapped(kernel, args)))
+        parts = run_ranges(loop, count, _wrapped(kernel, args), max(int(GRAIN / work), 1))
+        return int(fold(_COMBINE[kernel.combine], parts))
+
+    start = reduce
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """See `Target.scan`."""
@@ -189,9 +186,8 @@ class CpuTarget:
         """See `Target.allocate`."""
         return memory.allocate(count, dtype)
 
-    def output(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.output`."""
-        return memory.allocate_for_overwrite(count, dtype)
+    # No function around what each operation calls.
+    output = staticmethod(memory.allocate_for_overwrite)
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """See `Target.table`."""
@@ -214,6 +210,10 @@ class CpuTarget:
         """See `Target.item`."""
         return int(array[position])
 
+    def ends(self, *arrays: Items) -> list[tuple[int, int]]:
+        """See `Target.ends`."""
+        return [(int(array[0]), int(array[-1])) for array in arrays]
+
     def address(self, array: Items) -> int:
         """See `Target.address`."""
         return int(array.ctypes.data)
@@ -224,6 +224,4 @@ class CpuTarget:
         view.setflags(write=False)
         return view
 
-    def buffer(self, array: Items) -> Buffer:
-        """See `Target.buffer`."""
-        return Buffer.of_items(array)
+    buffer = staticmethod(Buffer.of_items)

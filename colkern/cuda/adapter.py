@@ -264,17 +264,30 @@ def loads_kernels() -> bool:
     return not is_simulated() and not is_mlir()
 
 
-def loaded(kernel: Launchable, arguments: Sequence[tuple[str, bool]]) -> object:
+def loaded(
+    kernel: Launchable, arguments: Sequence[tuple[str, bool]], *, apart: bool = False
+) -> object:
     """A kernel compiled for these types and loaded on the current device: for `launcher`.
+
+    None if its blocks wait for each other, or it is compiled for its grid: that takes another launch.
 
     Args:
         kernel: The kernel.
         arguments: As those of `ptx`.
+        apart: As well.
     """
     compiled: Any = kernel
-    with _apart():
+    with _apart() if apart else nullcontext():
         overload = compiled.compile(_signature(arguments).args)
+    if overload.cooperative or getattr(overload, "launch_config_sensitive", False):
+        return None
     return overload._codelibrary.get_cufunc().kernel
+
+
+def has_plain_launches(kernel: Launchable) -> bool:
+    """Whether a kernel can be had as a `loaded` one, and its launches do nothing besides."""
+    options = getattr(kernel, "targetoptions", {})
+    return loads_kernels() and not (options.get("debug") or options.get("extensions"))
 
 
 def launcher() -> Callable[..., None]:
@@ -291,11 +304,11 @@ def launch_stream(pointer: int) -> object:
     return Stream.from_handle(pointer)
 
 
-def grid(threads: int, blocks: int) -> object:
-    """A grid for `launcher`."""
+def grid(threads: int, blocks: int, shared: int = 0) -> object:
+    """A grid for `launcher`, with so many bytes of shared memory."""
     from cuda.core import LaunchConfig
 
-    return LaunchConfig(grid=blocks, block=threads)
+    return LaunchConfig(grid=blocks, block=threads, shmem_size=shared)
 
 
 def make_context() -> bool:

@@ -8,24 +8,25 @@ the driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from colkern.cuda import adapter
 from colkern.cuda.compiler import compile_kernel
+from colkern.cuda.memory import current_stream
 from colkern.generated import function_of_text
 from colkern.kernels.kernel import Kernel
 from colkern.memory import Argument
 
 Plan = Callable[..., None]
-"""Called with a stream's pointer, the number of blocks, `count`, `tile` and the kernel's arguments."""
+"""Called with a stream's pointer, the number of blocks, and the kernel's arguments; see `CudaTarget`."""
 
 _PLAN = """
-def {name}(pointer, blocks, count, tile, {names}):
-    launch(streams[pointer], grids[blocks], kernel, count, tile, {words})
+def {name}(pointer, blocks, {names}):
+    launch(streams[pointer], grids[blocks], kernel, {words})
 """
 
 # As the compiler passes an array: its owners, items, bytes of an item, address, shape, strides.
@@ -80,20 +81,97 @@ def plan_of(
         (arrays[k], True) if k in places else (kernel.arguments[k].item, False)
         for k in range(len(args))
     ]
+    loaded = adapter.loaded(compiled, [("u8", False), ("u8", False), *types], apart=True)
+    grid = partial(adapter.grid, threads)
+    return _plan(kernel.name, loaded, [("count", ""), ("tile", ""), *_named(types)], grid)
+
+
+def launch(
+    compiled: adapter.Launchable,
+    blocks: Any,
+    threads: Any,
+    ordinal: int,
+    args: tuple[Any, ...],
+    shared: int = 0,
+) -> None:
+    """Launch a kernel that is made of a function of the user's; returns before it has ended.
+
+    By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
+
+    Args:
+        compiled: The kernel.
+        blocks: The number of blocks, or several dimensions of them.
+        threads: The threads of a block, as well.
+        ordinal: The current device's.
+        args: The arguments.
+        shared: The bytes of shared memory.
+    """
+    pointer = current_stream()
+    if (
+        isinstance(blocks, int)
+        and isinstance(threads, int)
+        and adapter.has_plain_launches(compiled)
+    ):
+        types = tuple(map(_type_of, args))
+        if None not in types:
+            adapter.make_context()
+            plan = _user_plan(compiled, types, threads, ordinal, shared)
+            if plan is not None:
+                plan(pointer, blocks, *args)
+                return
+    adapter.launch(compiled, blocks, threads, adapter.stream(ordinal, pointer), args, shared)
+
+
+@lru_cache(maxsize=1024)
+def _user_plan(
+    compiled: adapter.Launchable, types: Any, threads: int, ordinal: int, shared: int
+) -> Plan | None:
+    # The user's arrays may overlap.
+    loaded = adapter.loaded(compiled, types)
+    if loaded is None:
+        return None
+    return _plan("of_user", loaded, _named(types), lambda n: adapter.grid(threads, n, shared))
+
+
+def _type_of(value: Any) -> tuple[str, bool] | None:
+    """The type code of an argument, and whether it is an array; None for what plans do not know."""
+    kind = type(value)
+    if kind is int:
+        return ("i8", False) if -_HALF <= value < _HALF else None
+    if kind is float:
+        return "f8", False
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or dtype.kind not in "iuf":
+        return None
+    if isinstance(value, np.generic):
+        return None if dtype.kind == "f" and dtype.itemsize != 8 else (dtype.str[1:], False)
+    is_plain = hasattr(getattr(value, "data", None), "ptr") and value.ndim == 1
+    return (dtype.str[1:], True) if is_plain and value.flags.c_contiguous else None
+
+
+def _named(types: Iterable[tuple[str, bool]]) -> list[tuple[str, str]]:
+    """Each argument's name, and its words as an expression."""
+    return [(f"a{k}", _words(f"a{k}", *each)) for k, each in enumerate(types)]
+
+
+def _plan(
+    name: str, kernel: object, given: list[tuple[str, str]], grid: Callable[[int], object]
+) -> Plan:
+    """The plan for arguments of those names and words; without words, the argument is its word."""
     source = _PLAN.format(
-        name=kernel.name,
-        names=", ".join(f"a{k}" for k in range(len(args))),
-        words=", ".join(_words(f"a{k}", *each) for k, each in enumerate(types)),
+        name=name,
+        names=", ".join(argument for argument, _ in given),
+        words=", ".join(words or argument for argument, words in given),
     )
     namespace: dict[str, Any] = {
         "__name__": __name__,
-        "kernel": adapter.loaded(compiled, [("u8", False), ("u8", False), *types]),
+        "kernel": kernel,
         "launch": adapter.launcher(),
         "streams": _Kept(adapter.launch_stream),
-        "grids": _Kept(partial(adapter.grid, threads)),
+        "grids": _Kept(grid),
         "word": _word,
     }
-    return function_of_text(kernel.name, source, namespace, f"plan {kernel.name}")
+    return function_of_text(name, source, namespace, f"plan {name}")
 
 
 def _words(name: str, code: str, is_array: bool) -> str:

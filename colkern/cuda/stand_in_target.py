@@ -6,7 +6,8 @@ from numpy.typing import DTypeLike
 
 from colkern.cpu.target import CpuTarget
 from colkern.cuda import memory
-from colkern.memory import Buffer, Device, Items
+from colkern.kernels.kernel import Kernel
+from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
 
 
 class StandInTarget(CpuTarget):
@@ -19,6 +20,11 @@ class StandInTarget(CpuTarget):
     def __init__(self, device: Device) -> None:
         self.device = device
 
+    def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
+        """See `Target.start`."""
+        self.reduce(kernel, count, *args)
+        return UNKNOWN
+
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
         items: Items = memory.allocate(count, dtype)
@@ -29,6 +35,6 @@ class StandInTarget(CpuTarget):
         items: Items = memory.allocate_for_overwrite(count, dtype)
         return items
 
-    def buffer(self, array: Items) -> Buffer:
-        """The buffer of an array's bytes; not copied."""
-        return Buffer(array.view("u1"), self.device)
+    def buffer(self, array: Items, size: int | None = None) -> Buffer:
+        """See `Target.buffer`."""
+        return Buffer(array.view("u1")[:size], self.device)

@@ -16,7 +16,7 @@ from colkern.cuda.failures import explained
 from colkern.cuda.plans import Plan, array_places, plan_of
 from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
-from colkern.memory import Argument, Buffer, Device, Items
+from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
 
 _MOST = (1 << 63) - 1
 
@@ -141,6 +141,11 @@ class CudaTarget:
         whole = getattr(on_host, _COMBINE[kernel.combine])()
         return int(whole)
 
+    def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
+        """See `Target.start`."""
+        self.partials(kernel, count, *args)
+        return UNKNOWN
+
     def partials(self, kernel: Kernel, count: int, *args: Argument) -> Items:
         """Start a kernel that returns, and return before it has ended: an array, an item a block."""
         cut = self._cut(kernel, count, args)
@@ -200,10 +205,14 @@ class CudaTarget:
 
     def total(self, lengths: Items) -> int:
         """See `Target.total`."""
+        if not len(lengths):
+            return 0
         with memory.current(self.device):
-            if len(lengths) and int(memory.on_host(lengths.max())) > _MOST // len(lengths):
-                return sum(memory.on_host(lengths).tolist())
-            return int(memory.on_host(lengths.sum()))
+            both = memory.array_library().stack([lengths.max(), lengths.sum()])
+            most, total = memory.on_host(both).tolist()
+            if most > _MOST // len(lengths):
+                total = sum(memory.on_host(lengths).tolist())
+        return int(total)
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """See `Target.allocate`."""
@@ -242,6 +251,18 @@ class CudaTarget:
         with memory.current(self.device):
             return int(memory.on_host(array[position]))
 
+    def ends(self, *arrays: Items) -> list[tuple[int, int]]:
+        """See `Target.ends`."""
+        with memory.current(self.device):
+            pairs = [array[:: max(len(array) - 1, 1)] for array in arrays]
+            both = pairs[0] if len(pairs) == 1 else memory.array_library().concatenate(pairs)
+            found = iter(memory.on_host(both).tolist())
+        # Of one number, that is both.
+        return [
+            (first, next(found) if len(pair) > 1 else first)
+            for pair, first in zip(pairs, found, strict=False)
+        ]
+
     def address(self, array: Any) -> int:
         """See `Target.address`."""
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
@@ -250,6 +271,6 @@ class CudaTarget:
         """The same array for reading; device arrays know no difference."""
         return array
 
-    def buffer(self, array: Items) -> Buffer:
+    def buffer(self, array: Items, size: int | None = None) -> Buffer:
         """See `Target.buffer`."""
-        return Buffer(array.view(np.uint8), self.device)
+        return Buffer(array.view(np.uint8)[:size], self.device)

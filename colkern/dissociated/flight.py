@@ -18,7 +18,6 @@ import hmac
 import ipaddress
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -120,12 +119,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
         for server in self._servers:
             server.close()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.shutdown()
 
     def list_flights(self, context: object, criteria: bytes) -> Iterator[flight.FlightInfo]:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Literal
 
 from colkern.arrays import RecordBatchStream
-from colkern.dissociated.bodies import SeparateBuffers
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.metadata_messages import metadata_prefix
 from colkern.dissociated.protocol.server import ServerStream
@@ -22,10 +21,34 @@ from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Announcer, Connection, Frame, FrameKind
 from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.batch_messages import BatchMessages
+from colkern.ipc.writing.fetching import Chunk
 from colkern.ipc.writing.messages import Body, Message
 from colkern.ipc.writing.options import WriteOptions
+from colkern.memory import Buffer
 
 _FAILURE_BYTES = 4096
+
+
+class SeparateBuffers(Body):
+    """A body that also keeps its buffers as they are, on whatever device, each in its place.
+
+    Args:
+        alignment: 8 or 64 bytes.
+    """
+
+    def __init__(self, alignment: int) -> None:
+        super().__init__(alignment)
+        self.buffers: list[Buffer] = []
+
+    def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
+        """Append a compressed buffer; refused, as the places of compressed ones are not sent."""
+        raise ValueError("compression: bodies of locations are the buffers themselves")
+
+    def add_buffer(self, buffer: Buffer) -> tuple[int, int]:
+        """Append a buffer; see `Body.add_buffer`."""
+        self.buffers.append(buffer)
+        return super().add_buffer(buffer)
+
 
 Streams = Literal["both", "metadata", "bodies"]
 """The parts of each message that go over a connection."""

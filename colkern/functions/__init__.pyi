@@ -135,5 +135,3 @@ from colkern.functions.text import (
     utf8_upper as utf8_upper,
     utf8_zero_fill as utf8_zero_fill,
 )
-
-__all__: list[str]

@@ -10,7 +10,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.position_checks import require_valid
 
 WRITTEN = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
-"""What is written as text, and read from it."""
+"""The types whose values can be written as text, and read from it."""
 
 
 @operation(kind=Kind.ELEMENT_WISE)

@@ -65,7 +65,7 @@ def _numbers(values: Array) -> Array:
 
 
 def _shown(values: Array) -> Array:
-    """What clocks show: timestamps with a zone become those without."""
+    """The times that clocks show: timestamps with a zone become those without."""
     storage = values.type.storage
     zoned = isinstance(storage, s.Timestamp) and storage.timezone
     return _local(values) if zoned else values
@@ -283,10 +283,10 @@ def iso_calendar(values: Array) -> Array:
 
 
 def _struct(values: Array, **parts: Callable[[Array], Array]) -> Array:
-    made = make_struct([part(values) for part in parts.values()], [*parts])
-    first = made.children[0]
+    record = make_struct([part(values) for part in parts.values()], [*parts])
+    first = record.children[0]
     visible = compact_validity(first)
-    return made if visible is None else null_outside(made, visible, first.null_count)
+    return record if visible is None else null_outside(record, visible, first.null_count)
 
 
 # Times of day
@@ -432,8 +432,8 @@ def _between(
     ints = [*map(_numbers, sides)]
     if per:
         return over_rows(_distance(of_days or _same, per), ints, long, machine=True)
-    found = over_rows(_distance(_same, 1), ints, long, machine=True)
-    return multiply(found, parts // own)
+    distances = over_rows(_distance(_same, 1), ints, long, machine=True)
+    return multiply(distances, parts // own)
 
 
 @element_wise("Dates and times")
@@ -579,10 +579,10 @@ def _to_unit(
                 return plain
             function = _to_period(period, 0, way)
         numbers = _numbers(shown)
-        made = over_rows(function, [numbers], lambda *types: types[0], machine=True)
-        if isinstance(storage, s.Time) and any(greater_equal(made, own * DAY)):
+        rounded = over_rows(function, [numbers], lambda *types: types[0], machine=True)
+        if isinstance(storage, s.Time) and any(greater_equal(rounded, own * DAY)):
             raise ValueError(f"{name}: a time rounds up to the end of the day, which no {type_} is")
-        result = retyped(made, shown.type)
+        result = retyped(rounded, shown.type)
         if isinstance(storage, s.Timestamp) and storage.timezone:
             return _moments_near(plain, shown, result, storage.timezone)
         return result
@@ -704,7 +704,7 @@ def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) ->
 
 @element_wise("Dates and times")
 def local_timestamp(values: Array) -> Array:
-    """What clocks show at timestamps with a zone, as timestamps without one."""
+    """The times that clocks show at timestamps with a zone, as timestamps without one."""
     require_valid(values)
     return encoded_alike(values, _shown)
 
@@ -885,5 +885,5 @@ def strptime(
     type_ = s.timestamp(unit)
     head = format.removesuffix("%z")
     parses = _parses if head == format else _parses_with_zone
-    found = over_rows(parses(head, error_is_null), [strings], lambda *_: type_, STRINGS)
-    return found if head == format else retyped(found, s.timestamp(unit, "UTC"))
+    instants = over_rows(parses(head, error_is_null), [strings], lambda *_: type_, STRINGS)
+    return instants if head == format else retyped(instants, s.timestamp(unit, "UTC"))

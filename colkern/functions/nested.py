@@ -111,8 +111,8 @@ def _sorted(lists: list[Any], descending: bool) -> list[Any]:
 
 def _sorted_with_nulls(lists: list[Any], descending: bool) -> list[Any]:
     there = [item for item in lists if item is not None]
-    found: list[Any] = [*sorted(there, reverse=descending)]
-    return found + [None] * (len(lists) - len(there))
+    ordered: list[Any] = [*sorted(there, reverse=descending)]
+    return ordered + [None] * (len(lists) - len(there))
 
 
 @element_wise("Lists, maps and structs")
@@ -151,8 +151,8 @@ def _last(maps: list[tuple[Any, Any]], key: Any) -> Any:
 
 
 def _all(maps: list[tuple[Any, Any]], key: Any) -> list[Any] | None:
-    found = [value for own, value in maps if own == key]
-    return found if found else None
+    items = [value for own, value in maps if own == key]
+    return items if items else None
 
 
 def _value_of(*types: s.DataType) -> s.DataType:
@@ -205,6 +205,6 @@ def struct_with_field(array: Array, name: str, values: Array) -> Array:
         raise TypeError(f"array: expected structs, got {array.type}")
     names = [field.name for field in storage.fields]
     fields = dict(zip(names, own_children(array), strict=True)) | {name: values}
-    made = make_struct([*fields.values()], [*fields])
+    record = make_struct([*fields.values()], [*fields])
     visible = compact_validity(array)
-    return made if visible is None else null_outside(made, visible, array.null_count)
+    return record if visible is None else null_outside(record, visible, array.null_count)

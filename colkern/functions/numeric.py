@@ -37,13 +37,13 @@ from colkern.rows.encoded import decoded_type
 # Classes of numbers
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_nan(values: float) -> bool:
     """Whether each number is NaN: booleans."""
     return values != values
 
 
-@row_function("Numbers", boolean, NUMBERS)
+@row_function("Numbers", boolean, WITH_DECIMALS)
 def is_finite(values: float) -> bool:
     """Whether each number is neither infinite nor NaN: booleans."""
     return values - values == 0
@@ -130,11 +130,16 @@ def _power(base: float, exponent: float) -> Any:
     return base**exponent
 
 
-def _power_of_integers(base: int, exponent: int, bits: int, sign: int) -> Any:
-    found = base**exponent
+def _power_of_integers(base: int, exponent: int, unsigned: bool, bits: int, sign: int) -> Any:
+    if exponent < 0:
+        if not unsigned:
+            raise ValueError("exponent: integers have no power with a negative integer exponent")
+        # An odd word to the power of 2**62 is 1, and an even one 0, as it is from 64 on.
+        exponent = exponent & ((1 << 62) - 1) | (1 << 62)
+    power = base**exponent
     if bits == 64:
-        return found
-    word = found & ((1 << bits) - 1)
+        return power
+    word = power & ((1 << bits) - 1)
     return word - ((word & sign) << 1)
 
 
@@ -156,7 +161,8 @@ def power(base: Array, exponent: Any) -> Array:
         return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True)
     if not isinstance(exponent, Array) and exponent < 0:
         raise ValueError("exponent: integers have no power with a negative integer exponent")
-    return _of_bits(_power_of_integers, base, exponent, sized=True)
+    unsigned = isinstance(exponent, Array) and decoded_type(exponent.type).storage == s.uint64()
+    return _of_bits(_power_of_integers, base, exponent, unsigned, sized=True)
 
 
 # Trigonometry, in radians
@@ -237,7 +243,7 @@ def floor_divide(dividend: int, divisor: int) -> int:
 
 @row_function("Numbers", same, NUMBERS)
 def mod(dividend: int, divisor: int) -> int:
-    """What `floor_divide` leaves, with the sign of the divisor as in Python; `divisor` may be an array.
+    """The remainder of `floor_divide`, with the divisor's sign as in Python; `divisor` may be an array.
 
     Raises:
         ZeroDivisionError: If a divisor is 0.
@@ -337,13 +343,13 @@ def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Any:
         low = np.floor(scaled)
         rest = scaled - low
         if is_usual:
-            found = np.rint(scaled)
+            rounded = np.rint(scaled)
         else:
             half = low * 0.5
             is_up = goes_up(rest, 1.0, np.floor(half) != half, scaled < 0.0)
-            found = low + 1.0 if is_up else low
-        found = math.copysign(found * unit if is_large else found / unit, values)
-        return found if rest > 0.0 else values
+            rounded = low + 1.0 if is_up else low
+        rounded = math.copysign(rounded * unit if is_large else rounded / unit, values)
+        return rounded if rest > 0.0 else values
 
     def round_integer(values: int, unit: int) -> int:
         low = values // unit
@@ -498,13 +504,17 @@ def shift_right(values: Array, places: IntegersOrNumber) -> Array:
 
 
 def _of_bits(
-    function: Callable[..., Any], left: Array, right: IntegersOrNumber, sized: bool = False
+    function: Callable[..., Any],
+    left: Array,
+    right: IntegersOrNumber,
+    *options: Any,
+    sized: bool = False,
 ) -> Array:
     """A function of words of 64 bits, as which unsigned ones are read, too."""
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
         raise TypeError(f"{function.__name__[1:]}: expected integers, got {left.type}")
-    sides: list[Any] = [_signed(left), _signed(right)]
+    sides: list[Any] = [_signed(left), _signed(right), *options]
     if sized:
         bits = type_.bit_width
         # Of 64 bits, 1 stands for the sign, for which a number has no room.

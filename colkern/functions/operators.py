@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from colkern import functions, operations
@@ -49,7 +48,8 @@ def applied(operator: str, *operands: object) -> Any:
         sides = with_decimals(sides, operator in _COMPARISONS)
     if operator in _OF_COLUMNS and not isinstance(sides[0], Column):
         sides[0] = _repeated(sides[0], sides[1])
-    return _operation(name)(*sides)
+    operation = getattr(operations, name, None) or getattr(functions, name)
+    return operation(*sides)
 
 
 _ON_BOOLEANS = {
@@ -72,11 +72,3 @@ def _repeated(value: object, column: Column) -> Array:
     assert isinstance(column, Array | ChunkedArray)
     one = array([value], value_type(column))
     return operations.repeat(to_device(one, column.device), len(column))
-
-
-def _operation(name: str) -> Callable[..., Any]:
-    """An operation, of whichever of the two packages has it."""
-    found: Callable[..., Any] = getattr(
-        functions if name in functions.__all__ else operations, name
-    )
-    return found

@@ -180,7 +180,7 @@ class _ValuesPlan(Plan):
 
 @dataclass(frozen=True)
 class _Call:
-    """What a compiled function follows from.
+    """The key of a compiled function: two calls with equal ones share it.
 
     Args:
         function: The plain function.
@@ -396,11 +396,11 @@ def element_wise(
     [Callable[Concatenate[Array, Options], Array]], Callable[Concatenate[Values, Options], Values]
 ]:
     """Put a function of arrays, row by row, into the table of operations, under a heading."""
-    made: Any = operation(kind=Kind.ELEMENT_WISE, heading=heading)
+    registered: Any = operation(kind=Kind.ELEMENT_WISE, heading=heading)
     return cast(
         "Callable[[Callable[Concatenate[Array, Options], Array]], "
         "Callable[Concatenate[Values, Options], Values]]",
-        made,
+        registered,
     )
 
 

@@ -364,8 +364,8 @@ def _finds(pattern: str, ignore_case: bool) -> Any:
     compiled = _pattern(pattern, ignore_case)
 
     def find_substring_regex(strings: str) -> int:
-        found = compiled.search(strings)
-        return -1 if found is None else len(strings[: found.start()].encode())
+        match = compiled.search(strings)
+        return -1 if match is None else len(strings[: match.start()].encode())
 
     return find_substring_regex
 
@@ -414,8 +414,8 @@ def _extracts(pattern: str) -> Any:
     compiled = _pattern(pattern, False)
 
     def extract_regex(strings: str) -> dict[str, str] | None:
-        found = compiled.search(strings)
-        return None if found is None else found.groupdict("")
+        match = compiled.search(strings)
+        return None if match is None else match.groupdict("")
 
     return extract_regex
 

@@ -232,7 +232,7 @@ class ColkernCDataImporter(_CDataSide):
         owner = Imported(ArrayStruct, address_in(c_array_ptr))
         document = read_json(json_path)
         field = Field("", Struct(document.schema.fields), nullable=False)
-        batch = read_batch(HostStructure(field, owner))
+        batch = read_batch(HostStructure(field, owner), schema_of(field))
         batch.validate(full=True)
         try:
             require_equal_batches(document[num_batch], batch, "the JSON", "the C data")

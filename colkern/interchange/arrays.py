@@ -28,10 +28,10 @@ from colkern.interchange.abi import (
     words_at,
 )
 from colkern.interchange.exported import Export
-from colkern.interchange.schemas import export_schema, schema_of
+from colkern.interchange.schemas import export_schema
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer
-from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Null, Struct
+from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Null, Schema, Struct
 
 # Stands for buffers of no bytes: consumers of old may read the first offset of an empty array.
 _ZEROS = array("q", bytes(64))
@@ -207,15 +207,17 @@ def read_array(source: HostStructure) -> Array:
     return _read(source.field, source.owner.address, source)
 
 
-def read_batch(source: HostStructure) -> RecordBatch:
+def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
     """The batch of the field's children in an imported structure.
 
+    Args:
+        source: The structure.
+        schema: What its field carries (`schema_of`): the same one for all batches of a stream.
+
     Raises:
-        TypeError: If the field is not one of structs.
         InvalidArrowError: As `read_array`, here and when a column is asked for; and if rows as such
             are null, which a batch cannot say.
     """
-    schema = schema_of(source.field)
     struct = struct_at(ArrayStruct, source.owner.address)
     rule = checked_shape(source.field.type, struct).rule
     bitmap = _read_buffers(rule, struct, source)[0]

@@ -61,10 +61,10 @@ def import_batch(obj: object) -> RecordBatch:
         InvalidArrowError: Also if rows as such are null, which a batch cannot say.
     """
     field, source = _only_structure(obj)
+    schema = schema_of(field)
     if source is None:
-        schema = schema_of(field)
         return RecordBatch(schema, [empty_array(data_type) for data_type in schema.types], 0)
-    return read_batch(source)
+    return read_batch(source, schema)
 
 
 def import_stream(obj: object) -> RecordBatchStream:
@@ -81,7 +81,8 @@ def import_stream(obj: object) -> RecordBatchStream:
             as `import_batch`.
     """
     field, structures = _structures(obj)
-    return RecordBatchStream(schema_of(field), (read_batch(one) for one in structures))
+    schema = schema_of(field)
+    return RecordBatchStream(schema, (read_batch(one, schema) for one in structures))
 
 
 def import_columns(obj: object) -> Array | ChunkedArray | RecordBatch | Table:
@@ -93,10 +94,11 @@ def import_columns(obj: object) -> Array | ChunkedArray | RecordBatch | Table:
     if hasattr(obj, "__arrow_c_device_array__") or hasattr(obj, "__arrow_c_array__"):
         field, source = _only_structure(obj)
         assert source is not None
-        return read_batch(source) if _is_table(field) else read_array(source)
+        return read_batch(source, schema_of(field)) if _is_table(field) else read_array(source)
     field, structures = _structures(obj)
     if _is_table(field):
-        return Table(map(read_batch, structures), schema_of(field))
+        schema = schema_of(field)
+        return Table([read_batch(one, schema) for one in structures], schema)
     chunks = [read_array(source) for source in structures]
     return chunks[0] if len(chunks) == 1 else ChunkedArray(chunks, field.type)
 

@@ -10,14 +10,16 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.forks import cached_property
-from colkern.jit.compiling.names import is_found_by_name, named_object
+from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
 from colkern.operations.chunks import as_columns, as_structs, combined
+from colkern.rows.compiled_rows import CompiledRows, representatives
 from colkern.rows.encoded import decoded, decoded_type
+from colkern.rows.reports import Report
 
 NullPolicy = Literal["propagate", "pass"]
 
@@ -39,10 +41,12 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     Attributes:
         signature: Its parameters and result, as declared.
         nulls: A `NullPolicy`, or the result for nulls.
+        rows: The plans, and the report.
     """
 
     signature: Signature
     nulls: object
+    rows: CompiledRows
     __name__: str
     __qualname__: str
 
@@ -70,6 +74,30 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         self._check_count(len(columns))
         plain = tuple(map(decoded_type, columns))
         self._plan_for(plain).compile(plain)
+
+    def report(self) -> Report:
+        """How many rows there were so far, and how many were left to Python, by line."""
+        return self.rows.report
+
+    def source(self) -> str:
+        """The source that is generated for the columns of the last call; empty before it."""
+        return self.rows.source()
+
+    def define(self) -> None:
+        """Compile the functions if their declaration says enough, so that mistakes show at once.
+
+        Left to the first call where a name is missing: helpers may be defined further down.
+        """
+        columns = representatives([parameter.type for parameter in self.signature.parameters])
+        refusal = None
+        for types in columns if all(map(has_all_names, self._functions())) else ():
+            try:
+                self._plan_for(tuple(map(decoded_type, types)))
+                return
+            except (CompileError, UnsupportedError) as error:
+                refusal = error
+        if refusal is not None:
+            raise refusal
 
     # Columns
 
@@ -141,6 +169,10 @@ class ColumnFunction(PublicNames, Generic[Planned]):
             raise TypeError(f"{self.name}: a {self.KIND} has one parameter at least")
 
     # Compiled functions
+
+    def _functions(self) -> Iterable[Callable[..., object]]:
+        """The plain functions."""
+        raise NotImplementedError
 
     def _result_types(self) -> Iterable[s.DataType]:
         """The types of results that were found out."""

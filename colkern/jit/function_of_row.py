@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import UnsupportedError
 from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
-from colkern.jit.compiling.names import has_all_names
 from colkern.jit.signatures import Parameter, Signature
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.memory import HOST, Device
@@ -27,11 +26,9 @@ from colkern.rows.compiled_rows import (
     CompiledRows,
     Counted,
     RowOptions,
-    representatives,
 )
 from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
-from colkern.rows.reports import Report
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
@@ -78,14 +75,6 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """The plain Python function."""
         return self.function
 
-    def report(self) -> Report:
-        """How many rows there were so far, and how many were left to Python, by line."""
-        return self.rows.report
-
-    def source(self) -> str:
-        """The source that is generated for the columns of the last call; empty before it."""
-        return self.rows.source()
-
     def _functions(self) -> Iterable[Callable[..., object]]:
         return (self.function,)
 
@@ -93,20 +82,6 @@ class FunctionOfRow(ColumnFunction[Counted]):
         return self.rows.result_types()
 
     # Plans
-
-    def define(self) -> None:
-        """Compile the function if its declaration says enough, so that mistakes show at once."""
-        columns = representatives([parameter.type for parameter in self.signature.parameters])
-        refusal = None
-        for types in columns if has_all_names(self.function) else ():
-            try:
-                self._plan(types)
-            except (CompileError, UnsupportedError) as error:
-                refusal = error
-            else:
-                return
-        if refusal is not None:
-            raise refusal
 
     def _returns(self) -> s.DataType | type | None:
         """The declared type of a row's result."""
@@ -161,25 +136,26 @@ class FunctionOfRow(ColumnFunction[Counted]):
         results: ChunkedArray = each_chunk(called, columns, {}, threads=False)
         return results
 
-    def _called(self, arrays: list[Array]) -> Array:
+    def _called(self, arrays: Sequence[Array]) -> Array:
         """The function of each row of columns, where these are."""
         if not self.rows.is_current():
             self._plans.clear()
             self._rows_on_device.clear()
-        require_one_length(self._names, arrays)
-        device = common_device(self._names, arrays)
+        length, device = arrays[0].length, HOST
+        for array in arrays:
+            if array.length != length or array.device is not HOST:
+                require_one_length(self._names, arrays)
+                device = common_device(self._names, arrays)
         plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None
         if plan is not None:
-            return plan.run(arrays, arrays[0].length)
+            return plan.run(arrays, length)
         results = self._over_values(arrays)
         if results is None:
-            on_host = device == HOST
-            results = self._over_rows(arrays) if on_host else self._on_device(arrays, device)
+            if device != HOST:
+                return self._on_device(arrays, device)
+            plan, plain, length = self._planned(self._plain(arrays))
+            results = plan.run(plain, length)
         return results
-
-    def _over_rows(self, arrays: list[Array]) -> Array:
-        plan, plain, length = self._planned(self._plain(arrays))
-        return plan.run(plain, length)
 
     def _plain(self, arrays: Sequence[Array]) -> list[Array]:
         """Columns that are not encoded, as the function reads them."""
@@ -187,7 +163,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         types = [(array, self._read_as(parameter, array.type)) for parameter, array in pairs]
         return [array if array.type == type_ else cast(array, type_) for array, type_ in types]
 
-    def _over_values(self, arrays: list[Array]) -> Array | None:
+    def _over_values(self, arrays: Sequence[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
@@ -196,7 +172,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
             return None
         return over_values(arrays[0], lambda values: self._called([values]))
 
-    def _on_device(self, arrays: list[Array], device: Device) -> Array:
+    def _on_device(self, arrays: Sequence[Array], device: Device) -> Array:
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 

@@ -16,6 +16,7 @@ from colkern.errors import CompileError
 from colkern.jit.column_function import NullPolicy, require_null_policy
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import Signature, signature_of
+from colkern.operations import list_flatten, list_parent_indices
 from colkern.rows.compiled_rows import DEFAULT_OPTIONS, RowOptions
 from colkern.rows.front import Sources
 
@@ -72,8 +73,6 @@ class Generator(FunctionOfRow):
         Raises:
             As a call.
         """
-        from colkern.operations import list_flatten, list_parent_indices
-
         lists = self(*columns, **named)
         return list_parent_indices(lists), list_flatten(lists)
 
@@ -155,31 +154,24 @@ def generator(
         function, signature = None, function
     require_null_policy(nulls)
     options = RowOptions(strict=strict, fallback=fallback)
-    if function is None:
-        return lambda plain: _make(plain, returns, nulls, pure, signature, options)
-    return _make(function, returns, nulls, pure, signature, options)
 
+    def made(function: Callable[..., object]) -> Generator:
+        plain = getattr(function, "py_func", function)
+        if inspect.isasyncgenfunction(plain):
+            raise CompileError(
+                f"{plain.__name__}: an asynchronous generator is no function of a row"
+            )
+        if not inspect.isgeneratorfunction(plain):
+            name = getattr(function, "__name__", type(function).__name__)
+            raise TypeError(f"function: expected a generator function, got {name}; see ck.udf")
+        declared = signature_of(plain, signature, returns)
+        lists = declared.returns
+        is_large = isinstance(lists, s.LargeList)
+        if isinstance(lists, s.LargeList):
+            declared = replace(declared, returns=lists.value_type)
+        generating = Generator(plain, declared, nulls, pure, options, large=is_large)
+        generating._require_supported()
+        generating.define()
+        return generating
 
-def _make(
-    function: Callable[..., object],
-    returns: object,
-    nulls: NullPolicy,
-    pure: bool,
-    signature: str | None,
-    options: RowOptions,
-) -> Generator:
-    plain = getattr(function, "py_func", function)
-    if inspect.isasyncgenfunction(plain):
-        raise CompileError(f"{plain.__name__}: an asynchronous generator is no function of a row")
-    if not inspect.isgeneratorfunction(plain):
-        name = getattr(function, "__name__", type(function).__name__)
-        raise TypeError(f"function: expected a generator function, got {name}; see ck.udf")
-    declared = signature_of(plain, signature, returns)
-    lists = declared.returns
-    is_large = isinstance(lists, s.LargeList)
-    if isinstance(lists, s.LargeList):
-        declared = replace(declared, returns=lists.value_type)
-    generating = Generator(plain, declared, nulls, pure, options, large=is_large)
-    generating._require_supported()
-    generating.define()
-    return generating
+    return made if function is None else made(function)

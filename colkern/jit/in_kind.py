@@ -18,10 +18,6 @@ def _of_pyarrow(results: Array | ChunkedArray, like: Any) -> Any:
     return pa.chunked_array([made]) if is_whole else made
 
 
-def _of_polars(results: Array | ChunkedArray, like: Any) -> Any:
-    return results.to_polars().alias(like.name)
-
-
 def _of_pandas(results: Array | ChunkedArray, like: Any) -> Any:
     import pandas as pd
 
@@ -29,15 +25,11 @@ def _of_pandas(results: Array | ChunkedArray, like: Any) -> Any:
     return series.set_axis(like.index).rename(like.name)
 
 
-def _of_numpy(results: Array | ChunkedArray, like: Any) -> Any:
-    return np.asarray(results)
-
-
 _LIBRARIES: dict[str, Callable[[Array | ChunkedArray, Any], Any]] = {
     "pyarrow": _of_pyarrow,
-    "polars": _of_polars,
+    "polars": lambda results, like: results.to_polars().alias(like.name),
     "pandas": _of_pandas,
-    "numpy": _of_numpy,
+    "numpy": lambda results, _: np.asarray(results),
 }
 
 

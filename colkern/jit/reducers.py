@@ -6,7 +6,7 @@ Nothing here imports Numba; the first definition with known types, or the first 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, TypedDict, Unpack, overload
 
@@ -21,10 +21,9 @@ from colkern.jit.column_function import (
     imported,
     require_null_policy,
 )
-from colkern.jit.compiling.names import has_all_names
 from colkern.jit.signatures import Signature, signature_of
 from colkern.operations.grouping import Groups, group_rows
-from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions, representatives
+from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions
 from colkern.rows.encoded import decoded_type
 from colkern.rows.front import Sources, sources_of
 from colkern.rows.reductions import Functions, PythonReduction, Reduction
@@ -100,14 +99,6 @@ class Reducer(ColumnFunction["AnyReduction"]):
         self.functions = functions
         self.options = options
         self.rows = CompiledReducer(self.__name__, functions, options, sources)
-
-    def report(self) -> Report:
-        """How many rows there were so far, and how many were left to Python, by line."""
-        return self.rows.report
-
-    def source(self) -> str:
-        """The source that is generated for the columns of the last call; empty before it."""
-        return self.rows.source()
 
     def __call__(self, *columns: object, by: object = None, **named: object) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
@@ -199,22 +190,8 @@ class Reducer(ColumnFunction["AnyReduction"]):
         """
         return self.reduction(*columns).returns
 
-    def define(self) -> None:
-        """Compile the functions if their declaration says enough, so that mistakes show at once.
-
-        Left to the first call where a name is missing: helpers may be defined further down.
-        """
-        columns = representatives([parameter.type for parameter in self.signature.parameters])
-        functions = [part for part in astuple(self.functions) if part is not None]
-        refusal = None
-        for types in columns if all(map(has_all_names, functions)) else ():
-            try:
-                self._plan_for(tuple(map(decoded_type, types)))
-                return
-            except (CompileError, UnsupportedError) as error:
-                refusal = error
-        if refusal is not None:
-            raise refusal
+    def _functions(self) -> Iterable[Callable[..., object]]:
+        return filter(None, astuple(self.functions))
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> AnyReduction:
         for parameter, column in zip(self.signature.parameters, columns, strict=True):
@@ -344,28 +321,28 @@ def reducer(
         source, signature = None, source
     require_null_policy(nulls)
     options = RowOptions(strict=strict, fallback=fallback)
-    if source is None:
-        return lambda given: _make(given, returns, nulls, signature, options)
-    return _make(source, returns, nulls, signature, options)
 
+    def made(source: object) -> Reducer:
+        names = _names(source)
+        functions = Functions(
+            _function(names, source, "init", 0),
+            _function(names, source, "update", 1),
+            _optional(names, source, "merge", 2),
+            _optional(names, source, "finish", 1),
+        )
+        declared = signature_of(
+            functions.update,
+            signature,
+            returns,
+            leading=1,
+            last=functions.finish or functions.update,
+        )
+        reduction = Reducer(names, functions, declared, nulls, options)
+        reduction._require_supported()
+        reduction.define()
+        return reduction
 
-def _make(
-    source: object, returns: object, nulls: NullPolicy, signature: str | None, options: RowOptions
-) -> Reducer:
-    names = _names(source)
-    functions = Functions(
-        _function(names, source, "init", 0),
-        _function(names, source, "update", 1),
-        _optional(names, source, "merge", 2),
-        _optional(names, source, "finish", 1),
-    )
-    declared = signature_of(
-        functions.update, signature, returns, leading=1, last=functions.finish or functions.update
-    )
-    reduction = Reducer(names, functions, declared, nulls, options)
-    reduction._require_supported()
-    reduction.define()
-    return reduction
+    return made if source is None else made(source)
 
 
 def _names(source: object) -> _Names:

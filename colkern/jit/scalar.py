@@ -27,6 +27,9 @@ VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decim
 """Types of arguments that are a value for each row, not a column."""
 
 
+_ARRAYS = {Array}
+
+
 class Udf(FunctionOfRow):
     """A function of columns, made by `udf` from a function of one row."""
 
@@ -62,6 +65,8 @@ class Udf(FunctionOfRow):
         What the function raises itself comes through, with a note that says in which row. Called with
         values in place of columns, as by another function of a row, it is the plain function.
         """
+        if len(columns) == len(self._names) and {*map(type, columns)} == _ARRAYS and not named:
+            return self._called(columns)  # type: ignore[arg-type]
         if not columns or not isinstance(columns[0], Array):
             given = (*columns, *named.values())
             if given and all(isinstance(value, VALUES) for value in given):
@@ -235,38 +240,29 @@ def udf(
     if arithmetic not in ("python", "machine"):
         raise ValueError(f"arithmetic: expected 'python' or 'machine', got {arithmetic!r}")
     options = RowOptions(arithmetic, strict, fallback)
-    if function is None:
-        return lambda plain: _make(plain, returns, nulls, pure, signature, options)
-    return _make(function, returns, nulls, pure, signature, options)
 
+    def made(function: Callable[..., object]) -> Udf:
+        plain = getattr(function, "py_func", function)
+        if hasattr(plain, "evalType"):
+            raise TypeError(
+                f"function: {plain.__name__} is a function of Spark's columns; give udf the plain function "
+                f"that it was made of, or give a pandas_udf to colkern.spark.accelerate"
+            )
+        if not inspect.isfunction(plain):
+            raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
+        if inspect.isgeneratorfunction(plain):
+            raise CompileError(
+                f"{plain.__name__}: generators are no functions of a row with one result; "
+                f"ck.generator makes one into a function to a column of lists"
+            )
+        if inspect.iscoroutinefunction(plain):
+            raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
+        scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
+        scalar._require_supported()
+        if scalar.signature.returns is not None and scalar._has_default():
+            scalar._default(scalar.signature.returns)
+        scalar.define()
+        scalar._require_known_default()
+        return scalar
 
-def _make(
-    function: Callable[..., object],
-    returns: object,
-    nulls: object,
-    pure: bool,
-    signature: str | None,
-    options: RowOptions,
-) -> Udf:
-    plain = getattr(function, "py_func", function)
-    if hasattr(plain, "evalType"):
-        raise TypeError(
-            f"function: {plain.__name__} is a function of Spark's columns; give udf the plain function "
-            f"that it was made of, or give a pandas_udf to colkern.spark.accelerate"
-        )
-    if not inspect.isfunction(plain):
-        raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
-    if inspect.isgeneratorfunction(plain):
-        raise CompileError(
-            f"{plain.__name__}: generators are no functions of a row with one result; "
-            f"ck.generator makes one into a function to a column of lists"
-        )
-    if inspect.iscoroutinefunction(plain):
-        raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
-    scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
-    scalar._require_supported()
-    if scalar.signature.returns is not None and scalar._has_default():
-        scalar._default(scalar.signature.returns)
-    scalar.define()
-    scalar._require_known_default()
-    return scalar
+    return made if function is None else made(function)

@@ -260,49 +260,6 @@ def kleene_bits(
         out[w] = known | (b & (word_of(right.values, w, length) ^ right_turn))
 
 
-@kernel()
-def place_bits(start, stop, step, bitmap: Bitmap, length, place, out: Out[uint64]):
-    """Put `length` bits into `out` from bit `place` on; bits below `place` stay, those above become zero.
-
-    The range is over the words of `out` that the bits touch, from word `place // 64` on.
-    """
-    first = place >> uint64(6)
-    shift = place & uint64(63)
-    w = uint64(start)
-    if w == 0 and w < stop:
-        below = out[first] & ((uint64(1) << shift) - uint64(1))
-        out[first] = below | (word_of(bitmap, w, min(length, uint64(64) - shift)) << shift)
-        w += uint64(step)
-    # Word `w` of `out` begins `shift` bits before word `w` of the bits.
-    left = length + shift
-    whole = min(uint64(stop), left >> uint64(6))
-    while w < whole:
-        out[first + w] = whole_word_from(
-            bitmap.bits, bitmap.offset + (uint64(64) - shift), w - uint64(1)
-        )
-        w += uint64(step)
-    if w < stop:
-        begin = (w << uint64(6)) - shift
-        out[first + w] = few_bits(bitmap.bits, bitmap.offset + begin, length - begin)
-
-
-@kernel()
-def place_ones(start, stop, step, length, place, out: Out[uint64]):
-    """Put `length` ones into `out` from bit `place` on, as `place_bits` does with other bits."""
-    first = place >> uint64(6)
-    shift = place & uint64(63)
-    end = shift + length
-    for w in range(start, stop, step):
-        begin = uint64(w) << uint64(6)
-        bits = ~uint64(0)
-        if end < begin + uint64(64):
-            bits = (uint64(1) << (end - begin)) - uint64(1)
-        if w == 0:
-            below = (uint64(1) << shift) - uint64(1)
-            bits = (bits & ~below) | (out[first] & below)
-        out[first + uint64(w)] = bits
-
-
 EACH_BYTE = 0x0101010101010101
 """1 in each byte of a word."""
 

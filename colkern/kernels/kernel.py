@@ -57,6 +57,7 @@ class Kernel:
         arguments: What callers pass after the range, derived from `parameters`.
         unsigned: Which arguments are numbers that may be larger than int64; derived.
         choosing: The first array of each capital's type; derived.
+        chooser: That array, where there is one capital; derived.
     """
 
     body: Callable[..., Any]
@@ -70,6 +71,7 @@ class Kernel:
     arguments: tuple[Argument, ...] = field(init=False)
     unsigned: tuple[int, ...] = field(init=False)
     choosing: tuple[int, ...] = field(init=False)
+    chooser: int | None = field(init=False)
 
     def __post_init__(self) -> None:
         arguments = tuple(flat(self.parameters))
@@ -77,7 +79,9 @@ class Kernel:
         arrays = {a.item: k for k, a in reversed([*enumerate(arguments)]) if a.array}
         object.__setattr__(self, "arguments", arguments)
         object.__setattr__(self, "unsigned", tuple(unsigned))
-        object.__setattr__(self, "choosing", tuple(arrays[c] for c in self.generics))
+        choosing = tuple(arrays[c] for c in self.generics)
+        object.__setattr__(self, "choosing", choosing)
+        object.__setattr__(self, "chooser", choosing[0] if len(choosing) == 1 else None)
 
     @property
     def name(self) -> str:

@@ -9,15 +9,22 @@ from numpy import int64, uint64
 
 from colkern.kernels.arguments import In, O, Out, P
 from colkern.kernels.kernel import kernel
+from colkern.kernels.runs import find_run
 
 
 @kernel(combine="add")
-def count_descents(start, stop, step, offsets: In[O]) -> uint64:
-    """How many values of the range end before they begin; 0 for valid offsets."""
-    descents = uint64(0)
+def count_bad_offsets(start, stop, step, offsets: In[O], limit: int64) -> uint64:
+    """How many values of the range end before they begin; 0 for valid offsets.
+
+    From value 0 on it also counts a first offset that is negative, and a last one past `limit`.
+    """
+    bad = uint64(0)
     for i in range(start, stop, step):
-        descents += uint64(offsets[i + uint64(1)] < offsets[i])
-    return descents
+        bad += uint64(offsets[i + uint64(1)] < offsets[i])
+    if start == 0:
+        last = offsets[uint64(len(offsets)) - uint64(1)]
+        bad += uint64(offsets[uint64(0)] < 0) + uint64(last > limit)
+    return bad
 
 
 @kernel()
@@ -34,6 +41,23 @@ def rebase_offsets(start, stop, step, offsets: In[O], base: int64, out: Out[P]):
     """out[i] = offsets[i] - base, for offsets that start at 0."""
     for i in range(start, stop, step):
         out[i] = offsets[i] - base
+
+
+@kernel()
+def join_offsets(start, stop, step, items: In[O], ends: In[int64], bases: In[int64], out: Out[O]):
+    """The offsets of several arrays as those of one: out[i] = items[i + p] + bases[p], of array `p`.
+
+    Array `p` ends before slot ends[p] of `out`; of its offsets in `items`, the last one is left out.
+    """
+    i = uint64(start)
+    piece = find_run(ends, i)
+    while i < stop:
+        while uint64(ends[piece]) <= i:
+            piece += uint64(1)
+        base, end = bases[piece], min(uint64(ends[piece]), uint64(stop))
+        while i < end:
+            out[i] = items[i + piece] + base
+            i += uint64(step)
 
 
 @kernel()

@@ -17,9 +17,12 @@ from colkern.kernels.primitives import (
     copy_bytes,
     copy_bytes_loosely,
     copy_line,
+    get_byte,
     popcount,
     prefetch,
+    word_at,
 )
+from colkern.kernels.runs import find_run
 
 AHEAD = 16
 """How many values ahead memory is asked for what will be copied."""
@@ -288,6 +291,47 @@ def gather_bytes(start, stop, step, addresses: In[uint64], starts: In[O], out: O
     for i in range(start, stop, step):
         place = uint64(starts[i])
         copy_bytes(out, place, addresses[i], uint64(starts[i + uint64(1)]) - place)
+
+
+@kernel()
+def join_bits(
+    start, stop, step, addresses: In[uint64], firsts: In[uint64], ends: In[int64], out: Out[uint64]
+):
+    """The words of bits of several pieces, one after the other, and zeros past the last one.
+
+    Piece `p` ends before bit ends[p]. Its bits are those from bit firsts[p] at addresses[p] on, of which
+    no byte without such a bit is read; ones where the address is 0.
+    """
+    piece = find_run(ends, uint64(start) << uint64(6))
+    for w in range(start, stop, step):
+        at = uint64(w) << uint64(6)
+        last = min(at + uint64(64), uint64(ends[len(ends) - 1]))
+        word = uint64(0)
+        while at < last:
+            while uint64(ends[piece]) <= at:
+                piece += uint64(1)
+            count = min(uint64(ends[piece]), last) - at
+            bits = ~uint64(0)
+            if addresses[piece] != uint64(0):
+                begin = uint64(ends[piece - uint64(1)]) if piece else uint64(0)
+                position = firsts[piece] + (at - begin)
+                byte = addresses[piece] + (position >> uint64(3))
+                shift = position & uint64(7)
+                size = shift + count
+                if size > uint64(56):
+                    bits = word_at(byte) >> shift
+                    if size > uint64(64):
+                        above = uint64(get_byte(int64(byte + uint64(8))))
+                        bits |= above << (uint64(64) - shift)
+                else:
+                    bits = uint64(0)
+                    for b in range(uint64(0), (size + uint64(7)) >> uint64(3)):
+                        own = uint64(get_byte(int64(byte + uint64(b))))
+                        bits |= own << (uint64(b) << uint64(3))
+                    bits >>= shift
+            word |= (bits & (~uint64(0) >> (uint64(64) - count))) << (at & uint64(63))
+            at += count
+        out[w] = word
 
 
 @kernel()

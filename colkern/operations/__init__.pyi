@@ -19,6 +19,8 @@ from colkern.bitmaps import count_set_bits as count_set_bits
 from colkern.operations.booleans import pack_bits as pack_bits
 from colkern.operations.creation import nulls as nulls
 from colkern.operations.distinct import unique as unique
+from colkern.operations.element_extremes import max_element_wise as max_element_wise
+from colkern.operations.element_extremes import min_element_wise as min_element_wise
 from colkern.operations.exploding import explode as explode
 from colkern.operations.group_by import GroupBy as GroupBy
 from colkern.operations.group_by import group_by as group_by

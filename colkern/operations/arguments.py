@@ -134,6 +134,8 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
         if parameter.annotation in _INTEGERS
     ]
 
+    first = integers[0][0] if integers else len(parameters)
+
     @functools.wraps(function)
     def called(*args: object, **kwargs: object) -> object:
         for value in args:
@@ -142,7 +144,7 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
         if kwargs and any(map(stands_for_columns, kwargs.values())):
             return _over_chunks(own, args, kwargs)
         try:
-            for place, name, convert in integers:
+            for place, name, convert in integers if kwargs or len(args) > first else ():
                 if place < len(args):
                     args = (*args[:place], convert(args[place], name), *args[place + 1 :])
                 elif name in kwargs:
@@ -179,7 +181,7 @@ def stands_for_columns(value: object) -> bool:
     if isinstance(value, list | tuple):
         # One look at the classes, of which there are few.
         kinds = set(map(type, value)) - _PLAIN
-        return any(_is_class_of_columns(kind) for kind in kinds)
+        return bool(kinds) and any(map(_is_class_of_columns, kinds))
     kind: type = type(value)
     return _is_class_of_columns(kind) and getattr(value, "ndim", 1) == 1
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import count_set_bits
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
@@ -27,11 +28,11 @@ from colkern.operations.encodings import (
     value_type_of,
 )
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import Plans, is_side_by_side, planned, unsigned
+from colkern.operations.operands import Plans, planned, unsigned
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
-from colkern.operations.selection import own_words, take_positions
+from colkern.operations.selection import WORDS, own_words, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.time_arithmetic import (
     TIMES,
@@ -122,16 +123,49 @@ def abs(array: Array) -> Array:
     An array of unsigned integers is returned as it is.
     """
     require_valid(array)
-    if isinstance(value_type_of(array), s.Decimal):
+    type_ = value_type_of(array)
+    if isinstance(type_, s.Decimal):
         return encoded_alike(
             array, lambda plain: if_else(less(plain, 0), _negative_decimals(plain), plain)
         )
-    if isinstance(value_type_of(array), s.Duration):
+    if isinstance(type_, s.Duration):
         return encoded_alike(array, lambda plain: on_ticks(plain, abs))
-    type_ = _numbers(array)
     if isinstance(type_, s.Int) and not type_.signed:
         return array
     return encoded_alike(array, _absolute)
+
+
+class _Plan(NamedTuple):
+    """How numbers without any encoding are combined: by one kernel, as items of one type."""
+
+    kernel: Kernel
+    type: s.Int | s.FloatingPoint
+    is_float: bool
+    dtype: np.dtype[Any]
+
+    def of_arrays(self, left: Array, right: Array) -> Array:
+        """The operation on two arrays of as many values on one device."""
+        validity: Validity = (None, 0)
+        if left._null_count or right._null_count:
+            validity = combine_validity((left, right))
+        return self._of(left, self._items(left), self._items(right), validity)
+
+    def of_number(self, array: Array, item: np.number[Any], first: bool) -> Array:
+        """The operation on an array and a number, which is the left operand if `first`."""
+        table = target_of(array.device).table([item], item.dtype)
+        items, number = self._items(array), table if self.is_float else unsigned(table)
+        sides = (number, items) if first else (items, number)
+        return self._of(array, *sides, combine_validity((array,)))
+
+    def _items(self, array: Array) -> Items:
+        return array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
+
+    def _of(self, like: Array, left: Items, right: Items, validity: Validity) -> Array:
+        """The operation on items of two sides, of which one may have a single item."""
+        target, length = target_of(like.device), like.length
+        out = target.output(length, self.dtype)
+        target.map(self.kernel, length, left, right, out)
+        return Array.of_valid(self.type, length, (validity[0], target.buffer(out)), validity[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +176,17 @@ class _Operation:
     words: Kernel | None
     floats: Kernel
     commutes: bool = False
-    plans: Plans[s.Int | s.FloatingPoint] = field(default_factory=dict)
+    plans: Plans[_Plan] = field(default_factory=dict)
+
+    def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan | None:
+        """How values of an array without any encoding are combined; None for a division of integers."""
+        is_float = isinstance(type_, s.FloatingPoint)
+        kernel, size = self.floats if is_float else self.words, type_.bit_width // 8
+        if kernel is None:
+            return None
+        plan = _Plan(kernel, type_, is_float, np.dtype(f"f{size}") if is_float else WORDS[size])
+        self.plans[array.layout, array.layout] = plan
+        return plan
 
 
 _ADD = _Operation("add", arithmetic.add_words, arithmetic.add_floats, commutes=True)
@@ -154,9 +198,13 @@ _DIVIDE = _Operation("divide", None, arithmetic.divide_floats)
 
 
 def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
-    type_ = planned(what.plans, left, right)
-    if type_ is not None:
-        return _combine_plain(what, type_, left, right)  # type: ignore[arg-type]
+    plan = planned(what.plans, left, right)
+    if plan is not None:
+        return plan.of_arrays(left, right)  # type: ignore[arg-type]
+    if left.__class__ is Array and right.__class__ in (int, float):
+        plan = what.plans.get((left.layout, left.layout))
+        if plan is not None and left.length:
+            return plan.of_number(left, number_of(right, plan.type, "right"), False)
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):
@@ -237,11 +285,12 @@ def _with_number(
     item = number_of(number, type_, name)
 
     def work(values: Array) -> Array:
-        target = target_of(values.device)
+        plan = what.plan(values, type_)
+        if plan is not None:
+            return plan.of_number(values, item, first)
+        table = target_of(values.device).table([item], item.dtype)
         items = values.items(Role.DATA)
-        table = target.table([item], items.dtype)
-        sides = (table, items) if first else (items, table)
-        return _apply(what, target, type_, sides, values.length, combine_validity([values]))
+        return _divide_words(type_, values, (table, items) if first else (items, table), [values])
 
     # A zero that no index leads to is no error.
     may_fail = what is _DIVIDE and isinstance(type_, s.Int) and (first or item == 0)
@@ -250,7 +299,7 @@ def _with_number(
 
 def _absolute(array: Array) -> Array:
     type_ = _numbers(array)
-    if type_ == s.float16():
+    if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
         return cast(_absolute(cast(array, s.float32())), type_, safe=False)
     target = target_of(array.device)
     items = array.items(Role.DATA)
@@ -280,20 +329,12 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise ValueError(f"{what.name}: arrays on {device} and {right.device}")
     if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _combine_runs(what, left, right)
-    if is_side_by_side(left) and is_side_by_side(right):
-        what.plans[left.layout, right.layout] = type_
-    return _combine_plain(what, type_, decoded(left), decoded(right))
-
-
-def _combine_plain(
-    what: _Operation, type_: s.Int | s.FloatingPoint, left: Array, right: Array
-) -> Array:
-    if isinstance(type_, s.Int):
-        sides = own_words(left, Role.DATA)[0], own_words(right, Role.DATA)[0]
-    else:
-        sides = left.items(Role.DATA), right.items(Role.DATA)
-    validity = combine_validity((left, right))
-    return _apply(what, target_of(left.device), type_, sides, left.length, validity)
+    left, right = decoded(left), decoded(right)
+    plan = what.plan(left, type_)
+    if plan is not None:
+        return plan.of_arrays(left, right)
+    sides = left.items(Role.DATA), right.items(Role.DATA)
+    return _divide_words(type_, left, sides, (left, right))
 
 
 def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
@@ -315,35 +356,22 @@ def _bit_width(ends: Array) -> int:
     return layout(ends.type).spec(Role.DATA).dtype.itemsize
 
 
-# Numbers without any encoding; one number stands for every slot
-
-
-def _apply(
-    what: _Operation,
-    target: Target,
-    type_: s.Int | s.FloatingPoint,
-    sides: tuple[Items, Items],
-    length: int,
-    validity: Validity,
-) -> Array:
-    """An operation on items of two sides, of which one may have a single item."""
-    out = target.output(length, sides[0].dtype)
-    if isinstance(type_, s.FloatingPoint):
-        target.map(what.floats, length, *sides, out)
-    elif what.words is None:
-        _divide_words(target, type_, sides, unsigned(out), validity)
-    else:
-        target.map(what.words, length, unsigned(sides[0]), unsigned(sides[1]), unsigned(out))
-    bitmap, nulls = validity
-    return Array.of_valid(type_, length, (bitmap, target.buffer(out)), nulls)
+# Integers without any encoding; one number stands for every slot
 
 
 def _divide_words(
-    target: Target,
-    type_: s.Int,
-    sides: tuple[Items, Items],
-    out: Items,
-    validity: Validity,
+    type_: s.Int | s.FloatingPoint, like: Array, sides: tuple[Items, Items], arrays: Sequence[Array]
+) -> Array:
+    """The quotients of two sides, one of which may have a single item; null where one of `arrays` is."""
+    assert isinstance(type_, s.Int)
+    target, length, validity = target_of(like.device), like.length, combine_validity(arrays)
+    out = target.output(length, sides[0].dtype)
+    _fill_quotients(target, type_, sides, unsigned(out), validity)
+    return Array.of_valid(type_, length, (validity[0], target.buffer(out)), validity[1])
+
+
+def _fill_quotients(
+    target: Target, type_: s.Int, sides: tuple[Items, Items], out: Items, validity: Validity
 ) -> None:
     left, right = unsigned(sides[0]), unsigned(sides[1])
     bits = type_.bit_width
@@ -364,7 +392,8 @@ def _divide_words(
 def _divide_by(
     target: Target, divisor: int, left: Items, bits: int, sign: int, out: Items, validity: Validity
 ) -> None:
-    if divisor == 0 and validity[1] < len(out):
+    bitmap, count = validity[0], len(out)
+    if divisor == 0 and count and (bitmap is None or count_set_bits(bitmap, 0, count)):
         raise ZeroDivisionError("divide: by 0")
     kernel = arithmetic.divide_long_words_by if bits == 64 else arithmetic.divide_words_by
     signs = np.uint64(sign), np.uint64(sign if divisor < 0 else 0)

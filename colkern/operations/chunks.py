@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,6 +30,9 @@ _FEW = 64
 _LEAST_ROWS = 4096
 """More chunks that are shorter in the mean are joined: a call for each costs more than a copy of all."""
 
+_BLOCK_ROWS = 1 << 18
+"""So many rows of such chunks are joined at a time, on the host: caches hold the copy until it is read."""
+
 Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
 
 
@@ -46,9 +50,10 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
         if (
             isinstance(column, ChunkedArray)
             and column.num_chunks > 1
-            and not _are_tiny(column.length, column.num_chunks)
+            and len(blocks := _blocks(column.chunks, column)) > 1
         ):
-            values = _mapped(own.function, column.chunks, column)
+            chunks, function = column.chunks, own.function
+            values = _mapped(lambda block: function(_part(chunks, block)), blocks, column)
             value = own.combine(values, column.chunks[0])
             if value is not NotImplemented:
                 return value
@@ -112,7 +117,7 @@ def each_chunk(
     kwargs: Mapping[str, object],
     threads: bool = True,
 ) -> Any:
-    """What a function gives for chunks that are cut alike, one after the other.
+    """The results of a function for chunks that are cut alike, one after the other.
 
     Args:
         function: A function of arrays and batches. Its results are arrays, batches, None, or tuples
@@ -137,27 +142,41 @@ def each_chunk(
     if len({column.length for column in columns}) > 1:
         # The function's own error says which is too short.
         return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
-    most = max(map(len, sides))
-    pieces = [] if _are_tiny(columns[0].length, most) else cut_alike(sides)
-    if not pieces or not pieces[0]:
+    pieces = cut_alike(sides)
+    if not pieces[0]:
         pieces = [(_whole(column),) for column in columns]
 
-    def on_chunk(number: int) -> Any:
+    def on_block(block: tuple[int, int]) -> Any:
         def filled(value: object) -> object:
             if isinstance(value, _Place):
-                return pieces[value.side][number]
+                return _part(pieces[value.side], block)
             return [filled(each) for each in value] if isinstance(value, list) else value
 
         return function(*map(filled, rows), **{name: filled(v) for name, v in named.items()})
 
-    numbers = range(len(pieces[0]))
+    blocks = _blocks(pieces[0], columns[0])
     return _joined(
-        _mapped(on_chunk, numbers, columns[0]) if threads else list(map(on_chunk, numbers))
+        _mapped(on_block, blocks, columns[0]) if threads else list(map(on_block, blocks))
     )
 
 
-def _are_tiny(length: int, chunks: int) -> bool:
-    return chunks > _FEW and length < _LEAST_ROWS * chunks
+def _blocks(parts: Sequence[Any], column: Columns) -> list[tuple[int, int]]:
+    """Where blocks of parts begin and end: a part each, or many small ones, by their lengths alone."""
+    count = len(parts)
+    places: Sequence[int] = range(count + 1)
+    if count > _FEW and column.length < _LEAST_ROWS * count:
+        if isinstance(column, Column) and column.device != HOST:
+            return [(0, count)]
+        ends = np.cumsum([part.length for part in parts])
+        full = np.searchsorted(ends, np.arange(_BLOCK_ROWS, column.length, _BLOCK_ROWS)) + 1
+        places = [0, *np.unique(full[full < count]).tolist(), count]
+    return list(pairwise(places))
+
+
+def _part(parts: Sequence[Any], block: tuple[int, int]) -> Any:
+    """The parts of a block as one. Joined late: the next block is joined in the same memory."""
+    begin, end = block
+    return parts[begin] if end == begin + 1 else concat(parts[begin:end])
 
 
 class _Place:

@@ -97,7 +97,9 @@ def _compare_arrays(
 def _compare_plain(
     left: Array, right: Array, comparer: Comparer[Relation], asked: Relation
 ) -> Array:
-    validity, count = combine_validity((left, right))
+    validity, count = None, 0
+    if left._null_count or right._null_count:
+        validity, count = combine_validity((left, right))
     bits = comparer.arrays(left, right, asked)
     return Array.of_valid(_BOOL, left.length, (validity, bits), count)
 

@@ -24,7 +24,7 @@ from colkern.operations.comparing import (
     item_of,
     output_for,
 )
-from colkern.operations.selection import words_of
+from colkern.operations.selection import own_words, words_of
 from colkern.operations.strings import equal_string, equal_strings
 from colkern.targets import Items, target_of
 
@@ -66,7 +66,7 @@ def _comparer(array: Array) -> Comparer[int]:
 
 
 def _equal_numbers(left: Array, right: Array, flip: int) -> Buffer:
-    words, width = words_of(right.items(Role.DATA))
+    words, width = own_words(right, Role.DATA)
     return _equal_words(left, words, width, flip)
 
 
@@ -80,17 +80,17 @@ def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
     """The bits for an array beside others that begin `stride` words apart, or one if that is 0."""
     target = target_of(array.device)
     out = output_for(target, array)
-    items = array.items(Role.DATA)
-    words, width = words_of(items)
+    words, width = own_words(array, Role.DATA)
+    dtype = array.layout.buffers[1].dtype
     rest = (array.length, flip, out)
-    if items.dtype == np.float16:
+    if dtype == np.float16:
         target.map(comparison.equal_halves, len(out), words, others, stride, *rest)
     elif width != 1:
         target.map(comparison.equal_wide, len(out), words, others, width, stride, *rest)
     else:
         kernel = comparison.equal_items if stride else comparison.equal_item
-        if items.dtype.kind == "f":
-            words, others = items, others.view(items.dtype)
+        if dtype.kind == "f":
+            words, others = words.view(dtype), others.view(dtype)
         target.map(kernel, len(out), words, others, *rest)
     return target.buffer(out)
 

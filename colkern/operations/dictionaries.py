@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import count_set_bits
+from colkern.bitmaps import count_clear_bits
 from colkern.cpu.threads import num_threads, run_ranges
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
@@ -67,12 +67,12 @@ _DECODE: Dispatch[LayoutKind, Callable[[Array, Array], Array]] = by_layout("dict
 
 def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
     """The validity bitmap and null count of the slots: by their indices and their values."""
-    if values.null_count == 0:
-        return compact_validity(array), array.null_count
+    if not values.may_have_nulls:
+        return compact_validity(array), array._null_count
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
     bits = _decoded_bits(array, values, bitmap)
-    return bits, array.length - count_set_bits(bits, 0, array.length)
+    return bits, count_clear_bits(bits, 0, array.length)
 
 
 def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:

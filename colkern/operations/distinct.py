@@ -9,6 +9,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
 from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.arguments import operation
+from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows, one_group
 from colkern.operations.key_groups import key_groups
 from colkern.operations.moving import to_host
@@ -103,7 +104,7 @@ def mode(array: Array, n: int = 1) -> Array:
     if n < 1:
         raise ValueError(f"n: expected 1 at least, got {n}")
     require_valid(array)
-    values, counts = value_counts(drop_nulls(array)).children
+    values, counts = value_counts(drop_nulls(decoded(array))).children
     target = target_of(array.device)
     best = ordered_positions(target, [(counts, True), (values, False)], False)[:n]
     rows = Array(s.uint64(), len(best), [None, target.buffer(best)], null_count=0)

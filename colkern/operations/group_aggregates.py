@@ -30,6 +30,7 @@ from colkern.operations.comparison import equal
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.moving import to_device, to_host
+from colkern.operations.null_filling import coalesce
 from colkern.operations.operands import decimal_words, validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import take, take_positions
@@ -243,6 +244,28 @@ def _sum(rows: GroupedRows, column: Array) -> Array:
     raise _unsupported("sum", column)
 
 
+def _product(rows: GroupedRows, column: Array) -> Array:
+    values = decoded(column)
+    known = rows.valid_counts(values) > 0
+    type_ = values.type.storage
+    if not isinstance(type_, s.Int | s.FloatingPoint | s.Bool):
+        raise _unsupported("product", column)
+    is_signed = isinstance(type_, s.Int) and type_.signed
+    integers = s.int64() if is_signed else s.uint64()
+    wide = s.float64() if isinstance(type_, s.FloatingPoint) else integers
+    order, bounds = rows.by_group
+    items = coalesce(cast(values, wide), 1).items(Role.DATA)[order]
+    groups = rows.numbers[order]
+    distance = 1
+    # Each factor with those of its group behind it: of 1, 2, 4, … of them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        while distance < len(items) and (own := groups[distance:] == groups[:-distance]).any():
+            items[:-distance][own] *= items[distance:][own]
+            distance *= 2
+    made = items[bounds[:-1]] if len(items) else rows.target.allocate(rows.count, items.dtype)
+    return _result(rows, wide, made, known)
+
+
 def _unsupported(what: str, column: Array) -> UnsupportedError:
     return UnsupportedError(
         f"{what}: no {what} of the values of {column.type}; {instead_of_sum(column.type)}"
@@ -382,6 +405,7 @@ AGGREGATES: dict[str, Aggregate] = {
     "count_all": partial(_count, mode="all"),
     "count_distinct": _count_distinct,
     "sum": _sum,
+    "product": _product,
     "mean": _mean,
     "min": partial(_extreme, greatest=False),
     "max": partial(_extreme, greatest=True),

@@ -125,6 +125,7 @@ class GroupBy(Generic[Rows]):
         function                          gives
         ================================  ============================================================
         "sum", "mean"                     as `colkern.sum` and `mean`; sums of decimals wrap around
+        "product"                         as `colkern.product`
         "min", "max"                      of every type that has an order; NaN only if all values are
         "count"                           of values, or with `mode` "only_null" or "all" of others
         "count_all"                       of rows; of no column: `([], "count_all")`

@@ -242,7 +242,7 @@ def _hash_runs(target: Target, array: Array, state: int, out: Items) -> None:
 @_HASH.of(LayoutKind.LIST)
 def _hash_list(target: Target, array: Array, state: int, out: Items) -> None:
     offsets = array.items(Role.OFFSETS)
-    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    ((first, last),) = target.ends(offsets)
     child = array.children[0].slice(first, last - first)
     sizes = target.table([], offsets.dtype)
     _hash_elements(target, array, state, (offsets, sizes, 0, first), child, out)

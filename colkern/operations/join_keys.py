@@ -23,6 +23,8 @@ class JoinKeys:
     Args:
         left: The columns of one side.
         right: Those of the other side, as many.
+        few: Whether the right side is the much smaller one: keys that are on the left alone are not
+            told from each other.
 
     Attributes:
         columns: The values of the right rows, and of the left rows behind them.
@@ -34,11 +36,11 @@ class JoinKeys:
         validity: The rows on both sides whose keys are all known; None if all are.
     """
 
-    def __init__(self, left: Sequence[Array], right: Sequence[Array]) -> None:
+    def __init__(self, left: Sequence[Array], right: Sequence[Array], few: bool = False) -> None:
         self.columns = both = [_both(*pair) for pair in zip(left, right, strict=True)]
         self.target: Target = target_of(device_of(both))
         self.right_rows = right[0].length
-        groups = key_groups(both)
+        groups = key_groups(both, self.right_rows) if few else key_groups(both)
         self.numbers: Items = groups.numbers
         self.right_keys = _count_below(self.target, groups.firsts, self.right_rows)
         self.validity: Buffer | None = combine_validity(list(map(integer_codes, both)))[0]

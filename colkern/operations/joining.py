@@ -31,6 +31,9 @@ JoinType = Literal[
 ]  # fmt: skip
 Keys: TypeAlias = str | int | Sequence[str | int]
 
+_MUCH = 8
+"""So many times as many right rows are many more than left ones."""
+
 _SHORT = {
     "left outer": "left",
     "right outer": "right",
@@ -95,12 +98,17 @@ def join(
     if kind not in ("inner", "left", "right", "outer", "semi", "anti"):
         raise ValueError(f"how: no join {how!r}; expected inner, left, right, outer, semi or anti")
     left_places, right_places = _places(left, right, keys, right_keys)
-    sides = JoinKeys(key_columns(left, left_places), key_columns(right, right_places))
+    keys_of_both = key_columns(left, left_places), key_columns(right, right_places)
+    # A table of the keys of the smaller side is the smaller one, and the quicker to look up.
+    turned = kind == "inner" and _MUCH * left.length < right.length
+    sides = JoinKeys(*reversed(keys_of_both), few=True) if turned else JoinKeys(*keys_of_both)
     if kind in ("semi", "anti"):
         rows = _rows_where(sides.target, _has_match(sides.target, sides), kind == "semi")
         return take(left, _indices(sides.target, rows))
     parts = [spec for c in (*left.columns, *right.columns) for spec in c.layout.buffers]
     lefts, rights = _pairs(sides, kind, 16 + sum(spec.slot_bits for spec in parts) // 8)
+    if turned:
+        lefts, rights = _by_left(sides.target, rights, lefts)
     columns = _taken(sides.target, left.columns, lefts)
     if coalesce_keys and kind in ("right", "outer") and lefts is not None:
         other_keys = _taken(sides.target, [right.columns[k] for k in right_places], rights)
@@ -179,6 +187,13 @@ def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, It
     if kind in ("right", "outer"):
         return _with_unmatched(target, sides, left, right)
     return left, right
+
+
+@on_its_device
+def _by_left(target: Target, left: Items, right: Items | None) -> tuple[Items, Items]:
+    """Pairs in the order of the right rows (all of them, if None), in that of the left ones."""
+    order = target.sort_positions(target.frozen(left))
+    return left[order], order if right is None else right[order]
 
 
 def _require_memory(rows: int, row_bytes: int) -> None:

@@ -10,26 +10,32 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import ENCODED, NESTED
 from colkern.errors import UnsupportedError
+from colkern.kernels import keys as kernels
 from colkern.kernels import sorting
+from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import number_values
+from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import on_values
 from colkern.operations.grouping import Groups, group_rows
 from colkern.operations.number_words import NumberWords, number_words
+from colkern.operations.operands import validity_of
 from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.selection.devices import device_of
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, target_of
 
 
-def key_groups(arrays: Sequence[Array]) -> Groups:
+def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
     """The groups of equal rows of checked columns of one length, on one device.
 
     As `group_rows`, but floats are equal if they are the same number, and no numbers.
 
     Args:
         arrays: The columns, one at least.
+        closed: So many rows are looked at for groups; the number of others that are in none of them may
+            be any larger one.
 
     Raises:
         UnsupportedError: If there is a union in a column, or a nested column in device memory.
@@ -37,10 +43,10 @@ def key_groups(arrays: Sequence[Array]) -> Groups:
     """
     target = target_of(device_of(arrays))
     if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
-        return _numbered(flat)
+        return _numbered(flat, closed)
     parts = [part for array in arrays for part in _parts(array)]
     first, *others = packed_keys(target, arrays[0].length, parts)
-    groups = _numbered(_words(target, first))
+    groups = _numbered(_words(target, first), OPEN if others else closed)
     for words in others:
         more = _numbered(_words(target, words))
         pairs = [part for each in (groups, more) for part in _parts(_array(target, each.numbers))]
@@ -48,9 +54,9 @@ def key_groups(arrays: Sequence[Array]) -> Groups:
     return groups
 
 
-def _numbered(array: Array) -> Groups:
+def _numbered(array: Array, closed: int = OPEN) -> Groups:
     target = target_of(array.device)
-    numbers, firsts = number_values(array, True, np.uint32)
+    numbers, firsts = number_values(array, True, np.uint32, closed=closed)
     return Groups(target.frozen(numbers), target.frozen(firsts))
 
 
@@ -67,14 +73,21 @@ def _flat(array: Array) -> Array | None:
     if isinstance(array.type.storage, (s.Null, *ENCODED, *NESTED)):
         return None
     numbers = number_words(array)
-    if numbers is None or not numbers.infinity:
+    is_view = array.layout.kind is LayoutKind.BINARY_VIEW
+    if not is_view and (numbers is None or not numbers.infinity):
         return array
     target = target_of(array.device)
     keys = target.output(array.length, np.uint64)
+    buffers = (compact_validity(array), target.buffer(keys))
+    if numbers is None:
+        views = array.items(Role.VIEWS).view(np.int32)
+        given = (views, *validity_of(array, target), keys)
+        if target.reduce(kernels.short_view_keys, array.length, *given) > kernels.SHORT:
+            return array
+        return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
     nan = (1 << numbers.bits) - 1
     floats = (numbers.words, numbers.minus, numbers.infinity, nan, 0)
     target.map(sorting.order_floats, array.length, *floats, keys)
-    buffers = (compact_validity(array), target.buffer(keys))
     return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
 
 

@@ -1,4 +1,4 @@
-"""What stands between brackets: `column[key]` and `table[key]`."""
+"""Keys between brackets: `column[key]` and `table[key]`."""
 
 from __future__ import annotations
 

@@ -229,8 +229,7 @@ def _copied_evenly(slots: Lists, size: int) -> Array:
 
 def _resized_offsets(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
     target = slots.target
-    first = target.item(slots.offsets, 0)
-    last = target.item(slots.offsets, slots.array.length)
+    ((first, last),) = target.ends(slots.offsets)
     most = most_of(dtype)
     if last - first > most:
         raise _too_many(last - first)

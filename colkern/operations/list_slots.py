@@ -162,8 +162,7 @@ class Lists:
         return self.shown.total == last - first
 
     def _span(self) -> tuple[int, int]:
-        item = self.target.item
-        return item(self.offsets, 0), item(self.offsets, self.array.length)
+        return self.target.ends(self.offsets)[0]
 
     def elements(self, first: int, last: int) -> Array:
         """The elements from `first` to `last` of the child, which is not copied."""

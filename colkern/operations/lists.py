@@ -76,7 +76,8 @@ def list_parent_indices(array: Array) -> Array:
     slots = lists_of(array)
     starts = slots.element_starts()
     target = slots.target
-    count = target.item(starts, array.length) - target.item(starts, 0)
+    ((first, last),) = target.ends(starts)
+    count = last - first
     out = target.output(count, np.int64)
     target.map(lists.list_of_each, count, starts, out)
     return Array.of_valid(s.int64(), count, (None, target.buffer(out)), 0)

@@ -17,14 +17,14 @@ from colkern.bitmaps import and_bits
 from colkern.builders import array
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import and_, or_
+from colkern.operations.booleans import and_, or_, packed_bits
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import number_values
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.moving import to_device, to_host
-from colkern.operations.null_filling import fill_null, is_null, packed_flags
+from colkern.operations.null_filling import fill_null, is_null
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.choosing import if_else
@@ -54,13 +54,13 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     members = _as_set(values, value_set)
     has_null = bool(members.null_count) and not skip_nulls
     if members.length <= FEW and not isinstance(members.type.storage, s.FloatingPoint | s.Null):
-        found = nulls(values.length, s.bool_(), values.device)
+        flags = nulls(values.length, s.bool_(), values.device)
         ones = [equal(values, one) for one in to_host(members).to_pylist() if one is not None]
         if ones:
-            found = functools.reduce(or_, ones)
+            flags = functools.reduce(or_, ones)
     else:
-        found = on_values(values, lambda plain: _found(plain, members))
-    return or_(fill_null(found, False), is_null(values)) if has_null else fill_null(found, False)
+        flags = on_values(values, lambda plain: _found(plain, members))
+    return or_(fill_null(flags, False), is_null(values)) if has_null else fill_null(flags, False)
 
 
 @operation
@@ -70,11 +70,11 @@ def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: boo
     As `pyarrow.compute.index_in`; arguments and errors are those of `is_in`.
     """
     members = _as_set(values, value_set)
-    found = on_values(values, lambda plain: _places(plain, members))
+    places = on_values(values, lambda plain: _places(plain, members))
     if not members.null_count or skip_nulls:
-        return found
+        return places
     first = to_host(members).to_pylist().index(None)
-    return if_else(is_null(values), first, found)
+    return if_else(is_null(values), first, places)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -134,14 +134,14 @@ def _found(plain: Array, members: Array) -> Array:
 def _places(plain: Array, members: Array) -> Array:
     """The first place of each value in a set, int32; null for nulls, and where it is not there."""
     target, numbers, firsts = _numbers(plain, members)
-    found = _found_bits(target, plain, numbers < len(firsts))
+    known = _found_bits(target, plain, numbers < len(firsts))
     numbers[numbers >= len(firsts)] = 0
     places = firsts[numbers].astype(np.int32) if len(firsts) else numbers.view(np.int32)
-    return Array.of_valid(s.int32(), plain.length, (found, target.buffer(places)))
+    return Array.of_valid(s.int32(), plain.length, (known, target.buffer(places)))
 
 
 def _found_bits(target: Target, plain: Array, flags: Items) -> Buffer:
-    bits = packed_flags(target, flags)
+    bits = packed_bits(target, flags)
     if plain.null_count:
         bits, _ = and_bits(bits, 0, compact_validity(plain) or bits, 0, plain.length)
     return bits

@@ -65,8 +65,8 @@ def there(values: Any, data: Any) -> Array:
         device = data.column(0).device if len(data.schema) else HOST
     else:
         device = data.device
-    made = array_of(values)
-    return made if device == HOST else to_device(made, device)
+    array = array_of(values)
+    return array if device == HOST else to_device(array, device)
 
 
 def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:

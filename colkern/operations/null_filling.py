@@ -19,7 +19,7 @@ from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import and_, expand, or_kleene
+from colkern.operations.booleans import and_, expand, or_kleene, packed_bits
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, encoded_alike, on_values
@@ -31,7 +31,7 @@ from colkern.operations.selection.taking import take
 from colkern.operations.structs import struct_flatten
 from colkern.operations.unions import gather_union
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, Target, on_its_device, target_of
+from colkern.targets import Items, on_its_device, target_of
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -61,12 +61,12 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     require_valid(array)
     bits = _valid_bits(array)
     none = combine_bits(bits, 0, bits, 0, array.length, bitmaps.NOT)
-    found = _booleans(array, none)
+    absent = _booleans(array, none)
     if nan_is_null:
         plain = decoded(array)
         if isinstance(plain.type.storage, s.FloatingPoint):
-            return or_kleene(found, not_equal(plain, plain))
-    return found
+            return or_kleene(absent, not_equal(plain, plain))
+    return absent
 
 
 @operation(kind=Kind.SELECTION)
@@ -236,8 +236,8 @@ def _valid_bits(array: Array) -> Buffer:
         union = Array.of_valid(
             type_, array.length, array.buffers, 0, children, None, offset=array.offset
         )
-        found = gather_union(union)
-        values = found.buffers[1]
+        flags = gather_union(union)
+        values = flags.buffers[1]
         assert values is not None
         return values
     return compact_validity(array) or _ones(array)
@@ -261,15 +261,6 @@ def _booleans(array: Array, bits: Buffer) -> Array:
     return Array.of_valid(s.bool_(), array.length, (None, bits), 0)
 
 
-def packed_flags(target: Target, flags: Items) -> Buffer:
-    """The bitmap of flags (bool[])."""
-    words = bit_words(target, len(flags))
-    target.map(
-        bitmaps.pack_bits, len(words), target.frozen(flags.view(np.uint8)), len(flags), words
-    )
-    return bitmap_of(target, words, len(flags))
-
-
 @on_its_device
 def _filled(array: Array, own: int) -> Array:
     """Nulls filled from one side, by how many values there are before each slot, and `own` with its own."""
@@ -290,7 +281,7 @@ def _filled(array: Array, own: int) -> Array:
 def _taken(array: Array, places: Items, outside: Items) -> Array:
     """The values at places, null where these are outside."""
     target = target_of(array.device)
-    valid = packed_flags(target, outside == 0)
+    valid = packed_bits(target, outside == 0)
     places[outside] = 0
     indices = Array.of_valid(s.int64(), len(places), (valid, target.buffer(places)))
     if not array.length:

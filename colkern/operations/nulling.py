@@ -46,9 +46,8 @@ NULL_OUTSIDE: Dispatch[LayoutKind, Callable[[Array, Buffer, int], Array]] = by_l
 )
 def _null_by_bitmap(array: Array, visible: Buffer, hidden: int) -> Array:
     length, own = array.length, array.buffers[0]
-    if own is not None and array.null_count:
-        visible, shown = and_bits(own, array.offset, visible, 0, length)
-        hidden = length - shown
+    if own is not None and array.may_have_nulls:
+        visible, hidden = and_bits(own, array.offset, visible, 0, length)
     buffers, children = own_parts(array)
     buffers = (visible, *buffers[1:])
     return Array.of_valid(array.type, length, buffers, hidden, children, array.dictionary)

@@ -24,10 +24,6 @@ class Order(NamedTuple):
         """The side that is to be less (or not less), and the other one."""
         return (sides[1], sides[0]) if self.swapped else sides
 
-    def without_flip(self) -> Order:
-        """Less or equal, where this is not greater: the same but for NaN."""
-        return Order(self.swapped != bool(self.flip), 0, self.nans_greatest)
-
 
 LESS, GREATER = Order(False, 0), Order(True, 0)
 GREATER_EQUAL, LESS_EQUAL = Order(False, 255), Order(True, 255)

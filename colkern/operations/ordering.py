@@ -143,8 +143,9 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Bu
     out = output_for(target, like)
     relation, flip = relations.LESS_OR_NAN, order.flip
     if not order.nans_greatest:
-        relation = relations.LESS_OR_EQUAL if order.flip else relations.LESS
-        order, flip = order.without_flip(), 0
+        # Less or equal, where this is not greater: the same but for NaN.
+        relation, flip = relations.LESS_OR_EQUAL if flip else relations.LESS, 0
+        sides = sides[::-1] if order.flip else sides
     (less, stride), (greater, other_stride) = order.placed(sides)
     if less.dtype.itemsize == 2:
         less, greater = _single(target, less), _single(target, greater)

@@ -81,12 +81,13 @@ def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[I
     room = 0
     for part in parts:
         if not packed or part.bits > room:
-            packed.append(target.allocate(length, np.uint64))
+            packed.append(target.output(length, np.uint64))
             room = 64
+        # Nothing is kept beside a key of 64 bits: any number of places is as good.
+        kept = _ALL if room < 64 else 0
         room -= part.bits
-        # A word of zeros is shifted for a key of 64 bits: any number of places is as good.
         given = (part.words, part.flip, part.addend, *part.validity, part.null, min(part.bits, 63))
-        target.map(kernels.append_keys, length, *given, packed[-1])
+        target.map(kernels.append_keys, length, *given, kept, packed[-1])
     return [target.frozen(words) for words in packed or [target.allocate(length, np.uint64)]]
 
 

@@ -14,8 +14,11 @@ from colkern.kernels import Kernel
 from colkern.targets import Argument, Items, Target
 
 
-def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument) -> Items:
-    """The first of two passes: the offsets (dtype[count + 1]) of values, from a kernel for their lengths.
+def measure(
+    target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
+) -> tuple[Items, int]:
+    """The first of two passes: offsets (dtype[count + 1]) of values by a kernel for their lengths, and the
+    last offset.
 
     Args:
         target: The target.
@@ -31,7 +34,7 @@ def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args:
     target.map(kernel, count, *args, lengths)
     offsets, total = target.running_sum(target.frozen(lengths), dtype)
     require_room(total, dtype)
-    return offsets
+    return offsets, total
 
 
 def require_room(total: int, dtype: DTypeLike) -> None:

@@ -107,16 +107,17 @@ def _check_offsets(array: Array, limit: int, place: str) -> None:
     """Offsets begin at 0 or later, never descend, and end at `limit` or earlier."""
     target = target_of(array.device)
     items = _offsets(array)
-    first, last = target.item(items, 0), target.item(items, array.length)
+    count = array.length
+    if not target.reduce(offsets.count_bad_offsets, count, items, limit, work=_OFFSET):
+        return
+    ((first, last),) = target.ends(items)
     if first < 0:
         raise InvalidArrowError(f"slot 0: the first offset is {first}", place=place)
-    count = array.length
-    if count and target.reduce(offsets.count_descents, count, items, work=_OFFSET):
-        slot = first_slot(array, offsets.first_descent, count, items)
+    slot = first_slot(array, offsets.first_descent, count, items)
+    if slot != NOWHERE:
         begin, end = target.item(items, slot), target.item(items, slot + 1)
         raise InvalidArrowError(f"slot {slot}: begins at {begin} and ends at {end}", place=place)
-    if last > limit:
-        raise InvalidArrowError(f"the last offset is {last}, past the end at {limit}", place=place)
+    raise InvalidArrowError(f"the last offset is {last}, past the end at {limit}", place=place)
 
 
 def _offsets(array: Array) -> Items:

@@ -9,6 +9,7 @@ Columnar format 1.5: "Fixed-Size Primitive Layout".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -18,16 +19,21 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
-from colkern.operations.booleans import expand
+from colkern.operations.booleans import expand, packed_bits
 from colkern.operations.casting import cast
 from colkern.operations.casting.results import retyped
-from colkern.operations.encodings import decoded
-from colkern.operations.null_filling import packed_flags, shift
+from colkern.operations.encodings import decoded, value_type_of
+from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of
+from colkern.operations.operands import decimal_words
 from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.taking import take
+from colkern.operations.sorting import dense_ranks, sort_words
+from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _NUMBERS = (s.Int, s.FloatingPoint)
+_SUMMED = (*_NUMBERS, s.Decimal)
 _ORDERED = (*_NUMBERS, s.Date, s.Time, s.Timestamp, s.Duration)
 
 How = Literal["sum", "prod", "min", "max"]
@@ -40,15 +46,15 @@ _UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.fmin, "
 def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
     """The sum of each value and all before it, in their type; integers are cut to its bits.
 
-    As `pyarrow.compute.cumulative_sum`.
+    As `pyarrow.compute.cumulative_sum`. Sums of decimals have 38 digits (of decimal256, 76), and wrap.
 
     Args:
-        values: Integers or floating-point numbers; encoded ones are decoded.
-        start: A number in front of all.
+        values: Integers, floating-point numbers or decimals; encoded ones are decoded.
+        start: A number in front of all; not beside decimals, dates and what else is no such number.
         skip_nulls: Whether a null is left out, and null alone. Else all from the first null on are null.
 
     Raises:
-        TypeError: If the values are no numbers.
+        TypeError: If the values are no numbers, or go without `start`.
         ValueError: If `start` does not fit their type.
         InvalidArrowError: If the array points outside its own memory.
     """
@@ -59,13 +65,13 @@ def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: boo
 def cumulative_prod(
     values: Array, start: float | None = None, *, skip_nulls: bool = False
 ) -> Array:
-    """The product of each value and all before it; see `cumulative_sum`."""
+    """The product of each value and all before it, not of decimals; see `cumulative_sum`."""
     return _cumulative("prod", values, start, skip_nulls)
 
 
 @operation
 def cumulative_min(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
-    """The least of each value and all before it, also of dates and times; see `cumulative_sum`.
+    """The least of each value and all before it, of any type with an order; see `cumulative_sum`.
 
     NaN is left out where there is a number. (Of NaN alone, pyarrow makes an infinity.)
     """
@@ -81,7 +87,7 @@ def cumulative_max(values: Array, start: float | None = None, *, skip_nulls: boo
 @operation
 def cumulative_mean(values: Array, *, skip_nulls: bool = False) -> Array:
     """The mean of each value and all before it: float64; see `cumulative_sum`."""
-    return _cumulative_mean(_plain(values, _NUMBERS), skip_nulls)
+    return _cumulative_mean(_floats(values), skip_nulls)
 
 
 @operation
@@ -98,27 +104,29 @@ def pairwise_diff(values: Array, period: int = 1) -> Array:
         TypeError: If the values are of another type.
         InvalidArrowError: If the array points outside its own memory.
     """
-    plain = _plain(values, _ORDERED)
+    plain = _plain(values, (*_ORDERED, s.Decimal))
     storage = plain.type.storage
-    if isinstance(storage, _NUMBERS):
+    if isinstance(storage, _SUMMED):
         return subtract(plain, shift(plain, period))
     wide = plain.layout.spec(Role.DATA).dtype.itemsize == 8
     numbers = retyped(plain, s.int64() if wide else s.int32())
     if not wide:
         numbers = cast(numbers, s.int64())
-    found = subtract(numbers, shift(numbers, period))
+    differences = subtract(numbers, shift(numbers, period))
     if isinstance(storage, s.Date):
         unit = "ms" if wide else "s"
-        return retyped(found if wide else multiply(found, 86_400), s.duration(unit))
-    return retyped(found, s.duration(storage.unit))  # type: ignore[attr-defined]
+        return retyped(differences if wide else multiply(differences, 86_400), s.duration(unit))
+    return retyped(differences, s.duration(storage.unit))  # type: ignore[attr-defined]
 
 
 @operation
 def rolling_sum(values: Array, window: int, *, min_periods: int | None = None) -> Array:
     """The sum of each value and those before it in a window; integers as 64 bits, which wrap around.
 
+    Sums of decimals are those of `cumulative_sum`.
+
     Args:
-        values: Integers or floating-point numbers; encoded ones are decoded.
+        values: Integers, floating-point numbers or decimals; encoded ones are decoded.
         window: How many slots a window has: the slot itself, and those before it.
         min_periods: How many values a window must have, or its result is null; `window` if None.
 
@@ -127,28 +135,30 @@ def rolling_sum(values: Array, window: int, *, min_periods: int | None = None) -
         ValueError: If a window has no slot, or is to have more values than slots.
         InvalidArrowError: If the array points outside its own memory.
     """
-    return _rolling("sum", _plain(values, _NUMBERS), window, min_periods)
+    return _rolling("sum", _plain(values, _SUMMED), window, min_periods)
 
 
 @operation
 def rolling_mean(values: Array, window: int, *, min_periods: int | None = None) -> Array:
     """The mean of each value and those before it in a window: float64; see `rolling_sum`."""
-    return _rolling("mean", _plain(values, _NUMBERS), window, min_periods)
+    return _rolling("mean", _floats(values), window, min_periods)
 
 
 @operation
 def rolling_min(values: Array, window: int, *, min_periods: int | None = None) -> Array:
-    """The least of each value and those before it in a window, also of dates; see `rolling_sum`.
+    """The least of each value and those before it in a window, of any type with an order.
+
+    See `rolling_sum`.
 
     NaN is left out where there is a number.
     """
-    return _rolling("min", _plain(values, _ORDERED), window, min_periods)
+    return _by_order(values, lambda own: _rolling("min", own, window, min_periods))
 
 
 @operation
 def rolling_max(values: Array, window: int, *, min_periods: int | None = None) -> Array:
     """The greatest of each value and those before it in a window; see `rolling_min`."""
-    return _rolling("max", _plain(values, _ORDERED), window, min_periods)
+    return _by_order(values, lambda own: _rolling("max", own, window, min_periods))
 
 
 def _plain(values: Array, types: tuple[type[s.DataType], ...]) -> Array:
@@ -157,6 +167,35 @@ def _plain(values: Array, types: tuple[type[s.DataType], ...]) -> Array:
     if not isinstance(plain.type.storage, types):
         raise TypeError(f"values: expected numbers, got {values.type}")
     return plain
+
+
+def _floats(values: Array) -> Array:
+    """Numbers of which there are means: decimals as float64."""
+    plain = _plain(values, _SUMMED)
+    is_decimal = isinstance(plain.type.storage, s.Decimal)
+    return cast(plain, s.float64(), safe=False) if is_decimal else plain
+
+
+def _by_order(values: Array, running: Callable[[Array], Array]) -> Array:
+    """What a function of numbers gives for values: by their ranks, if they are something else."""
+    require_valid(values)
+    plain = decoded(values)
+    return running(plain) if isinstance(plain.type.storage, _ORDERED) else _ranked(plain, running)
+
+
+@on_its_device
+def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
+    target = target_of(array.device)
+    positions, ranks = dense_ranks(target, sort_words(target, [(array, False)], False))
+    rows = target.output(array.length, np.uint64)
+    rows[ranks[positions]] = positions
+    validity = compact_validity(array)
+    numbers = target.buffer(ranks.view(np.int64))
+    found = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
+    # What stands under a null may be any number.
+    places = rows[found.items(Role.DATA).clip(0, max(array.length - 1, 0))]
+    buffers = found.buffers[0], target.buffer(places)
+    return take(array, Array.of_valid(s.uint64(), array.length, buffers))
 
 
 def _flags(array: Array) -> Items:
@@ -184,21 +223,21 @@ def _identity(how: str, dtype: Any) -> Any:
 def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
     """The items, of a type, with a value that changes nothing in place of nulls; copied."""
     items = array.items(Role.DATA)
-    made = items.astype(dtype or items.dtype)
+    filled = items.astype(dtype or items.dtype)
     if array.null_count:
-        made[flags == 0] = _identity(how, made.dtype)
-    return made
+        filled[flags == 0] = _identity(how, filled.dtype)
+    return filled
 
 
 def _running(how: str, items: Items) -> Items:
     """Each item with all before it."""
     if how in ("sum", "prod"):
-        made: Items = (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
-        return made
+        totals: Items = (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
+        return totals
     ufunc = _UFUNCS[how]
     if isinstance(items, np.ndarray):
-        found: Items = ufunc.accumulate(items)
-        return found
+        extremes: Items = ufunc.accumulate(items)
+        return extremes
     distance = 1
     while distance < len(items):
         items = _with_earlier(ufunc, items, items, distance)
@@ -208,10 +247,10 @@ def _running(how: str, items: Items) -> Items:
 
 def _with_earlier(ufunc: Any, items: Items, others: Items, distance: int) -> Items:
     """Each item with another at a distance before it, if there is one."""
-    made = items.copy()
+    combined = items.copy()
     if distance < len(items):
-        made[distance:] = ufunc(items[distance:], others[: len(items) - distance])
-    return made
+        combined[distance:] = ufunc(items[distance:], others[: len(items) - distance])
+    return combined
 
 
 @on_its_device
@@ -227,20 +266,56 @@ def _seen(array: Array, skip_nulls: bool) -> tuple[Items, Items]:
 
 
 def _cumulative(how: How, values: Array, start: float | None, skip_nulls: bool) -> Array:
-    plain = _plain(values, _NUMBERS if how in ("sum", "prod") else _ORDERED)
+    if start is not None and not isinstance(value_type_of(values).storage, _NUMBERS):
+        raise TypeError(f"start: not of {values.type}; concat puts a value in front")
+    if how in ("min", "max"):
+        return _by_order(values, lambda own: _cumulated(own, how, start, skip_nulls))
+    plain = _plain(values, _SUMMED if how == "sum" else _NUMBERS)
     return _cumulated(plain, how, start, skip_nulls)
+
+
+def _wide(array: Array) -> Array:
+    """Decimals with room for their sums: of 38 or 76 digits."""
+    storage = array.type.storage
+    assert isinstance(storage, s.Decimal)
+    is_long = storage.bit_width == 256
+    return cast(
+        array, (s.decimal256 if is_long else s.decimal128)(76 if is_long else 38, storage.scale)
+    )
+
+
+def _decimal_sums(array: Array, flags: Items, summed: Callable[[Items], Items]) -> Items:
+    """The words of sums of wide decimals, by a function that sums their parts of 32 bits."""
+    words, width = decimal_words(array)
+    parts = words.view(np.uint32).reshape(-1, 2 * width)
+    made = np.empty_like(parts)
+    carry: Any = 0
+    for k in range(2 * width):
+        # The highest part has the sign.
+        own = parts[:, k] if k < 2 * width - 1 else parts.view(np.int32)[:, k]
+        part = own.astype(np.int64)
+        if array.null_count:
+            part[flags == 0] = 0
+        total = summed(part) + carry
+        made[:, k] = total & 0xFFFF_FFFF
+        carry = total >> 32
+    return made.reshape(-1)
 
 
 @on_its_device
 def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) -> Array:
     flags, shown = _seen(array, skip_nulls)
+    if isinstance(array.type.storage, s.Decimal):
+        array = _wide(array)
+        sums = _decimal_sums(array, flags, lambda part: _running("sum", part))
+        return _made(array, array.type, sums, shown)
     with np.errstate(all="ignore"):
-        made = _running(how, _without_nulls(how, array, flags))
+        results = _running(how, _without_nulls(how, array, flags))
         if start is not None:
             storage = array.type.storage
             assert isinstance(storage, _NUMBERS)
-            made = _UFUNCS[how](made, number_of(start, storage, "start"))
-    return _made(array, array.type, made, shown)
+            results = _UFUNCS[how](results, number_of(start, storage, "start"))
+    return _made(array, array.type, results, shown)
 
 
 @on_its_device
@@ -256,7 +331,7 @@ def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
 def _made(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
     """Items as an array that is null where nothing is shown."""
     target: Target = target_of(array.device)
-    bits = packed_flags(target, shown) if array.null_count or not bool(shown.all()) else None
+    bits = packed_bits(target, shown) if array.null_count or not bool(shown.all()) else None
     return Array.of_valid(type_, array.length, (bits, target.buffer(items)))
 
 
@@ -274,6 +349,10 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
     flags = _flags(array)
     counts = flags.cumsum(dtype=np.int64)
     counts = _with_earlier(np.subtract, counts, counts, window)
+    if isinstance(array.type.storage, s.Decimal):
+        array = _wide(array)
+        sums = _decimal_sums(array, flags, lambda part: _windows(np.add, part, window))
+        return _made(array, array.type, sums, counts >= least)
     own, type_ = how, array.type
     dtype: Any = None
     if how == "mean":
@@ -282,23 +361,27 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
         type_ = s.int64() if type_.storage.signed else s.uint64()
         dtype = np.int64 if type_.signed else np.uint64
     with np.errstate(all="ignore"):
-        made = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
+        results = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
         if how == "mean":
-            made = made / counts
-    return _made(array, type_, made, counts >= max(least, 1) if how != "sum" else counts >= least)
+            results = results / counts
+    return _made(
+        array, type_, results, counts >= max(least, 1) if how != "sum" else counts >= least
+    )
 
 
 def _windows(ufunc: Any, powers: Items, window: int) -> Items:
     """Each item with the others of its window, by windows of powers of two."""
-    found, covered, size = None, 0, 1
+    combined, covered, size = None, 0, 1
     window = min(window, len(powers)) or 1
     while True:
         if window & size:
             # What is found so far is nearer.
-            found = powers if found is None else _with_earlier(ufunc, found, powers, covered)
+            combined = (
+                powers if combined is None else _with_earlier(ufunc, combined, powers, covered)
+            )
             covered += size
         size *= 2
         if size > window:
-            assert found is not None
-            return found
+            assert combined is not None
+            return combined
         powers = _with_earlier(ufunc, powers, powers, size // 2)

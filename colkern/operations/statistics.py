@@ -79,11 +79,11 @@ def quantile(
     require_valid(array)
     shares = [float(q)] if isinstance(q, float | int) else list(q)
     rows = one_group(array)
-    found = [
+    results = [
         _only(rows.aggregate("quantile", array, q=share, interpolation=interpolation))
         for share in shares
     ]
-    return found[0] if isinstance(q, float | int) else found
+    return results[0] if isinstance(q, float | int) else results
 
 
 @operation

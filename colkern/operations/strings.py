@@ -19,11 +19,12 @@ from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.casting.results import fixed_result
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes
 from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.validity import combine_validity, with_nulls_of
+from colkern.operations.validity import combine_validity
 from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
@@ -68,7 +69,11 @@ def is_ascii(array: Array) -> bool:
     if not flags.null_count:
         return count_set_bits(bits, flags.offset, flags.length) == flags.length
     plain = Array(s.bool_(), flags.length, [bits, bits], offset=flags.offset)
-    return combine_validity([flags, plain])[1] == flags.null_count
+    known, _ = combine_validity([flags, plain])
+    return (
+        known is not None
+        and count_set_bits(known, 0, flags.length) == flags.length - flags.null_count
+    )
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -173,18 +178,13 @@ def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
     return array
 
 
-def _result(array: Array, type_: s.DataType, data: Items) -> Array:
-    """An array of that data, null where `array` is."""
-    return with_nulls_of(array, type_, [target_of(array.device).buffer(data)])
-
-
 def _all_ascii(array: Array, target: Target) -> bool:
     """Whether all bytes of the values are ASCII; False if only a look at each value can tell."""
     if not array.length:
         return True
     if not array.layout.variadic:
         offsets, data = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
-        first, last = target.item(offsets, 0), target.item(offsets, array.length)
+        ((first, last),) = target.ends(offsets)
         return data is None or _are_ascii(data.array[first:last], target)
     buffers = [b.array for b in array.data_buffers if b is not None]
     # Buffers of which the views show little are not looked at.
@@ -219,7 +219,7 @@ def _is_ascii(array: Array) -> Array:
     else:
         text = text_of(array, target)
         target.map(strings.ascii_texts, len(out), *text.arguments, array.length, out)
-    return _result(array, s.bool_(), out)
+    return fixed_result(array, s.bool_(), out)
 
 
 def _characters(array: Array) -> Array:
@@ -232,11 +232,11 @@ def _characters(array: Array) -> Array:
         sizes = [*buffer_sizes(array), words.nbytes]
         given = (words, addresses, target.table(sizes, np.int64), bitmap, offset, out)
         target.map(strings.count_characters_of_views, array.length, *given)
-        return _result(array, s.int32(), out)
+        return fixed_result(array, s.int32(), out)
     text = text_of(array, target)
     out = target.output(array.length, text.offsets.dtype)
     target.map(strings.count_characters, array.length, *text.arguments, out)
-    return _result(array, _length_type(out), out)
+    return fixed_result(array, _length_type(out), out)
 
 
 def _lengths(array: Array) -> Array:
@@ -249,7 +249,7 @@ def _lengths(array: Array) -> Array:
         offsets = array.items(Role.OFFSETS)
         out = target.output(array.length, offsets.dtype)
         target.map(lists.list_sizes, array.length, offsets, out)
-    return _result(array, _length_type(out), out)
+    return fixed_result(array, _length_type(out), out)
 
 
 def _length_type(lengths: Items) -> s.DataType:
@@ -274,7 +274,7 @@ def _match(array: Array, value: bytes, at_end: int) -> Array:
     else:
         text = text_of(array, target)
         target.map(strings.match_text, len(out), *text.arguments, *match, at_end, array.length, out)
-    return _result(array, s.bool_(), out)
+    return fixed_result(array, s.bool_(), out)
 
 
 def _equal_texts(left: Array, right: Array, flip: int) -> Buffer:

@@ -45,7 +45,10 @@ def require_utf8(array: Array, place: str = "") -> None:
     Raises:
         InvalidArrowError: If one is not.
     """
+    if getattr(array, "_is_utf8", False):
+        return
     slot = first_invalid_utf8(array)
+    array._is_utf8 = slot is None
     if slot is not None:
         why = describe_invalid_utf8(array, slot)
         raise InvalidArrowError(f"slot {slot}: not UTF-8: {why}", place=place)
@@ -64,7 +67,7 @@ def describe_invalid_utf8(array: Array, slot: int) -> str:
 def _first_invalid_slot(array: Array, target: Target) -> int:
     offsets = array.items(Role.OFFSETS)
     buffer = array.buffer(Role.BYTES)
-    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    ((first, last),) = target.ends(offsets)
     if buffer is None or first == last:
         return NOWHERE
     encoding = _encoding(buffer.array[first:last], target)

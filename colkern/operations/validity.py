@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colkern.arrays import Array
+from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import and_bits, own_bits
-from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.schema import DataType
@@ -30,7 +29,7 @@ def compact_validity(array: Array) -> Buffer | None:
 
     Copied only if the array does not start at a byte.
     """
-    if not array.layout.has_validity or array.null_count == 0:
+    if not array.layout.has_validity or not array.may_have_nulls:
         return None
     bitmap = array.buffers[0]
     assert bitmap is not None
@@ -44,7 +43,7 @@ def with_nulls_of(
     children: Sequence[Array] = (),
 ) -> Array:
     """An array over valid buffers that begin at slot 0, after the bitmap, null where `array` is."""
-    nulls = array.null_count
+    nulls = array._null_count if array.may_have_nulls else 0
     validity = compact_validity(array) if nulls else None
     return Array.of_valid(type_, array.length, (validity, *buffers), nulls, children)
 
@@ -52,20 +51,22 @@ def with_nulls_of(
 def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     """The slots that are valid in all the arrays, as a bitmap from bit 0 on, and their null count.
 
-    Arrays of one length. Without nulls there is no bitmap.
+    Arrays of one length. Without nulls there is no bitmap. Nulls that a device would have to be asked
+    for are not counted.
     """
     # Most arrays are known to have none.
-    nullable = [a for a in arrays if a._null_count and a.layout.has_validity and a.null_count]
+    nullable = [a for a in arrays if a._null_count and a.layout.has_validity and a.may_have_nulls]
     if not nullable:
         return None, 0
     first, *others = nullable
+    bitmap, offset, nulls = first.buffers[0], first.offset, UNKNOWN
+    others = [a for a in others if a.buffers[0] is not bitmap or a.offset != offset]
     if not others:
-        return compact_validity(first), first.null_count
-    bitmap, offset, count = first.buffer(Role.VALIDITY), first.offset, 0
+        return compact_validity(first), first._null_count
     for array in others:
-        right = array.buffer(Role.VALIDITY)
+        right = array.buffers[0]
         assert bitmap is not None
         assert right is not None
-        bitmap, count = and_bits(bitmap, offset, right, array.offset, array.length)
+        bitmap, nulls = and_bits(bitmap, offset, right, array.offset, array.length)
         offset = 0
-    return bitmap, first.length - count
+    return bitmap, nulls

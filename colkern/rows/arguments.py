@@ -6,7 +6,7 @@ its items as the loop over rows reads slots; so lists may lie in lists, and stru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -20,7 +20,7 @@ from colkern.rows import kinds as k
 from colkern.rows.columns import AnyReader, Lists, Reader, Rows
 from colkern.rows.encoded import decoded
 from colkern.rows.kinds import Kind
-from colkern.rows.values import Value, stored, zeros
+from colkern.rows.values import Value, stored, tuple_of_values, zeros
 
 
 class Nulls(Enum):
@@ -112,9 +112,7 @@ class Argument:
             self.lines += part.lines
             self.made += part.made
             self.checks += part.checks
-        items = tuple(part.value for part in self.parts)
-        kinds = tuple(item.kind for item in items)
-        return Value(k.tuple_of(kinds, reader.names, reader.form), items=items)
+        return tuple_of_values((part.value for part in self.parts), reader.names, reader.form)
 
     def _list(self, reader: Lists) -> Value:
         item = self._part(reader.item, f"{self.name}_item", reader.nullable)
@@ -131,6 +129,12 @@ class Argument:
     def kind(self) -> Kind:
         """The value that the function gets."""
         return self.value.kind
+
+    @property
+    def passing(self) -> Callable[[Array], Iterable[Any]]:
+        """`passed`, or what is all of it for a leaf without nulls."""
+        is_leaf = self.nulls is Nulls.ABSENT and isinstance(self.reader, Reader)
+        return self.reader.prepare if is_leaf else self.passed  # type: ignore[union-attr]
 
     def passed(self, array: Array) -> Iterator[Any]:
         """The objects that are passed for the parameters."""

@@ -30,7 +30,7 @@ from colkern.rows.table import (
     matches,
     table,
 )
-from colkern.rows.values import Value, loaded, of_parts, stored, zeros
+from colkern.rows.values import Value, loaded, of_parts, stored, tuple_of_values, zeros
 
 NO_NAMES: Mapping[str, Value] = {}
 NO_KINDS: Mapping[str, Kind] = {}
@@ -403,8 +403,8 @@ def replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Valu
     kind = owner.kind
     assert isinstance(kind, k.Compound)
     pairs = zip(kind.names, owner.items, strict=True)
-    items = tuple(emitter.numbers(named.get(field, item)) for field, item in pairs)
-    return Value(k.tuple_of(tuple(item.kind for item in items), kind.names, kind.form), items=items)
+    items = (emitter.numbers(named.get(field, item)) for field, item in pairs)
+    return tuple_of_values(items, kind.names, kind.form)
 
 
 def in_words(emitter: Emitter, value: Value) -> str:

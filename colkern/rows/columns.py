@@ -225,27 +225,16 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
 
 
 def _timestamp(type_: s.Timestamp) -> Reader:
-    first, end = _calendar_of(type_)
+    times, by = _MICROSECONDS[type_.unit]
+    per_day = US_IN_DAY * by // times
+    first, end = _calendar(per_day)
+    if type_.timezone:
+        # The clock of a zone ends up to a day earlier or later.
+        first, end = first + per_day, end - per_day
     # All that 64 bits of nanoseconds can say is in Python's calendar.
     check = f"i8({{n}}[i]) < {first} or i8({{n}}[i]) >= {end}" if type_.unit != "ns" else ""
-    return _of_unit(_kind_in(type_), type_.unit, check)
-
-
-def _kind_in(type_: s.Timestamp) -> Kind:
-    return k.datetime_in(zone_of(type_.timezone) if type_.timezone else None)
-
-
-def _calendar_of(type_: s.Timestamp) -> tuple[int, int]:
-    """The first moment of a type that compiled code has, and the first after it."""
-    per_day = _units_in_day(type_.unit)
-    first, end = _calendar(per_day)
-    # The clock of a zone ends up to a day earlier or later.
-    return (first + per_day, end - per_day) if type_.timezone else (first, end)
-
-
-def _units_in_day(unit: str) -> int:
-    times, by = _MICROSECONDS[unit]
-    return US_IN_DAY * by // times
+    kind = k.datetime_in(zone_of(type_.timezone) if type_.timezone else None)
+    return _of_unit(kind, type_.unit, check)
 
 
 def _most(unit: str) -> int:

@@ -14,7 +14,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import OPERATORS, constant, folded
-from colkern.rows.values import Value, inner
+from colkern.rows.values import Value, inner, tuple_of_values
 
 
 def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
@@ -119,7 +119,9 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if _are_decimal_and_float(left.kind, right.kind):
         return emitter.left(k.BOOL, "a decimal compared with a float")
     left, right = _as_lists(emitter, left, right)
-    if _never_equal(left.kind, right.kind) or k.is_tuple(left.kind) != k.is_tuple(right.kind):
+    names = {left.kind.name, right.kind.name}
+    never_equal = len(names) == 2 and not names.isdisjoint(_ALONE)
+    if never_equal or k.is_tuple(left.kind) != k.is_tuple(right.kind):
         return constant(False)
     if k.is_deque(left.kind) != k.is_deque(right.kind):
         return constant(False)
@@ -218,10 +220,6 @@ _ALONE = (
 )
 
 
-def _never_equal(left: k.Kind, right: k.Kind) -> bool:
-    return left.name != right.name and (left.name in _ALONE or right.name in _ALONE)
-
-
 def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
     if k.NONE in (left.kind, right.kind):
         return _identical(emitter, left, right, True)
@@ -244,10 +242,7 @@ def _ordered(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         _, function = OPERATORS[type(operation)]
         return constant(function(len(left.items), len(right.items)))
     same = _equal_items(emitter, left.items[0], right.items[0])
-    rest = [
-        Value(k.tuple_of(tuple(i.kind for i in side.items[1:])), items=side.items[1:])
-        for side in (left, right)
-    ]
+    rest = [tuple_of_values(side.items[1:]) for side in (left, right)]
     strict = ast.Lt() if isinstance(operation, ast.Lt | ast.LtE) else ast.Gt()
     return emitter.chosen(
         emitter.numbers(same).code,

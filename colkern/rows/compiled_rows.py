@@ -172,7 +172,8 @@ class Counted:
         """The results for arrays of one length and of the plan's types, where these are."""
         results, left = self._plan.run(arrays, length)
         self._report.add(length, left)
-        require_values(self._report.name, results)
+        if results.children:
+            require_values(self._report.name, results)
         return results if self._fill is None else self._fill(results, arrays)
 
     def compile(self, columns: Sequence[s.DataType]) -> None:

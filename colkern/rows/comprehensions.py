@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import collections
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,8 @@ from colkern.kernels import row_lists, row_sorting, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
-from colkern.rows.containers import add, counter, new_container
+from colkern.rows.comparisons import compared
+from colkern.rows.containers import add, counter, new_container, unpacked
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     condition,
@@ -25,6 +27,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
+from colkern.rows.functions import applied
 from colkern.rows.iteration import (
     AnyOrder,
     always,
@@ -138,17 +141,24 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
         return None
     target = node.generators[0].target
     names = stored_names([target])
+    values = []
+    with _own(emitter, names):
+        for item in source.items:
+            bind_target(emitter, target, item)
+            values.append(emitter.numbers(expression(emitter, node.elt)))
+    return values
+
+
+@contextmanager
+def _own(emitter: Emitter, names: Set[str]) -> Iterator[None]:
+    """Within it, variables are those of a comprehension."""
     hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
     cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
-    values = []
-    for item in source.items:
-        bind_target(emitter, target, item)
-        values.append(emitter.numbers(expression(emitter, node.elt)))
+    yield
     for name in names:
         emitter.env.pop(name, None)
     emitter.env.update(hidden)
     emitter.cells.update(cells)
-    return values
 
 
 def _generated(
@@ -163,8 +173,6 @@ def _generated(
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
         read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - names
         emitter.read_ahead(read & emitter.env.keys())
-    hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
-    cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
 
     def loop(rest: list[ast.comprehension]) -> None:
         if not rest:
@@ -199,11 +207,8 @@ def _generated(
             more=more,
         )
 
-    loop(generators)
-    for name in names:
-        emitter.env.pop(name, None)
-    emitter.env.update(hidden)
-    emitter.cells.update(cells)
+    with _own(emitter, names):
+        loop(generators)
 
 
 class Accumulator:
@@ -309,9 +314,6 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
     sets: list[k.Kind] = []
 
     def take(value: Value) -> None:
-        from colkern.rows.comparisons import compared
-        from colkern.rows.functions import applied
-
         value = emitter.numbers(value)
         key = value if "key" not in words else applied(emitter, words["key"], [value])
         key = emitter.numbers(emitter.plain(key))
@@ -400,8 +402,6 @@ _FACTORIES = {"0": int, "0.0": float, "''": str, "[]": list}
 
 def reduced(emitter: Emitter, node: ast.Call) -> Value:
     """`functools.reduce(function, …, initial)`."""
-    from colkern.rows.functions import applied
-
     if len(node.args) != 3:
         emitter.refuse("reduce() has a compiled form with an initial value only")
     result = Accumulator(emitter, node, needed(emitter, node.args[2]))
@@ -436,8 +436,6 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
 
 
 def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
-    from colkern.rows.functions import applied
-
     if any(is_iterator(emitter, part) for part in node.args):
         return None
     before = emitter.state()
@@ -513,8 +511,6 @@ def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
 
 def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`dict()`, `dict(…)` of pairs, and the same of `OrderedDict`."""
-    from colkern.rows.containers import unpacked
-
     is_ordered = known_object(emitter, node.func) is collections.OrderedDict
     default = "ordered" if is_ordered else ""
     pairs = node.args[0] if node.args else None
@@ -529,8 +525,7 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
             fields = dict(zip(value.kind.names, value.items, strict=True))
             for word in node.keywords:
                 fields[str(word.arg)] = emitter.numbers(expression(emitter, word.value))
-            kinds = tuple(field.kind for field in fields.values())
-            return Value(k.tuple_of(kinds, tuple(fields), dict), items=tuple(fields.values()))
+            return tuple_of_values(fields.values(), tuple(fields), dict)
         if isinstance(value.kind, k.Container) and value.kind.name == "dict" and not node.keywords:
             copied = call(emitter, "dict.copy", [value])
             kind = replace(value.kind, default=default, constant=False)
@@ -570,15 +565,12 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
     words = {word.arg: word.value for word in node.keywords}
     sets: list[k.Kind] = []
     if "key" in words:
-        from colkern.rows.functions import applied
-
         made = new_container(emitter, node, "list", 0)
 
         def take(value: Value) -> None:
             value = emitter.numbers(value)
             key = emitter.numbers(emitter.plain(applied(emitter, words["key"], [value])))
-            pair = Value(k.tuple_of((key.kind, value.kind)), items=(key, value))
-            add(emitter, made, (pair,))
+            add(emitter, made, (tuple_of_values((key, value)),))
 
         items(emitter, node.args[0], take, any_order=_noting(sets))
     else:
@@ -635,8 +627,6 @@ def _noting(sets: list[k.Kind]) -> AnyOrder:
 
 def _leave_alike(emitter: Emitter, key: Value, previous: Accumulator) -> None:
     """Leave the row if an item of a set has the key of another: Python takes the one that comes first."""
-    from colkern.rows.comparisons import compared
-
     if previous.value.kind == k.NEVER:
         previous.set(key)
     test = emitter.numbers(compared(emitter, ast.Eq(), key, previous.get()))

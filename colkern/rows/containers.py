@@ -22,7 +22,7 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
 from colkern.rows.library import replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.values import NONE, Value, inner, loaded, stored
+from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_values
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -256,17 +256,12 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         return Value(k.Kind("object", 0), constant=functions)
     names = [key.constant for key in keys]
     if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
-        return _row_of(dict(zip(names, values, strict=True)))
+        row = dict(zip(names, values, strict=True))
+        return tuple_of_values(row.values(), tuple(row), dict)
     made = new_container(emitter, node, "dict", len(keys))
     for pair in zip(map(emitter.numbers, keys), values, strict=True):
         add(emitter, made, pair)
     return made
-
-
-def _row_of(items: dict[Any, Value]) -> Value:
-    """A dictionary with constant keys."""
-    kinds = tuple(value.kind for value in items.values())
-    return Value(k.tuple_of(kinds, tuple(items), dict), items=tuple(items.values()))
 
 
 def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
@@ -275,7 +270,8 @@ def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
         emitter.refuse(f"a dictionary with constant keys has texts as keys, not {key!r}")
     assert isinstance(row.kind, k.Compound)
     items = dict(zip(row.kind.names, row.items, strict=True))
-    return _row_of(items | {key: emitter.numbers(value)})
+    items[key] = emitter.numbers(value)
+    return tuple_of_values(items.values(), tuple(items), dict)
 
 
 def new_container(
@@ -483,7 +479,7 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
         first = emitter.bind_value(key, loaded(key, place))
         second = emitter.bind_value(item_kind, loaded(item_kind, place, key.words))
         if what == "items":
-            return Value(k.tuple_of((key, item_kind)), items=(first, second))
+            return tuple_of_values((first, second))
         return first if what == "keys" else second
 
     # Behind the last item, Python looks for changes, too.

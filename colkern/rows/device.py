@@ -10,7 +10,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cuda import adapter, memory
+from colkern.cuda import adapter, memory, plans
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
@@ -87,9 +87,8 @@ class OnDevice:
         blocks = min(-(-length // schedule.threads), schedule.blocks)
 
         def launch(blocks: int, *given: Any) -> None:
-            stream = adapter.stream(device.ordinal, memory.current_stream())
             try:
-                adapter.launch(self._kernel, blocks, schedule.threads, stream, given)
+                plans.launch(self._kernel, blocks, schedule.threads, device.ordinal, given)
             except adapter.compile_errors() as error:
                 name = self._plan.function.__name__
                 raise UnsupportedError(f"{name} on a device: {error}") from error

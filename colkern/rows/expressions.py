@@ -21,8 +21,9 @@ from colkern.rows.calls import call
 from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
+from colkern.rows.library import remainder
 from colkern.rows.program import Block
-from colkern.rows.values import NONE, Value, inner
+from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 
 def expression(emitter: Emitter, node: ast.expr) -> Value:
@@ -85,7 +86,6 @@ def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) ->
     """`int(text) % constant`, whose text may have many digits, as of an IBAN; None of others."""
     from colkern.rows.functions import users_function
     from colkern.rows.iteration import known_object
-    from colkern.rows.library import remainder
 
     divisor = getattr(divisor_node, "value", None)
     is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
@@ -120,8 +120,7 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     if name != "%" and any(k.is_row(side.kind) for side in (left, right)):
         emitter.refuse(f"`{name}` of a dictionary with constant keys has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
-        items = (*left.items, *right.items)
-        return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+        return tuple_of_values((*left.items, *right.items))
     if name == "**" and isinstance(left.kind, k.Decimal) and right.constant in (2, 3):
         square = call(emitter, "*", [left, left])
         return square if right.constant == 2 else call(emitter, "*", [square, left])
@@ -165,8 +164,7 @@ def by_operator(
 def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
     """The result of arithmetic; one with floats of which all may be integers is no plain float."""
     if isinstance(value.kind, k.Tuple):
-        items = tuple(checked_loose(emitter, item, *sides) for item in value.items)
-        return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+        return tuple_of_values(checked_loose(emitter, item, *sides) for item in value.items)
     kinds = [side.kind for side in sides]
     if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
         if emitter.program.wraps:
@@ -449,10 +447,6 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
     return rest(node.values)
 
 
-def _conditional(emitter: Emitter, node: ast.IfExp) -> Value:
-    return in_branches(emitter, node, lambda value: value)
-
-
 def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]) -> Value:
     """What is made of an expression's value; of `a if test else b` and of `a or b`, in each branch.
 
@@ -529,8 +523,7 @@ def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:
     items = tuple(expression(emitter, item) for item in node.elts)
     if all(item.is_constant for item in items):
         return constant(tuple(item.constant for item in items))
-    items = tuple(emitter.numbers(item) for item in items)
-    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+    return tuple_of_values(map(emitter.numbers, items))
 
 
 def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
@@ -551,8 +544,7 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
             if value.is_constant and value.kind.name != "object":
                 return evaluated(emitter, operator.getitem, value.constant, cut)
             if isinstance(value.kind, k.Tuple) and not k.is_row(value.kind):
-                items = value.items[cut]
-                return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
+                return tuple_of_values(value.items[cut])
         bounds = [emitter.plain(bound) for bound in bounds]
         name, given = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
         return call(emitter, name, [readable(emitter, value), *given])
@@ -572,10 +564,6 @@ def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
     if not program.wraps | program.has_numpy:
         raise MeetsNumPy
     return constant(array.tolist())
-
-
-def _lambda(emitter: Emitter, node: ast.Lambda) -> Value:
-    return Value(k.Kind("function", 0), constant=node)
 
 
 def _interpolated(emitter: Emitter, node: ast.JoinedStr) -> Value:
@@ -662,13 +650,13 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[Emitter, Any], Value]] = {
     ast.UnaryOp: _unary,
     ast.Compare: _compare,
     ast.BoolOp: _boolean,
-    ast.IfExp: _conditional,
+    ast.IfExp: lambda e, node: in_branches(e, node, lambda value: value),
     ast.Attribute: _attribute,
     ast.Tuple: _tuple,
     ast.Subscript: _subscript,
     ast.JoinedStr: _interpolated,
     ast.Call: _call,
-    ast.Lambda: _lambda,
+    ast.Lambda: lambda e, node: Value(k.Kind("function", 0), constant=node),
     ast.ListComp: _comprehension,
     ast.SetComp: _comprehension,
     ast.DictComp: _comprehension,

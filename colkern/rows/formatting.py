@@ -15,6 +15,7 @@ from colkern.kernels import row_decimals
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked, is_left, left_to_python
+from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, in_branches
 from colkern.rows.folding import constant, evaluated
@@ -97,7 +98,6 @@ def _written(form: type, name: str) -> types.FunctionType | None:
 def _list_represented(emitter: Emitter, value: Value) -> Value:
     """`repr` of a list, or of a tuple whose length depends on the row."""
     from colkern.rows.comprehensions import items
-    from colkern.rows.containers import add, new_container
 
     load = derived(emitter.node, f"repr of {value.kind}", lambda: ast.Name("<shown>", ast.Load()))
     emitter.env["<shown>"] = value

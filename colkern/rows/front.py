@@ -81,7 +81,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     _place_iterators(body)
     parameters = [*arguments.posonlyargs, *arguments.args, *rest, *arguments.kwonlyargs]
     names = tuple(argument.arg for argument in parameters)
-    return Definition(function, names, body, _meanings(function), function.__code__.co_filename)
+    return Definition(function, names, body, meanings_of(function), function.__code__.co_filename)
 
 
 def _place_iterators(body: list[ast.stmt]) -> None:
@@ -190,7 +190,7 @@ def sources_of(function: types.FunctionType) -> Sources:
             found[_key(each)] = _text_of(each)
         except OSError:
             continue
-        named = _meanings(each)
+        named = meanings_of(each)
         waiting += [
             value
             for name in names_in(each.__code__)
@@ -339,7 +339,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     return node
 
 
-def _meanings(function: types.FunctionType) -> dict[str, Any]:
+def meanings_of(function: types.FunctionType) -> dict[str, Any]:
     """The meaning of names that a function does not assign to: those around it, of its module, built in."""
     around = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

@@ -18,6 +18,7 @@ from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, 
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, is_generator
+from colkern.rows.iteration import known_object
 from colkern.rows.kinds import Kind
 from colkern.rows.program import Program, Recursion, Written
 from colkern.rows.statements import statements, stored_names
@@ -237,7 +238,6 @@ def _bound(
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """The result for values of the function that an expression names."""
     from colkern.rows.invocations import called
-    from colkern.rows.iteration import known_object
 
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, Self
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import TEXT
 from colkern.errors import CompileError, UnsupportedError
+from colkern.forks import cached_property
 from colkern.memory import Buffer
 from colkern.operations import combine_validity, nulls, require_valid, take
 from colkern.operations.moving import to_host
@@ -115,6 +116,10 @@ class Columns:
             for n, (column, may) in enumerate(zip(types, nullable, strict=True))
         ]
 
+    @cached_property
+    def _passing(self) -> list[Callable[[Array], Iterable[Any]]]:
+        return [argument.passing for argument in self.arguments]
+
     def called(self, given: Sequence[Array]) -> tuple[Buffer | None, int]:
         """As of `Inputs`.
 
@@ -122,18 +127,24 @@ class Columns:
             InvalidArrowError: If a position in a column leads outside its memory, or text is not
                 UTF-8.
         """
-        for name, array, has_text in zip(self._names, given, self._with_text, strict=True):
-            require_valid(array, name)
+        required = []
+        for name, array, has_text, may in zip(
+            self._names, given, self._with_text, self.nullable, strict=True
+        ):
+            if not array._checked:
+                require_valid(array, name)
             if has_text:
                 _require_text(array, name)
-        return combine_validity(
-            [array for array, may in zip(given, self.nullable, strict=True) if not may]
-        )
+            if array._null_count and not may:
+                required.append(array)
+        return combine_validity(required) if required else (None, 0)
 
     def passed(self, given: Sequence[Array]) -> list[Any]:
         """As of `Inputs`."""
-        pairs = zip(self.arguments, given, strict=True)
-        return [value for argument, array in pairs for value in argument.passed(array)]
+        passed: list[Any] = []
+        for passing, array in zip(self._passing, given, strict=True):
+            passed += passing(array)
+        return passed
 
     def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
         """As of `Inputs`."""

@@ -22,7 +22,8 @@ from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
-from colkern.rows.values import Value
+from colkern.rows.functions import called_function
+from colkern.rows.values import Value, tuple_of_values
 
 _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
 """Special methods that are not called when an instance is made."""
@@ -104,9 +105,7 @@ def instance(
 
 
 def _of_fields(emitter: Emitter, form: type, fields: dict[str, Value]) -> Value:
-    items = tuple(map(emitter.numbers, fields.values()))
-    kinds = tuple(item.kind for item in items)
-    return Value(k.tuple_of(kinds, tuple(fields), form), items=items)
+    return tuple_of_values(map(emitter.numbers, fields.values()), tuple(fields), form)
 
 
 class _Fields(ast.NodeTransformer):
@@ -163,8 +162,6 @@ def _constructed(
         arguments: Those of the call, by the names of parameters.
         before: The fields that the instance has already.
     """
-    from colkern.rows.functions import called_function
-
     function: Any = getattr(kind, name)
     known = emitter.program.definitions.get(function)
     if known is None:

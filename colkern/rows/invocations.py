@@ -20,7 +20,7 @@ from typing import Any
 
 from colkern.errors import CompileError, shown
 from colkern.kernels import row_values, text_building
-from colkern.rows import enums, zones
+from colkern.rows import comprehensions, enums, zones
 from colkern.rows import kinds as k
 from colkern.rows.calls import (
     as_tuple,
@@ -33,8 +33,22 @@ from colkern.rows.calls import (
     require_changeable,
 )
 from colkern.rows.comparisons import equal
+from colkern.rows.comprehensions import as_list, extreme, items, sorted_list
 from colkern.rows.constants import kind_of
-from colkern.rows.containers import is_function, readable
+from colkern.rows.containers import (
+    COMBINED,
+    add,
+    combine,
+    contained,
+    fitting,
+    is_function,
+    item,
+    most_common,
+    readable,
+    set_item,
+    unpacked,
+)
+from colkern.rows.deques import method_of_deque, new_deque
 from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
 from colkern.rows.expressions import (
     attribute,
@@ -49,6 +63,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.front import plain_function
+from colkern.rows.functions import local_function, users_function
 from colkern.rows.instances import has_fields, instance
 from colkern.rows.iteration import (
     VIEWS,
@@ -159,9 +174,6 @@ def _spread(emitter: Emitter, node: ast.Call) -> ast.Call:
 
 def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value]:
     """The items of what stands behind `*`: as many as the function takes if that is not known otherwise."""
-    from colkern.rows.comprehensions import as_list
-    from colkern.rows.containers import unpacked
-
     is_lazy = isinstance(starred, ast.GeneratorExp) or builtin_of(emitter, starred)
     value = as_list(emitter, starred) if is_lazy else needed(emitter, starred)
     if isinstance(value.constant, tuple | list):
@@ -210,17 +222,11 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a value."""
     kind = owner.kind
     if isinstance(kind, k.Container):
-        from colkern.rows.containers import COMBINED, add, combine, most_common
-
         if k.is_deque(kind):
-            from colkern.rows.deques import method_of_deque
-
             return method_of_deque(emitter, node, owner, name)
         if kind.default == "ordered" and name == "copy":
             emitter.refuse("OrderedDict.copy() has no compiled form")
         if kind.default == "ordered" and name in _OF_ORDERED:
-            from colkern.rows.functions import users_function
-
             arguments, named = _arguments(emitter, node)
             return users_function(emitter, _OF_ORDERED[name], [owner, *arguments], named)
         if kind.is_tuple and name not in ("count", "index"):
@@ -242,8 +248,6 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if (kind.name, name) in (("list", "extend"), ("set", "update")) and any(
             is_iterator(emitter, part) for part in node.args
         ):
-            from colkern.rows.comprehensions import items
-
             for part in node.args:
                 items(emitter, part, lambda value: add(emitter, owner, (value,)))
             return NONE
@@ -255,14 +259,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         arguments, _ = _arguments(emitter, node)
         return method_of_match(emitter, owner, name, arguments)
     if name in ("__getitem__", "__contains__") and len(node.args) == 1:
-        from colkern.rows.containers import contained, item
-
         other = needed(emitter, node.args[0])
         is_item = name == "__getitem__"
         return item(emitter, owner, other) if is_item else contained(emitter, other, owner)
     if f"{kind.name}.{name}" in REPLACED:
-        from colkern.rows.functions import users_function
-
         arguments, named = _arguments(emitter, node)
         return users_function(emitter, REPLACED[f"{kind.name}.{name}"], [owner, *arguments], named)
     if name == "get" and node.args and isinstance(kind, k.Container):
@@ -283,8 +283,6 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         table = needed(emitter, node.args[0])
         return translated(emitter, owner, table.constant if table.is_constant else None)
     if kind in (k.TEXT, k.BYTES) and name == "join" and len(node.args) == 1:
-        from colkern.rows.comprehensions import as_list
-
         return call(emitter, f"{kind.name}.join", [owner, as_list(emitter, node.args[0])])
     if kind == k.TEXT and name == "format" and owner.is_constant:
         from colkern.rows.formatting import formatted
@@ -297,8 +295,6 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
             return folded
     arguments, named = _arguments(emitter, node)
     if isinstance(kind, k.Container):
-        from colkern.rows.containers import fitting
-
         arguments = list(fitting(emitter, owner, name, arguments))
     if name == "get" and len(arguments) == 2 and arguments[1].constant == ():
         return as_tuple(_with_lists(emitter, owner, arguments[0]))
@@ -373,8 +369,6 @@ def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
 
 def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     """`Counter.update(…)` of what has items, one after the other."""
-    from colkern.rows.comprehensions import items
-    from colkern.rows.containers import item, set_item
 
     def take(key: Value) -> None:
         key = emitter.numbers(key)
@@ -392,8 +386,6 @@ def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
 
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
-    from colkern.rows.comprehensions import sorted_list
-
     require_changeable(emitter, owner)
     emitter.env["<unsorted>"] = owner
     load = ast.Name("<unsorted>", ast.Load())
@@ -427,8 +419,6 @@ def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     function = inspect.getattr_static(kind.form, name, None)
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
-    from colkern.rows.functions import users_function
-
     return users_function(emitter, function, [owner, *arguments], named)
 
 
@@ -507,8 +497,6 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if makes_iterator(function) and emitter.gone_over is not node:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
-        from colkern.rows.functions import local_function
-
         return local_function(emitter, function, *_arguments_as_they_are(emitter, node))
     try:
         write = _FORMS.get(function)
@@ -531,17 +519,13 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             return found
     if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
         return _of_record(emitter, node, function)
-    if isinstance(function, types.FunctionType) and not _in_table(function):
-        from colkern.rows.functions import users_function
-
+    if isinstance(function, types.FunctionType) and table_name(function) not in table():
         return users_function(emitter, function, *_arguments_as_they_are(emitter, node))
     called_as = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(called_as, types.FunctionType) and not isinstance(function, type):
         # An instance of a user's class.
         function = types.MethodType(called_as, function)
     if isinstance(function, types.MethodType):
-        from colkern.rows.functions import users_function
-
         arguments, named = _arguments_as_they_are(emitter, node)
         own = constant(function.__self__)
         return users_function(emitter, function.__func__, [own, *arguments], named)
@@ -610,8 +594,6 @@ _OF_CONSTANTS = (
 
 def _got(emitter: Emitter, function: Any, value: Value) -> Value:
     """The result of an `itemgetter` or `attrgetter` of constants."""
-    from colkern.rows.containers import item
-
     kind, names = function.__reduce__()
     if kind is operator.itemgetter:
         parts = [item(emitter, value, constant(name)) for name in names]
@@ -647,10 +629,6 @@ def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Val
         return constant(function(*values, **{word: v.constant for word, v in named.items()}))
     except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
         return None
-
-
-def _in_table(function: Any) -> bool:
-    return table_name(function) in table()
 
 
 def table_name(function: Any) -> str:
@@ -744,8 +722,6 @@ def _format(emitter: Emitter, node: ast.Call) -> Value:
 
 def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
     def write(emitter: Emitter, node: ast.Call) -> Value:
-        from colkern.rows.comprehensions import extreme
-
         if len(node.args) == 1 or node.keywords:
             return extreme(emitter, node, name)
         if any(isinstance(part, ast.Starred) for part in node.args):
@@ -772,15 +748,6 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
 
-def _folding(name: str) -> Callable[[Emitter, ast.Call], Value]:
-    def write(emitter: Emitter, node: ast.Call) -> Value:
-        from colkern.rows import comprehensions
-
-        return getattr(comprehensions, name)(emitter, node)  # type: ignore[no-any-return]
-
-    return write
-
-
 def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
     def write(emitter: Emitter, node: ast.Call) -> Value:
         if len(node.args) == 1 and not node.keywords:
@@ -795,12 +762,6 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
     return write
 
 
-def _deque(emitter: Emitter, node: ast.Call) -> Value:
-    from colkern.rows.deques import new_deque
-
-    return new_deque(emitter, node)
-
-
 _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     isinstance: _isinstance,
     len: _len,
@@ -810,22 +771,22 @@ _FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     repr: _repr,
     min: _extreme("min"),
     max: _extreme("max"),
-    sum: _folding("total"),
-    any: _folding("any_of"),
-    all: _folding("all_of"),
-    sorted: _folding("sorted_list"),
-    list: _folding("as_new_list"),
-    set: _folding("as_new_set"),
-    dict: _folding("as_new_dict"),
-    tuple: _folding("as_tuple"),
-    next: _folding("first"),
-    collections.Counter: _folding("counted"),
-    collections.OrderedDict: _folding("as_new_dict"),
-    collections.deque: _deque,
-    collections.defaultdict: _folding("default_dict"),
-    functools.reduce: _folding("reduced"),
-    bytes: _folding("as_bytes"),
-    range: _folding("as_range"),
+    sum: comprehensions.total,
+    any: comprehensions.any_of,
+    all: comprehensions.all_of,
+    sorted: comprehensions.sorted_list,
+    list: comprehensions.as_new_list,
+    set: comprehensions.as_new_set,
+    dict: comprehensions.as_new_dict,
+    tuple: comprehensions.as_tuple,
+    next: comprehensions.first,
+    collections.Counter: comprehensions.counted,
+    collections.OrderedDict: comprehensions.as_new_dict,
+    collections.deque: new_deque,
+    collections.defaultdict: comprehensions.default_dict,
+    functools.reduce: comprehensions.reduced,
+    bytes: comprehensions.as_bytes,
+    range: comprehensions.as_range,
     int: _number("int"),
     float: _number("float"),
 }

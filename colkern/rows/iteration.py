@@ -396,7 +396,7 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
     def item() -> Value:
         value = emitter.numbers(inside.item())
         count = Value(k.INT, emitter.copy(number))
-        return Value(k.tuple_of((k.INT, value.kind)), items=(count, value))
+        return tuple_of_values((count, value))
 
     return Source(inside.more, item, [*inside.advance, f"{number} += 1"], inside.end)
 
@@ -411,8 +411,7 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
     parts = [source_of(emitter, part) for part in node.args]
 
     def item() -> Value:
-        items = tuple(emitter.numbers(part.item()) for part in parts)
-        return Value(k.tuple_of(tuple(i.kind for i in items)), items=items)
+        return tuple_of_values(emitter.numbers(part.item()) for part in parts)
 
     advance = [line for part in parts for line in part.advance]
     source = Source(f"({' and '.join(part.more for part in parts)})", item, advance)
@@ -473,8 +472,8 @@ def view_of_row(value: Value, what: str) -> Value:
     items = value.items
     if what == "items":
         pairs = zip(map(constant, value.kind.names), value.items, strict=True)
-        items = tuple(Value(k.tuple_of((a.kind, b.kind)), items=(a, b)) for a, b in pairs)
-    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+        items = tuple(map(tuple_of_values, pairs))
+    return tuple_of_values(items)
 
 
 def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:

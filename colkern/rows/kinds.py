@@ -244,11 +244,6 @@ def may_be_one(left: Kind, right: Kind) -> bool:
     return left.name == right.name and bool(sites[0] & sites[1])
 
 
-def _joined_sites(left: Container, right: Container) -> frozenset[int]:
-    is_known = bool(left.sites) == bool(right.sites)
-    return left.sites | right.sites | (frozenset() if is_known else frozenset({ELSEWHERE}))
-
-
 def is_row(kind: Kind) -> bool:
     """Whether a value is a dictionary with constant keys: what a struct is."""
     return isinstance(kind, Tuple) and kind.form is dict
@@ -376,7 +371,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
             items = tuple(joined(*pair) or NEVER for pair in pairs)
             constant = left.constant or right.constant
-            sites = _joined_sites(left, right)
+            is_known = bool(left.sites) == bool(right.sites)
+            sites = left.sites | right.sites | (frozenset() if is_known else {ELSEWHERE})
             return replace(left, items=items, sites=sites, constant=constant)
     return None
 

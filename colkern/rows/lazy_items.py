@@ -15,7 +15,7 @@ from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import needed, operated, truth
 from colkern.rows.functions import applied
-from colkern.rows.values import Value
+from colkern.rows.values import Value, tuple_of_values
 
 
 def filtered(emitter: Emitter, node: ast.Call) -> Value:
@@ -131,7 +131,7 @@ def pairs(emitter: Emitter, node: ast.Call) -> Value:
             before.set(value)
         emitter.branch(
             is_there,
-            lambda: add(emitter, made, (_tuple([before.get(), value]),)),
+            lambda: add(emitter, made, (tuple_of_values([before.get(), value]),)),
             lambda: None,
         )
         before.set(value)
@@ -158,14 +158,10 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
         if rest:
             items(emitter, rest[0], lambda value: go_over(rest[1:], [*chosen, value]))
         else:
-            add(emitter, made, (_tuple(chosen),))
+            add(emitter, made, (tuple_of_values(chosen),))
 
     go_over(names, [])
     return made
-
-
-def _tuple(values: Sequence[Value]) -> Value:
-    return Value(k.tuple_of(tuple(value.kind for value in values)), items=tuple(values))
 
 
 def _arguments(emitter: Emitter, node: ast.Call, *counts: int) -> list[ast.expr]:

@@ -289,9 +289,7 @@ def _number(emitter: Emitter, match: Value, which: Value) -> tuple[Matcher, int]
 
 def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
     groups = [group(emitter, match, which) for which in arguments or [constant(0)]]
-    if len(groups) == 1:
-        return groups[0]
-    return Value(k.tuple_of(tuple(part.kind for part in groups)), items=tuple(groups))
+    return groups[0] if len(groups) == 1 else tuple_of_values(groups)
 
 
 def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
@@ -304,7 +302,7 @@ def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value
             text = Value(k.TEXT, part.code)
             part = emitter.chosen(part.none, partial(_same, arguments[0]), partial(_same, text))
         groups.append(part)
-    return Value(k.tuple_of(tuple(part.kind for part in groups)), items=tuple(groups))
+    return tuple_of_values(groups)
 
 
 def _same(value: Value) -> Value:
@@ -315,8 +313,7 @@ def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> V
     assert isinstance(match.kind, Match)
     assert match.kind.matcher is not None
     names = tuple(match.kind.matcher.group_names)
-    items = tuple(group(emitter, match, constant(name)) for name in names)
-    return Value(k.tuple_of(tuple(item.kind for item in items), names, dict), items=items)
+    return tuple_of_values((group(emitter, match, constant(name)) for name in names), names, dict)
 
 
 def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]], Value]:
@@ -332,9 +329,7 @@ def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]
             )
             for place in places
         )
-        if len(bounds) == 1:
-            return bounds[0]
-        return Value(k.tuple_of((k.INT,) * len(bounds)), items=bounds)
+        return bounds[0] if len(bounds) == 1 else tuple_of_values(bounds)
 
     return write
 

@@ -7,7 +7,7 @@ import inspect
 import linecache
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,8 @@ class Plan(Replanned):
         self._slots = [part for part in memory if isinstance(part, Slots)]
         self._sinks = [part for part in memory if isinstance(part, Sink)]
         self._bytes_a_row: dict[str, float] = {}
+        self._makes_slots = not self._sinks and not self.source.output.in_arena
+        self._entry: Callable[..., int] | None = None
 
     def _inputs(
         self,
@@ -176,26 +178,21 @@ class Plan(Replanned):
 
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """The results, and how many rows were left to Python at which place."""
-        plan = self.for_arrays(arrays)
-        return plan._run(arrays, length)
+        return self.for_arrays(arrays)._run(arrays, length)
 
     def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         validity, null_count = self.inputs.called(arrays)
         passed = self.inputs.passed(arrays)
-        written: dict[str, NDArray[Any]] = {
-            part.name: allocate_for_overwrite(length, part.dtype) for part in self._slots
-        }
+        written: dict[str, NDArray[Any]] = {}
+        for part in self._slots:
+            written[part.name] = allocate_for_overwrite(length, part.dtype)
         # What each row writes need not be cleared before.
         if self._sinks or (null_count and not self.source.is_everywhere):
             for slots in written.values():
                 slots.fill(0)
-        bits = (validity or EMPTY).array
+        bits = (EMPTY if validity is None else validity).array
         try:
-            parts = run_ranges(
-                lambda start, stop: self._run_range(start, stop, bits, passed, written),
-                length,
-                (),
-            )
+            parts = run_ranges(self._run_range, length, (bits, passed, written))
         except Exception as error:
             self._explain(error)
             raise
@@ -209,8 +206,8 @@ class Plan(Replanned):
         if null_count:
             made = with_nulls(made, validity, null_count)
         left = [words for _, noted in parts for words in noted]
-        if not left and made.type == self.returns:
-            return made, Counter()
+        if not left and (made.type is self.returns or made.type == self.returns):
+            return made, NONE_LEFT
         rows, numbers = np.concatenate([_NO_PAIRS, *left]).T
         return self.completed(target, made, arrays, rows.copy(), numbers.copy())
 
@@ -229,7 +226,7 @@ class Plan(Replanned):
         if not len(rows):
             if made.type != self.returns:
                 made = self._cast(target, made, target.positions(made.length))
-            return made, Counter()
+            return made, NONE_LEFT
         left, numbers = (
             to_host(_column(target, s.int64(), words)).items(Role.DATA) for words in (rows, numbers)
         )
@@ -261,9 +258,9 @@ class Plan(Replanned):
         """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
         rooms = rooms_of_thread()
         arena = rooms.arena
-        sinks = {
-            sink.name: _Room(64 + self._expected(sink.name, stop - start)) for sink in self._sinks
-        }
+        sinks: dict[str, _Room] = {}
+        for sink in self._sinks:
+            sinks[sink.name] = _Room(64 + self._expected(sink.name, stop - start))
         made = {**sinks}
         if self.source.output.in_arena:
             expected = self._expected("r_data", stop - start)
@@ -273,7 +270,7 @@ class Plan(Replanned):
         left, at = [], start
         arena.begin()
         while True:
-            at = self._loop(
+            at = (self._entry or self._loop)(
                 at,
                 stop,
                 valid,
@@ -282,11 +279,17 @@ class Plan(Replanned):
                 rooms.left.address,
                 *passed,
                 *written.values(),
-                *(room.address for room in sinks.values()),
+                *[room.address for room in sinks.values()],
             )
             noted = rooms.left.taken()
             if len(noted):
                 left.append(noted)
+            elif self._makes_slots and at >= stop:
+                overloads = self._loop.overloads
+                if self._entry is None and type(self.inputs) is Columns and len(overloads) == 1:
+                    # Columns of a type are passed as the same types: Numba need not look at them.
+                    self._entry = next(iter(overloads.values())).entry_point
+                return {}, left
             if not self.source.output.in_arena:
                 arena.begin()
             if at >= stop:
@@ -444,6 +447,9 @@ def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
         made.type, made.length, [validity, *made.buffers[1:]], made.children, null_count=null_count
     )
 
+
+NONE_LEFT: Counter[Site | None] = Counter()
+"""No rows at no places."""
 
 _NO_PAIRS = np.empty((0, 2), np.int64)
 

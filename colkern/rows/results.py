@@ -91,6 +91,7 @@ class Output:
         self.inside = inside = kind.of if isinstance(kind, k.Optional) else kind
         self.is_text = inside in (k.TEXT, k.BYTES)
         self.is_number = inside.name in _FIXED
+        self.is_bool = inside == k.BOOL
         self.is_nothing = inside in (k.NONE, k.NEVER)
         if isinstance(kind, k.Optional):
             self.slots.append(Slots(f"{name}_valid", np.uint8))
@@ -182,7 +183,7 @@ class Output:
             for part, item in zip(self.parts, value.items, strict=True):
                 yield from part.lines(item)
         elif self.is_number:
-            code = f"1 if {value.code} else 0" if self.inside == k.BOOL else value.code
+            code = f"1 if {value.code} else 0" if self.is_bool else value.code
             if isinstance(self.inside, k.Decimal):
                 code = f"of_scale({code}, {self.inside.scale})"
             yield f"{self.name}[i] = {code}"
@@ -353,7 +354,7 @@ class Output:
                 buffers.append(target.buffer(written[f"{self.name}_data"]))
             else:
                 children.append(self.item.array(target, written, total, type_.fields[0].type))
-        elif self.inside == k.BOOL:
+        elif self.is_bool:
             buffers.append(_bits(target, written[self.name]))
         else:
             buffers.append(target.buffer(written[self.name]))

@@ -288,11 +288,6 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
 # Branches
 
 
-def _if(emitter: Emitter, node: ast.If) -> None:
-    test = condition(emitter, node.test)
-    branches(emitter, test, node.body, node.orelse)
-
-
 def branches(
     emitter: Emitter, test: Condition, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
 ) -> None:
@@ -328,11 +323,8 @@ def _while(emitter: Emitter, node: ast.While) -> None:
         emitter.env.update(test.holds)
         statements(emitter, node.body)
 
-    repeated(emitter, node, names, body, node.orelse, endless=_is_true(node.test))
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and bool(node.value)
+    endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+    repeated(emitter, node, names, body, node.orelse, endless=endless)
 
 
 MOST_ROUNDS = 1 << 18
@@ -469,14 +461,6 @@ def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
     return made
 
 
-def _break(emitter: Emitter, node: ast.Break) -> None:
-    _leave_loop(emitter, BREAK)
-
-
-def _continue(emitter: Emitter, node: ast.Continue) -> None:
-    _leave_loop(emitter, CONTINUE)
-
-
 def _leave_loop(emitter: Emitter, flow: int) -> None:
     loop: Loop = emitter.loops[-1]
     loop.is_left |= flow == BREAK
@@ -493,10 +477,6 @@ def _leave_loop(emitter: Emitter, flow: int) -> None:
 
 
 # Leaving the function
-
-
-def _return(emitter: Emitter, node: ast.Return) -> None:
-    emitter.leave(NONE if node.value is None else expression(emitter, node.value))
 
 
 def _raise(emitter: Emitter, node: ast.Raise) -> None:
@@ -635,16 +615,11 @@ def _try_finally(emitter: Emitter, node: ast.Try) -> None:
 
 
 def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:
-    if handler.name and _is_used(handler.name, handler.body):
+    nodes = (node for part in handler.body for node in ast.walk(part))
+    if any(isinstance(node, ast.Name) and node.id == handler.name for node in nodes):
         emitter.fail(row_values.LEFT, "an exception is looked at")
         return
     statements(emitter, handler.body)
-
-
-def _is_used(name: str, body: list[ast.stmt]) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name for part in body for node in ast.walk(part)
-    )
 
 
 def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
@@ -690,10 +665,6 @@ def _yield(emitter: Emitter, node: ast.Yield | ast.YieldFrom) -> None:
     else:
         value = NONE if node.value is None else expression(emitter, node.value)
         add(emitter, yielded, (value,))
-
-
-def _pass(emitter: Emitter, node: ast.stmt) -> None:
-    pass
 
 
 def _function(emitter: Emitter, node: ast.FunctionDef) -> None:
@@ -924,17 +895,17 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
     ast.AugAssign: _augmented,
-    ast.If: _if,
+    ast.If: lambda e, node: branches(e, condition(e, node.test), node.body, node.orelse),
     ast.While: _while,
     ast.For: _for,
-    ast.Break: _break,
-    ast.Continue: _continue,
-    ast.Return: _return,
+    ast.Break: lambda e, _: _leave_loop(e, BREAK),
+    ast.Continue: lambda e, _: _leave_loop(e, CONTINUE),
+    ast.Return: lambda e, node: e.leave(NONE if node.value is None else expression(e, node.value)),
     ast.Raise: _raise,
     ast.Assert: _assert,
     ast.Try: _try,
     ast.Expr: _expression,
-    ast.Pass: _pass,
+    ast.Pass: lambda e, _: None,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
     ast.Match: _match,

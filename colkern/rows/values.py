@@ -76,10 +76,12 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
     return Value(kind, parts[0] if parts else "") if kind != k.NONE else NONE
 
 
-def tuple_of_values(items: Iterable[Value]) -> Value:
-    """A tuple of values."""
+def tuple_of_values(
+    items: Iterable[Value], names: tuple[str, ...] = (), form: type = tuple
+) -> Value:
+    """A tuple of values, or an object of another form whose fields have names."""
     items = tuple(items)
-    return Value(k.tuple_of(tuple(item.kind for item in items)), items=items)
+    return Value(k.tuple_of(tuple(item.kind for item in items), names, form), items=items)
 
 
 _ZEROS = {

@@ -19,6 +19,7 @@ from colkern.rows.calls import call, invoked
 from colkern.rows.constants import sequence_kind
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.folding import constant
+from colkern.rows.functions import users_function
 from colkern.rows.library import moment_of_format, moment_of_iso
 from colkern.rows.time_zones import OF_ROW, fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
@@ -148,8 +149,6 @@ def of_iso(emitter: Emitter, text: Value) -> Value:
 
 
 def _of_moment(emitter: Emitter, function: Callable[..., object], *arguments: Value) -> Value:
-    from colkern.rows.functions import users_function
-
     moment = users_function(emitter, function, list(arguments), {})
     return Value(k.datetime_in(OF_ROW), emitter.numbers(moment).code)
 
@@ -182,7 +181,11 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
     if not (isinstance(left.kind, k.Aware) and isinstance(right.kind, k.Aware)):
         return None
     moments = [Value(k.DATETIME, side.code) for side in (left, right)]
-    named_zones = [side for side in (left, right) if _is_named(_zone(side))]
+    named_zones = [
+        side
+        for side in (left, right)
+        if _zone(side) is not OF_ROW and fixed_offset(_zone(side)) is None
+    ]
     if left.kind == right.kind and named_zones:
         moments = [_wall(emitter, side) for side in (left, right)]
     elif name in ("==", "!="):
@@ -191,10 +194,6 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
             repeated = _by_table(emitter, row_zones.is_repeated, _zone(side), side.code, k.BOOL)
             emitter.leave_if(repeated.code, "a time that a clock shows twice")
     return call(emitter, name, moments)
-
-
-def _is_named(zone: tzinfo) -> bool:
-    return zone is not OF_ROW and fixed_offset(zone) is None
 
 
 def _from_timestamp(emitter: Emitter, seconds: Value, tz: Value = NONE) -> Value:
@@ -235,10 +234,6 @@ def _tzinfo(emitter: Emitter, value: Value) -> Value:
         # It is something, but nobody knows what.
         return Value(k.Kind("tzinfo", 0))
     return constant(_zone(value))
-
-
-def _utcoffset(emitter: Emitter, value: Value) -> Value:
-    return Value(k.TIMEDELTA, _offset(emitter, value))
 
 
 def _of_period(attribute: str) -> Callable[[Emitter, Value], Value]:
@@ -321,6 +316,6 @@ _OWN: dict[str, Callable[..., Value]] = {
     "aware.timestamp": _timestamp,
     "aware.tzinfo": _tzinfo,
     "aware.tzname": _tzname,
-    "aware.utcoffset": _utcoffset,
+    "aware.utcoffset": lambda e, value: Value(k.TIMEDELTA, _offset(e, value)),
 }
 """Methods and attributes of datetimes that look at their zone."""

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.bodies.report import summary as bodies_summary  # noqa: E402
 from benchmarks.case import label  # noqa: E402
 from benchmarks.chart import draw  # noqa: E402
-from benchmarks.compare import summary  # noqa: E402
+from benchmarks.compare import front, share, summary  # noqa: E402
 from benchmarks.gpu.reading import summary as gpu_summary  # noqa: E402
 
 Rows = list[list[str]]
@@ -28,7 +28,7 @@ Rows = list[list[str]]
 
 def compare(result: dict[str, Any]) -> Rows:
     """Kernels beside their peers."""
-    rows = [["case", "colkern", "fastest peer", "ratio", "promised", "GB/s", "share of bandwidth"]]
+    rows = [["case", "colkern", "fastest peer", "ratio", "target", "GB/s", "share of bandwidth"]]
     for row in result["rows"]:
         ours, peer = row["seconds"]["colkern"], row["best_peer"]
         rows.append(
@@ -39,7 +39,7 @@ def compare(result: dict[str, Any]) -> Rows:
                 f"{row['ratio']:.2f}×" if peer else "",
                 f"{row['target']:.1f}×" if peer else "",
                 f"{row['bytes_per_second'] / 1e9:.1f}",
-                f"{row['bandwidth_share']:.0%}",
+                share(row),
             ]
         )
     return rows
@@ -208,12 +208,12 @@ def machine_code(result: dict[str, Any]) -> Rows:
 
 def gpu(result: dict[str, Any]) -> Rows:
     """Kernels on a GPU."""
-    rows = [["case", "kind", "ms", "GB/s", "share of a copy's bandwidth", "promised"]]
+    rows = [["case", "kind", "ms", "GB/s", "share of a copy's bandwidth", "target"]]
     for row in result["rows"]:
         if "error" in row:
             rows.append([row["case"], row["kind"], "failed", "", "", ""])
             continue
-        promised = "" if row["target"] is None else f"{row['target']:.0%}"
+        target = "" if row["target"] is None else f"{row['target']:.0%}"
         rows.append(
             [
                 row["case"],
@@ -221,7 +221,7 @@ def gpu(result: dict[str, Any]) -> Rows:
                 f"{row['seconds'] * 1e3:.3f}",
                 f"{row['bytes_per_second'] / 1e9:,.0f}",
                 f"{row['bandwidth_share']:.0%}",
-                f"{promised}, missed" if row["meets_target"] is False else promised,
+                f"{target}, missed" if row["meets_target"] is False else target,
             ]
         )
     return rows
@@ -229,7 +229,7 @@ def gpu(result: dict[str, Any]) -> Rows:
 
 def bodies(result: dict[str, Any]) -> Rows:
     """Bodies of messages to a GPU and back."""
-    rows = [["case", "ms", "GB/s", "GB over the bus", "held against", "ratio", "promised"]]
+    rows = [["case", "ms", "GB/s", "GB over the bus", "held against", "ratio", "target"]]
     for row in result["rows"]:
         if "seconds" not in row:
             rows.append([row["case"], "skipped" if "skipped" in row else "failed", *[""] * 5])
@@ -242,13 +242,13 @@ def bodies(result: dict[str, Any]) -> Rows:
                 f"{(row['bytes_to_device'] + row['bytes_to_host']) / 1e9:.3f}",
                 f"{row['kind']} {row['against']}" if "ratio" in row else "",
                 f"{row['ratio']:.2f}" if "ratio" in row else "",
-                _promised(row),
+                _target_of(row),
             ]
         )
     return rows
 
 
-def _promised(row: dict[str, Any]) -> str:
+def _target_of(row: dict[str, Any]) -> str:
     if row.get("target") is None:
         return ""
     text = f"{row['target']:.2f}"
@@ -257,6 +257,9 @@ def _promised(row: dict[str, Any]) -> str:
 
 GPU_TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {"gpu": gpu, "bodies": bodies}
 """Of files that are named after a GPU; those of bodies end in `-bodies`."""
+
+_FRONT = ("compare.json", "compare-large.json")
+"""The files of the front table."""
 
 GPU_SUMMARIES = {"gpu": gpu_summary, "bodies": bodies_summary}
 
@@ -273,6 +276,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "demo": demo,
     "spark": spark,
     "spark-natives": spark,
+    "spark-pipelines": spark,
     "primitives": primitives,
     "launches": launches,
     "machine_code": machine_code,
@@ -282,7 +286,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
 class Figures(SphinxDirective):
     """A file's table under a line that says where it was measured.
 
-    `gpu` and `bodies` stand for the files of all GPUs.
+    `gpu` and `bodies` stand for the files of all GPUs, `front` for ten numbers of two files.
     """
 
     required_arguments = 1
@@ -292,6 +296,8 @@ class Figures(SphinxDirective):
         # The tables depend on the files, not on this page's text.
         self.env.note_reread()
         name = self.arguments[0]
+        if name == "front":
+            return [_table(front(json.loads((RESULTS / each).read_text()) for each in _FRONT))]
         if name in GPU_TABLES:
             paths = sorted(path for path in RESULTS.glob("*.json") if _gpu_table(path) == name)
         else:
@@ -330,11 +336,12 @@ def _chart(result: dict[str, Any]) -> str:
 def _where(result: dict[str, Any]) -> str:
     machine = result["machine"]
     place = result.get("device") or machine["processor"]
+    vectors = f" with {machine['vectors']}" if machine.get("vectors") else ""
     threads = f", {result['threads']} thread" if "threads" in result else ""
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     bandwidth = result.get("copy_bytes_per_second")
     copied = f", memory copied at {bandwidth / 1e9:,.1f} GB/s" if bandwidth else ""
-    return f"{place}, {machine['cores']} cores{threads}{copied}; {versions}."
+    return f"{place}{vectors}, {machine['cores']} cores{threads}{copied}; {versions}."
 
 
 def _table(rows: Rows) -> nodes.table:

@@ -1,4 +1,4 @@
-"""What the pipelines share: their functions made in three ways, the command line, timing, comparison."""
+"""What the pipelines share: the ways to run them, the command line, timing, comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,8 +17,7 @@ from pyspark.sql import functions as f
 
 import colkern.spark
 
-Job = Callable[[DataFrame], DataFrame]
-PLAIN, PANDAS, OURS = "udf", "pandas_udf", "colkern"
+PLAIN, PANDAS, SAME_JOB, OURS = "udf", "pandas_udf", "colkern, same job", "colkern"
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,7 @@ class Pipeline:
         plain: Plain Python functions of a row, for Spark's `udf` and for colkern.
         pandas: Functions of pandas' Series that do the same, by the names of the plain ones.
         job: Calls functions of columns, which it gets as attributes, on the rows.
+        computed: The results for the rows in the folder, the plain functions called where these are read.
     """
 
     write: Callable[[Path, int], None]
@@ -39,18 +38,21 @@ class Pipeline:
     plain: tuple[Callable[..., object], ...]
     pandas: dict[str, Callable[..., object]]
     job: Callable[[DataFrame, SimpleNamespace], DataFrame]
+    computed: Callable[[SparkSession, Path], DataFrame]
 
-    def ways(self) -> dict[str, Job]:
-        """The job with functions that are made in each of the three ways."""
+    def ways(self, spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
+        """The results, for which nothing is read yet: functions made in three ways, and `computed`."""
         functions = {plain.__name__: colkern.spark.udf(plain) for plain in self.plain}
         # The types of the results are those that colkern reads from the functions.
         types = {name: function.returnType for name, function in functions.items()}
         ways = {
             PLAIN: {plain.__name__: f.udf(plain, types[plain.__name__]) for plain in self.plain},
             PANDAS: {name: f.pandas_udf(self.pandas[name], types[name]) for name in types},
-            OURS: functions,
+            SAME_JOB: functions,
         }
-        return {name: partial(self.job, functions=SimpleNamespace(**ways[name])) for name in ways}
+        rows = self.read(spark, folder)
+        frames = {name: self.job(rows, SimpleNamespace(**made)) for name, made in ways.items()}
+        return frames | {OURS: self.computed(spark, folder)}
 
 
 def main(pipeline: Pipeline, description: str, rows: int) -> None:
@@ -75,12 +77,11 @@ def main(pipeline: Pipeline, description: str, rows: int) -> None:
             pipeline.write(data, options.rows)
         spark = started(options.master)
         try:
-            frame = pipeline.read(spark, data)
-            ways = pipeline.ways()
             if options.output:
-                ways[OURS](frame).write.mode("overwrite").parquet(options.output)
+                results = pipeline.computed(spark, data)
+                results.write.mode("overwrite").parquet(options.output)
             else:
-                compare(frame, ways, options.rounds)
+                compare(pipeline.ways(spark, data), options.rounds)
         finally:
             spark.stop()
 
@@ -92,22 +93,19 @@ def started(master: str | None) -> SparkSession:
     return colkern.spark.start_session(master or "local[*]", name="pipeline")
 
 
-def compare(frame: DataFrame, ways: dict[str, Job], rounds: int) -> None:
-    """Check that all ways give the same rows, then let them take turns; the input is in Spark's cache."""
-    frame = frame.cache()
-    print(f"{frame.count():,} rows")
-    expected = ways[OURS](frame)
-    for name in (PLAIN, PANDAS):
-        require_same(name, ways[name](frame), expected)
+def compare(ways: dict[str, DataFrame], rounds: int) -> None:
+    """Check that all ways give the same rows, then let them take turns, from files to results."""
+    for name, frame in ways.items():
+        require_same(name, frame, ways[OURS])
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
-        for name, way in ways.items():
+        for name, frame in ways.items():
             begin = time.perf_counter()
-            way(frame).write.format("noop").mode("overwrite").save()
+            frame.write.format("noop").mode("overwrite").save()
             seconds[name].append(time.perf_counter() - begin)
     medians = {name: statistics.median(runs) for name, runs in seconds.items()}
     for name, median in medians.items():
-        print(f"{name:12}{median:8.2f} s{median / medians[OURS]:8.1f}×")
+        print(f"{name:20}{median:8.2f} s{median / medians[OURS]:8.1f}×")
 
 
 def require_same(name: str, frame: DataFrame, expected: DataFrame) -> None:

@@ -22,6 +22,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+import colkern.spark
+
 
 def package_file(name: str) -> Path:
     """A file of the package of flights; it is not imported, because that reads all of its files."""
@@ -45,9 +47,9 @@ EARTH = 3958.8
 """Miles."""
 
 
-def carrier(code: str) -> str:
+def airline(carrier: str) -> str:
     """The short name of a carrier."""
-    name = CARRIERS.get(code, code)
+    name = CARRIERS.get(carrier, carrier)
     return name.removesuffix(" Inc.").removesuffix(" Co.").removesuffix(" Corporation")
 
 
@@ -56,30 +58,32 @@ def route(origin: str, dest: str) -> str:
     return f"{AIRPORTS.get(origin, origin)} - {AIRPORTS.get(dest, dest)}"
 
 
-def departure(year: int, month: int, day: int, clock: int) -> str:
+def departure(year: int, month: int, day: int, sched_dep_time: int) -> str:
     """The scheduled time of departure, of numbers such as 517 for 05:17."""
-    return f"{year}-{month:02d}-{day:02d} {clock // 100:02d}:{clock % 100:02d}"
+    return f"{year}-{month:02d}-{day:02d} {sched_dep_time // 100:02d}:{sched_dep_time % 100:02d}"
 
 
-def delay(minutes: float | None) -> str:
+def delay(arr_delay: float | None) -> str:
     """A word for a delay."""
-    if minutes is None:
+    if arr_delay is None:
         return "cancelled"
     word = "early"
     for limit, name in BANDS:
-        if minutes >= limit:
+        if arr_delay >= limit:
             word = name
     return word
 
 
-def made_up(departure: float | None, arrival: float | None, minutes: float | None) -> float | None:
+def made_up(
+    dep_delay: float | None, arr_delay: float | None, air_time: float | None
+) -> float | None:
     """How many per cent of the time in the air a flight has made up; None if it did not arrive."""
-    if departure is None or arrival is None or minutes is None:
+    if dep_delay is None or arr_delay is None or air_time is None:
         return None
-    return round(100 * (departure - arrival) / minutes, 1)
+    return round(100 * (dep_delay - arr_delay) / air_time, 1)
 
 
-def detour(origin: str, dest: str, miles: float) -> float | None:
+def detour(origin: str, dest: str, distance: float) -> float | None:
     """How many miles a route is longer than the great circle; None if a place is not known."""
     if origin not in PLACES or dest not in PLACES:
         return None
@@ -88,11 +92,11 @@ def detour(origin: str, dest: str, miles: float) -> float | None:
     a, b = math.radians(north), math.radians(south)
     across = math.sin(math.radians(east - west) / 2) ** 2
     square = math.sin((b - a) / 2) ** 2 + math.cos(a) * math.cos(b) * across
-    return round(miles - 2 * EARTH * math.asin(math.sqrt(square)), 1)
+    return round(distance - 2 * EARTH * math.asin(math.sqrt(square)), 1)
 
 
-def carrier_by_pandas(codes: pd.Series) -> pd.Series:
-    """The same as `carrier`."""
+def airline_by_pandas(codes: pd.Series) -> pd.Series:
+    """The same as `airline`."""
     names = codes.map(CARRIERS).fillna(codes)
     for suffix in (" Inc.", " Co.", " Corporation"):
         names = names.str.removesuffix(suffix)
@@ -143,11 +147,23 @@ def job(flights: DataFrame, functions: SimpleNamespace) -> DataFrame:
     # All in one select: Spark sends the columns to Python and back once.
     return flights.select(
         functions.departure("year", "month", "day", "sched_dep_time").alias("departure"),
-        functions.carrier("carrier").alias("carrier"),
+        functions.airline("carrier").alias("airline"),
         functions.route("origin", "dest").alias("route"),
         functions.delay("arr_delay").alias("delay"),
         functions.made_up("dep_delay", "arr_delay", "air_time").alias("made_up"),
         functions.detour("origin", "dest", "distance").alias("detour"),
+    )
+
+
+def computed(spark: SparkSession, folder: Path) -> DataFrame:
+    """The same as `job`."""
+    functions = (departure, airline, route, delay, made_up, detour)
+    return colkern.spark.read(
+        spark,
+        str(folder),
+        format="parquet",
+        columns=[],
+        compute={function.__name__: function for function in functions},
     )
 
 
@@ -176,9 +192,9 @@ def read(spark: SparkSession, folder: Path) -> DataFrame:
 PIPELINE = common.Pipeline(
     write,
     read,
-    plain=(carrier, route, departure, delay, made_up, detour),
+    plain=(airline, route, departure, delay, made_up, detour),
     pandas={
-        "carrier": carrier_by_pandas,
+        "airline": airline_by_pandas,
         "route": route_by_pandas,
         "departure": departure_by_pandas,
         "delay": delay_by_pandas,
@@ -186,6 +202,7 @@ PIPELINE = common.Pipeline(
         "detour": detour_by_pandas,
     },
     job=job,
+    computed=computed,
 )
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
+import colkern.spark
+
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 KINDS = {
     "townhouse": "townhouse",
@@ -36,10 +38,10 @@ class Facts(NamedTuple):
     area: int | None
 
 
-def facts(text: str) -> Facts:
+def facts(facts_text: str) -> Facts:
     """The numbers of a line of facts; a studio has no bedroom."""
     bedrooms = bathrooms = area = None
-    for part in text.split(" , "):
+    for part in facts_text.split(" , "):
         value, _, unit = part.strip().partition(" ")
         digits = value.replace(",", "")
         if value == "Studio":
@@ -71,13 +73,13 @@ def offer(title: str) -> str:
     return "unknown"
 
 
-def price(text: str) -> int | None:
+def price(price_text: str) -> int | None:
     """Dollars of `$389,000`, `$1.2M`, `From $450K` or `$1,500/mo`; None if there is no number."""
-    found = NUMBER.search(text)
+    found = NUMBER.search(price_text)
     if found is None:
         return None
     value = float(found[0].replace(",", ""))
-    unit = text[found.end() : found.end() + 1].upper()
+    unit = price_text[found.end() : found.end() + 1].upper()
     if unit == "M":
         value *= 1_000_000
     elif unit == "K":
@@ -85,14 +87,14 @@ def price(text: str) -> int | None:
     return round(value)
 
 
-def city(text: str) -> str:
+def city(city_text: str) -> str:
     """The name of a city, with capitals where they belong and single spaces."""
-    return " ".join([word[:1].upper() + word[1:].lower() for word in text.split()])
+    return " ".join([word[:1].upper() + word[1:].lower() for word in city_text.split()])
 
 
-def zip_code(text: str) -> str | None:
+def zip_code(zip_text: str) -> str | None:
     """Five digits, of texts such as `2139.0` that a spreadsheet has cut."""
-    digits = text.strip().removesuffix(".0").split("-")[0]
+    digits = zip_text.strip().removesuffix(".0").split("-")[0]
     return digits.zfill(5) if digits.isdecimal() and len(digits) <= 5 else None
 
 
@@ -155,16 +157,41 @@ def job(listings: DataFrame, functions: SimpleNamespace) -> DataFrame:
         "url",
         functions.kind("title").alias("kind"),
         functions.offer("title").alias("offer"),
-        functions.price("price").alias("price"),
-        functions.facts("facts").alias("facts"),
-        functions.city("city").alias("city"),
-        functions.zip_code("zip").alias("zip"),
+        functions.price("price_text").alias("price"),
+        functions.facts("facts_text").alias("facts"),
+        functions.city("city_text").alias("city"),
+        functions.zip_code("zip_text").alias("zip"),
     )
     houses = clean.where("kind = 'house' AND offer = 'sale' AND price BETWEEN 100000 AND 20000000")
     return houses.select("url", "price", "facts.*", "city", "zip").where("bedrooms < 10")
 
 
-COLUMNS = "url string, title string, price string, facts string, city string, zip string"
+def is_house_for_sale(title: str) -> bool:
+    """Whether a title offers a house."""
+    return kind(title) == "house" and offer(title) == "sale"
+
+
+def computed(spark: SparkSession, folder: Path) -> DataFrame:
+    """The same as `job`; of other listings than houses for sale the title alone is looked at."""
+    houses = colkern.spark.read(
+        spark,
+        str(folder),
+        format="csv",
+        schema=COLUMNS,
+        columns=["url"],
+        filters=[
+            is_house_for_sale,
+            ("price", ">=", 100_000),
+            ("price", "<=", 20_000_000),
+            (("facts", "bedrooms"), "<", 10),
+        ],
+        compute={"price": price, "facts": facts, "city": city, "zip": zip_code},
+    )
+    return houses.select("url", "price", "facts.*", "city", "zip")
+
+
+NAMES = ("url", "title", "price_text", "facts_text", "city_text", "zip_text")
+COLUMNS = ", ".join(f"{name} string" for name in NAMES)
 TITLES = (
     "House For Sale",
     "New Construction House for sale",
@@ -194,7 +221,7 @@ def write(folder: Path, rows: int) -> None:
     )
     with (folder / "listings.csv").open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(part.split()[0] for part in COLUMNS.split(", "))
+        out.writerow(NAMES)
         for number, (title, dollars, beds, baths, area, place, code, shape) in enumerate(
             zip(*(column.tolist() for column in columns), strict=True)
         ):
@@ -233,6 +260,7 @@ PIPELINE = common.Pipeline(
         "zip_code": zip_code_by_pandas,
     },
     job=job,
+    computed=computed,
 )
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import enum
 import sys
 import sysconfig
+from collections.abc import Callable
 
 import numba  # noqa: F401  # Loops are used where Numba is loaded.
 import numpy as np
@@ -48,6 +49,82 @@ def test_values_come_back_as_they_were(values: list[object]) -> None:
 @settings(deadline=None)
 def test_lists_come_back_as_they_were(values: list[object]) -> None:
     assert ck.array(values).to_pylist() == values
+
+
+ROWS = st.dictionaries(st.sampled_from(["a", "b"]), st.integers(0, 9) | st.none(), max_size=2)
+
+
+@given(values=lists(st.fixed_dictionaries({"a": st.integers(0, 9), "b": st.none() | TEXT})))
+@settings(deadline=None)
+def test_dictionaries_come_back_as_they_were(values: list[object]) -> None:
+    built = ck.array(values)
+    assert pa.array(built).type == pa.array(values).type
+    assert built.to_pylist() == values
+
+
+@given(values=lists(ROWS))
+@settings(deadline=None)
+def test_what_dictionaries_lack_is_null(values: list[dict[str, object] | None]) -> None:
+    built = ck.array(values, ck.struct({"b": ck.int64(), "a": ck.int64()}))
+    expected = [v if v is None else {"b": v.get("b"), "a": v.get("a")} for v in values]
+    assert built.to_pylist() == expected
+    inferred = pa.array(ck.array(values)).to_pylist()
+    assert inferred == pa.array(values).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        ({"c": 1}, r"values\[199\]: no field named 'c'"),
+        ({"a": 1, 5: 2}, r"values\[199\]: no field named 5"),
+        ({"a": "x"}, r"values\[199\]\['a'\]: expected an integer"),
+        ([1], r"values\[199\]: expected a mapping or a tuple"),
+    ],
+)
+def test_errors_of_dictionaries_name_the_place(odd: object, message: str) -> None:
+    values = [{"a": 1}, None] * MANY
+    values[-1] = odd  # type: ignore[call-overload]
+    with pytest.raises((TypeError, ValueError), match=message):
+        ck.array(values, ck.struct({"a": ck.int64()}))
+
+
+class Treacherous(str):
+    """A name that empties a list when it is compared."""
+
+    victim: list[object]
+
+    def __eq__(self, other: object) -> bool:
+        self.victim.clear()
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_names_that_change_the_list_while_they_are_compared_do_no_harm() -> None:
+    name = Treacherous("a")
+    values: list[object] = [{name: number} for number in range(MANY)]
+    name.victim = values
+    built = ck.array(values, ck.struct({"a": ck.int64()}))
+    assert built.to_pylist() == [{"a": number} for number in range(MANY)]
+
+
+@pytest.mark.parametrize("nulls", [[], [None]], ids=["whole", "nulls"])
+@pytest.mark.parametrize("wrap", [lambda v: [v, v], lambda v: {"a": v}, lambda v: [{"a": [v]}]])
+def test_references_within_nested_values_are_neither_kept_nor_lost(
+    wrap: Callable[[object], object], nulls: list[None]
+) -> None:
+    value = "text of its own é"
+    values = [*nulls, *(wrap(value) for _ in range(MANY))]
+    row, text = values[-1], sys.getrefcount(value)
+    outer, none = sys.getrefcount(row), sys.getrefcount(None)
+    for _ in range(3):
+        made = ck.array(values).to_pylist()
+        assert made == values
+        assert sys.getrefcount(made[-1]) == 2 if sys.version_info < (3, 14) else True
+        del made
+    assert sys.getrefcount(value) == text
+    assert sys.getrefcount(row) == outer
+    assert abs(sys.getrefcount(None) - none) < MANY
 
 
 class Level(enum.IntEnum):

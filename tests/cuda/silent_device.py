@@ -65,6 +65,8 @@ class SilentArray:
 
     __slots__ = ("array", "data", "dtype", "nbytes", "size")
 
+    ndim = 1
+
     def __init__(self, array: Any, data: _Pointer | None = None) -> None:
         self.array = array
         self.data = data or _Pointer(array.__array_interface__["data"][0])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from cuda.silent_device import SilentArray, install
 
-from colkern.cuda import memory
+from colkern.cuda import adapter, memory, plans
 from colkern.cuda.compiler import THREADS, compile_kernel
 from colkern.cuda.plans import _through_dispatcher
 from colkern.cuda.target import CudaTarget
@@ -55,6 +55,10 @@ WRITES = Kernel(
 RETURNS = Kernel(counts, (array("a", "T"),), {"T": ("u1", "u4")}, returns="u8", combine="add")
 
 WORDS = 2 + 7 * 3 + 4
+
+
+def of_user(out, n, x, a):  # type: ignore[no-untyped-def]
+    out[0] = a[0] + n + np.int64(x)
 
 
 class Driver:
@@ -114,6 +118,12 @@ def main() -> dict[str, Any]:
     partials = target.partials(RETURNS, 1000, u4)
     words = driver.launched(2 + 7 * 2)
     found["partials"] = [words[-3] == partials.data.ptr, words[-2:], words[0]]
+    kernel, given = adapter.kernel(of_user), (u1, 7, 2.5, u4)
+    driver.expect(2 * 7 + 2)
+    adapter.launch(kernel, 3, 64, adapter.stream(0, 0), given, 32)
+    found["dispatcher of a user's kernel"] = driver.launched(2 * 7 + 2)
+    plans.launch(kernel, 3, 64, 0, given, 32)
+    found["plan of a user's kernel"] = driver.launched(2 * 7 + 2)
     library = memory.library()
     library.current_stream = lambda: 0x70  # type: ignore[method-assign]
     target.partials(RETURNS, 1000, u1)

@@ -41,6 +41,12 @@ def test_partial_results_are_the_last_parameter_an_item_a_block(found: Any) -> N
     assert (items, size) == (blocks, 8)
 
 
+def test_kernels_of_users_are_launched_as_by_the_compiler(found: Any) -> None:
+    """With shared memory; by a plan, too."""
+    assert found["plan of a user's kernel"] == found["dispatcher of a user's kernel"]
+    assert found["plan of a user's kernel"][:7] == [3, 1, 1, 64, 1, 1, 32]
+
+
 def test_launches_follow_the_current_stream(found: Any) -> None:
     assert found["plan"][7] == 0
     assert found["stream"] == 0x70

@@ -184,6 +184,7 @@ def number_cases() -> list[Case]:
         case("sqrt", SHORT),
         case("sqrt", FLOATS.cast(pa.float32())),
         *(case(name, values) for name in of_all.split() for values in (FLOATS, SHORT)),
+        *(case(name, MONEY) for name in ("is_nan", "is_finite")),
         *(
             case("round", values, digits, mode)
             for mode in get_args(numeric.RoundMode)
@@ -200,6 +201,12 @@ def number_cases() -> list[Case]:
         case("power", FLOATS, 2.0),
         case("power", INTEGERS, 13),
         known("power", lambda: pc.power(SHORT, pa.scalar(3, pa.int8())), SHORT, 3),
+        known(
+            "power",
+            lambda: pa.array([1, 2**64 - 1, 0, 0], pa.uint64()),
+            pa.array([5, 2**64 - 1, 2, 0], pa.uint64()),
+            WORDS[:4],
+        ),
         known("floor_divide", [number // -7 for number in whole], INTEGERS.drop_null(), -7),
         known("mod", [number % 7 for number in whole], INTEGERS.drop_null(), 7),
         known("clip", [max(min(number, 9), 0) for number in whole], INTEGERS.drop_null(), 0, 9),

@@ -102,6 +102,8 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.round(ck.array([1.0]), 0, "up and down")  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         ck.mod(ck.array([1]), 0)
+    with pytest.raises(ValueError, match="no power with a negative integer exponent"):
+        ck.power(ck.array([1]), ck.array([-1]))
 
 
 def test_clocks_that_skip_or_repeat_a_time() -> None:

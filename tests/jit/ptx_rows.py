@@ -13,9 +13,9 @@ from jit.ptx_kernels import in_pages, memory_of, parameters
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter
-from colkern.jit.device.building_kernels import RowKernel, row_kernels
+from colkern.jit.device.building_kernels import row_kernels
 from colkern.jit.device.emitter import Member
-from colkern.jit.device.kernels import type_of
+from colkern.jit.device.kernels import Specialisation, type_of
 from colkern.jit.device.rows import RowsCall
 from colkern.jit.device.tree import Tree
 from colkern.memory import HOST
@@ -36,7 +36,7 @@ def rows_by_ptx(
     tree = Tree(returns, function.__name__)
     kernels = row_kernels(function, tuple(map(type_of, arguments)), tree, False)
 
-    def start(kernel: RowKernel, given: tuple[Any, ...]) -> None:
+    def start(kernel: Specialisation, given: tuple[Any, ...]) -> None:
         text = _ptx(kernel, len(numbers), capability)
         values: list[int] = []
         for argument in given:
@@ -59,7 +59,7 @@ def rows_by_ptx(
 
 
 @cache
-def _ptx(kernel: RowKernel, numbers: int, capability: tuple[int, int]) -> str:
+def _ptx(kernel: Specialisation, numbers: int, capability: tuple[int, int]) -> str:
     """The PTX of a kernel; of its parameters, the counts of columns and what counts rows have a sign."""
     counts = ("length", "null_count")
     needs = [

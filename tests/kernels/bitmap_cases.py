@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from kernels.case import (
     BIT_LENGTHS,
     LENGTHS,
-    POISON,
     Case,
     bitmap,
     cases_of,
@@ -131,36 +129,3 @@ def pack_bits(types: dict[str, str]) -> Iterator[Case]:
         values = [rng.choice((0, 0, 1, 2, 127, 128, 255)) for _ in range(length)]
         expected = words([value != 0 for value in values])
         yield Case(f"{length} bytes", len(expected), (values, length), expected)
-
-
-def places(seed: str) -> Iterator[tuple[str, random.Random, int, list[bool], list[bool], int]]:
-    """Bits to be put behind others, and how many words that touches."""
-    rng = numbers(seed)
-    for place in (*OFFSETS, 19, 63, 64, 65, 127):
-        for length in (*LENGTHS, 127, 128, 200):
-            bits, kept = random_bits(rng, length), random_bits(rng, place)
-            touched = (place + length + 63) // 64 - place // 64 if length else 0
-            yield f"{length} bits to {place}", rng, touched, bits, kept, place
-
-
-def with_rest(bits: list[bool], others: int = POISON) -> list[int]:
-    """What is expected of `bits`, and a word behind them that belongs to others."""
-    return [*words(bits), others]
-
-
-@cases_of(bitmaps.place_bits)
-def place_bits(types: dict[str, str]) -> Iterator[Case]:
-    for label, rng, touched, bits, kept, place in places("place"):
-        offset = (place * 3 + len(bits)) % 10
-        # Above the bits kept there may be anything.
-        before = with_rest(kept + random_bits(rng, len(bits)))
-        args = (bitmap(bits, offset, rng), offset, len(bits), place)
-        yield Case(f"{label} from {offset}", touched, args, with_rest(kept + bits), before)
-
-
-@cases_of(bitmaps.place_ones)
-def place_ones(types: dict[str, str]) -> Iterator[Case]:
-    for label, rng, touched, bits, kept, place in places("ones"):
-        before = with_rest(kept + random_bits(rng, len(bits)))
-        expected = with_rest(kept + [True] * len(bits))
-        yield Case(label, touched, (len(bits), place), expected, before)

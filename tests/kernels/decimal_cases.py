@@ -136,6 +136,10 @@ def scale_down(types: dict[str, str]) -> Iterator[Case]:
             args = (*start, [], 0, four(low) + four(limit), ten, whole, out_width)
             untouched = words([0], types["out"], out_width)
             yield Case(f"{value} of {bits} bits", 1, args, (0, untouched), before=untouched)
+        start = head([20], types, width, signed, bits)
+        args = (*start, [], 0, four(low) + four(high), ten, 1, out_width)
+        expected = words([2], types["out"], out_width)
+        yield checked(f"20 of {bits} bits, evenly", 1, args, WORD - 1, expected)
 
 
 @cases_of(decimals.decimals_to_floats)

@@ -227,6 +227,22 @@ def gather_bytes(_: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{lengths}", len(lengths), (addresses, starts), expected)
 
 
+@cases_of(selection.join_bits)
+def join_bits(_: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("join bits")
+    for lengths in ([], [0], [1], [64], [5, 0, 70, 1, 1, 57, 200, 64, 63, 8], [3] * 50):
+        pieces = [random_bits(rng, length) for length in lengths]
+        firsts = [rng.randrange(9) for _ in lengths]
+        held = [bitmap(piece, first, rng) for piece, first in zip(pieces, firsts, strict=True)]
+        ends = list(itertools.accumulate(lengths))
+        for absent in (None, 0, 2):
+            bits = [[True] * len(p) if i == absent else p for i, p in enumerate(pieces)]
+            addresses = Addresses([None if i == absent else h for i, h in enumerate(held)])
+            expected = words([bit for piece in bits for bit in piece])
+            label = f"{len(lengths)} of {sum(lengths)} bits, without {absent}"
+            yield Case(label, len(expected), (addresses, firsts, ends), expected)
+
+
 @cases_of(selection.take_ranges)
 def take_ranges(types: dict[str, str]) -> Iterator[Case]:
     for label, picked, offsets, starts in some_lists("take ranges"):

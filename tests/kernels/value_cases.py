@@ -42,11 +42,14 @@ def some_offsets(code: str) -> Iterator[tuple[str, list[int]]]:
     yield "negative", [-3, -2, -1, 0]
 
 
-@cases_of(offsets.count_descents)
-def count_descents(types: dict[str, str]) -> Iterator[Case]:
+@cases_of(offsets.count_bad_offsets)
+def count_bad_offsets(types: dict[str, str]) -> Iterator[Case]:
     for label, items in some_offsets(types["offsets"]):
-        expected = sum(b < a for a, b in itertools.pairwise(items))
-        yield Case(label, len(items) - 1, (items,), expected)
+        bad = sum(b < a for a, b in itertools.pairwise(items)) + (items[0] < 0)
+        for limit in (items[-1], items[-1] - 1):
+            if limit >= -(1 << 63):
+                expected = bad + (items[-1] > limit)
+                yield Case(f"{label}, up to {limit}", len(items) - 1, (items, limit), expected)
 
 
 @cases_of(offsets.first_descent)
@@ -82,6 +85,22 @@ def rebase_offsets(types: dict[str, str]) -> Iterator[Case]:
     yield Case("nothing", 0, ([], 0), [])
     yield Case("largest", 2, ([most - 1, most], most - 1), [0, 1])
     yield Case("to the largest", 2, ([0, 1], 1 - most), [most - 1, most])
+
+
+@cases_of(offsets.join_offsets)
+def join_offsets(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("join offsets")
+    yield Case("nothing", 0, ([], [], []), [])
+    for counts in ([1], [3, 1, 70], [1] * 20):
+        lengths = [[rng.randrange(9) for _ in range(count)] for count in counts]
+        own = [running(each, rng.randrange(50)) for each in lengths]
+        sums = list(itertools.accumulate(map(sum, lengths), initial=0))
+        bases = [total - items[0] for total, items in zip(sums, own, strict=False)]
+        ends = list(itertools.accumulate(counts))
+        ends[-1] += 1
+        expected = running(list(itertools.chain(*lengths)))
+        args = (list(itertools.chain(*own)), ends, bases)
+        yield Case(f"{counts}", len(expected), args, expected)
 
 
 @cases_of(offsets.lengths_of)

@@ -22,13 +22,14 @@ KEYS = {
     "float": (pa.float64(), st.sampled_from([0.0, -0.0, math.nan, 1.5])),
     "text": (pa.utf8(), st.text("ab", max_size=9)),
     "view": (pa.string_view(), st.sampled_from(["", "short", "longer than an inline view"])),
+    "short view": (pa.string_view(), st.sampled_from(["", "a", "a\0", "tiny"])),
     "flag": (pa.bool_(), st.booleans()),
     "code": (pa.dictionary(pa.int8(), pa.utf8()), st.sampled_from("xyz")),
     "price": (pa.decimal128(38, 2), st.sampled_from([Decimal(1), Decimal(10) ** 30])),
     "list": (pa.list_(pa.int8()), st.lists(st.none() | st.just(1), max_size=2)),
 }
 FUNCTIONS: list[Any] = [
-    *("sum", "mean", "min", "max", "count", "count_distinct", "first", "last"),
+    *("sum", "product", "mean", "min", "max", "count", "count_distinct", "first", "last"),
     ("variance", {"ddof": 1}),
     "stddev",
 ]
@@ -87,7 +88,7 @@ def test_aggregates_are_those_of_pyarrow(rows: list[Any]) -> None:
     asked: list[Any] = [
         (name, *(f if isinstance(f, tuple) else (f,))) for name in ("n", "x") for f in FUNCTIONS
     ]
-    asked += [("flag", function) for function in ("any", "all", "sum", "count")]
+    asked += [("flag", function) for function in ("any", "all", "sum", "product", "count")]
     found = rows_of(ck.group_by(batch, "key").aggregate(asked))
     options = {"variance": pa.compute.VarianceOptions(ddof=1)}
     wanted = [

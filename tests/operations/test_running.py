@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,51 @@ def test_windows_that_there_are_not() -> None:
         ck.rolling_sum(ck.array(["a"]), 2)
 
 
+CENTS = [Decimal(n).scaleb(-2) if n else None for n in (150, 0, -275, 10**8, 5, 0, 0, -(10**8), 1)]
+OF_ORDER: dict[str, list[Any]] = {
+    "decimals": CENTS,
+    "text": ["b", None, "ab", "", "c", None, "a"],
+    "flags": [True, None, True, False, True],
+}
+
+
+@pytest.mark.parametrize("how", ["min", "max"])
+@pytest.mark.parametrize("values", OF_ORDER.values(), ids=OF_ORDER)
+def test_extremes_of_any_type_with_an_order(values: list[Any], how: str) -> None:
+    array = ck.array(values)
+    best = {"min": min, "max": max}[how]
+    known = [[value for value in values[: i + 1] if value is not None] for i in range(len(values))]
+    expected = [None if v is None else best(k) for v, k in zip(values, known, strict=True)]
+    assert getattr(ck, f"cumulative_{how}")(array, skip_nulls=True).to_pylist() == expected
+    windows = [
+        [v for v in values[max(i - 2, 0) : i + 1] if v is not None] for i in range(len(values))
+    ]
+    found = getattr(ck, f"rolling_{how}")(array, 3, min_periods=2)
+    assert found.to_pylist() == [best(window) if len(window) > 1 else None for window in windows]
+    assert found.type == array.type
+
+
+@pytest.mark.parametrize("type_", [pa.decimal64(12, 2), pa.decimal128(20, 2), pa.decimal256(50, 2)])
+def test_sums_of_decimals_carry(type_: pa.DataType) -> None:
+    array = from_pyarrow(pa.array(CENTS, type_))
+    zeros = [value or Decimal(0) for value in CENTS]
+    sums = [None if v is None else sum(zeros[: i + 1]) for i, v in enumerate(CENTS)]
+    found = ck.cumulative_sum(array, skip_nulls=True)
+    assert found.to_pylist() == sums
+    assert found.type == (ck.decimal256(76, 2) if type_.bit_width == 256 else ck.decimal128(38, 2))
+    first = CENTS.index(None)
+    assert ck.cumulative_sum(array).to_pylist() == [*sums[:first], *[None] * (9 - first)]
+    windows = [sum(zeros[max(i - 3, 0) : i + 1]) for i in range(9)]
+    assert ck.rolling_sum(array, 4, min_periods=0).to_pylist() == windows
+    known = [[float(v) for v in CENTS[max(i - 3, 0) : i + 1] if v is not None] for i in range(9)]
+    means = [sum(each) / len(each) for each in known]
+    assert ck.rolling_mean(array, 4, min_periods=1).to_pylist() == pytest.approx(means)
+    with pytest.raises(TypeError, match=r"start: not of decimal.*; concat puts a value in front"):
+        ck.cumulative_sum(array, 1)
+    differences = pc.pairwise_diff(pa.array(CENTS, pa.decimal128(20, 2)), 1)
+    assert ck.pairwise_diff(array).to_pylist() == differences.to_pylist()
+
+
 def test_running_functions_run_where_the_bytes_are(device: StandIn) -> None:
     values = COLUMNS["small integers"]
     moved = to_device(from_pyarrow(values))
@@ -119,6 +165,10 @@ def test_running_functions_run_where_the_bytes_are(device: StandIn) -> None:
         sums = ck.cumulative_sum(moved, skip_nulls=True)
         least = ck.rolling_min(moved, 4, min_periods=1)
         apart = ck.pairwise_diff(moved)
+        cents = ck.cumulative_sum(to_device(ck.array(CENTS)), skip_nulls=True)
+        words = ck.cumulative_max(to_device(ck.array(["b", None, "a", "c"])), skip_nulls=True)
     same(to_host(sums), pc.cumulative_sum(values, skip_nulls=True))
     same(to_host(apart), pc.pairwise_diff(values, 1))
+    assert to_host(cents).equals(ck.cumulative_sum(ck.array(CENTS), skip_nulls=True))
+    assert to_host(words).to_pylist() == ["b", None, "b", "c"]
     assert to_host(least).equals(ck.rolling_min(from_pyarrow(values), 4, min_periods=1))

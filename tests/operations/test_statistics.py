@@ -36,7 +36,13 @@ def test_different_values_of_any_type() -> None:
     assert str(ck.unique(ck.array([0.0, nan, -0.0, None, nan])).to_pylist()) == "[0.0, nan, None]"
     codes = ck.dictionary_encode(ck.array(["a", "b", "a"]))
     assert ck.unique(codes).to_pylist() == ["a", "b"]
-    assert ck.mode(ck.array(["b", "a", None, "b", "a"])).to_pylist() == [{"mode": "a", "count": 2}]
+    text = ck.array(["b", "a", None, None, None, "b", "a"])
+    for array in (
+        text,
+        ck.run_end_encode(text),
+        ck.dictionary_encode(text, null_encoding="encode"),
+    ):
+        assert ck.mode(array).to_pylist() == [{"mode": "a", "count": 2}], array.type
     rows = ck.record_batch({"a": [1, 1, 1], "b": ["x", "y", "x"]})
     assert pa.record_batch(ck.unique(rows)).to_pylist() == [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}]
 

@@ -1,4 +1,4 @@
-"""`examples/pipelines`, over few rows: the three ways to make their functions give the same."""
+"""`examples/pipelines`, over few rows: the ways to run them give the same."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ ROWS = 600
 def test_all_ways_give_the_same_rows(name: str, spark: SparkSession, tmp_path: Path) -> None:
     pipeline = pipelines.pipeline(spark, name)
     pipeline.write(tmp_path, ROWS)
-    frame = pipeline.read(spark, tmp_path)
-    found = {way: job(frame).collect() for way, job in pipeline.ways().items()}
+    found = {way: frame.collect() for way, frame in pipeline.ways(spark, tmp_path).items()}
     expected = sorted(map(repr, found.pop("colkern")))
     assert len(expected) > ROWS / 40
     for way, rows in found.items():

@@ -41,9 +41,9 @@ def rows(*paths: Path, **options: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("mebibytes", "tasks", "parts"), [(9, 2, 2), (9, 4, 3), (6, 4, 2), (300, 1, 3), (300, 2, 3)]
+    ("mebibytes", "tasks", "parts"), [(9, 2, 2), (9, 4, 4), (3, 4, 3), (300, 1, 3), (300, 2, 3)]
 )
-def test_lines_are_cut_for_the_tasks_into_parts_of_4_to_128_mebibytes(
+def test_lines_are_cut_for_the_tasks_into_parts_of_1_to_128_mebibytes(
     mebibytes: int, tasks: int, parts: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "lines.txt"
@@ -53,6 +53,16 @@ def test_lines_are_cut_for_the_tasks_into_parts_of_4_to_128_mebibytes(
     made = found.reader(found.schema())
     assert isinstance(made, SourceReader)
     assert len(made.plan.shared(tasks).partitions()) == parts
+
+
+def test_row_groups_are_shared_among_the_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"n": range(300_000)}), path, row_group_size=20_000)
+    found = source(path)
+    made = found.reader(found.schema())
+    assert isinstance(made, SourceReader)
+    pieces = [piece for part in made.plan.shared(2).partitions() for piece in part.pieces]
+    assert [len(piece.parts or ()) for piece in pieces] == [8, 7]
 
 
 class Session:

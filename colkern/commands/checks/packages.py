@@ -44,7 +44,8 @@ def _python() -> Finding:
     wanted = ""
     if release("colkern") is not None:
         (wanted,) = importlib.metadata.metadata("colkern").get_all("Requires-Python") or ("",)
-    if meets(platform.python_version(), wanted):
+    # Builds of a branch end in a plus sign.
+    if meets(platform.python_version().rstrip("+"), wanted):
         return ok("Python", state)
     return problem("Python", state, remedy=f"run a Python {wanted}")
 

@@ -12,8 +12,8 @@ from colkern.cuda import memory
 from colkern.cuda.device_library import Allocation, DeviceSharing
 from colkern.cuda.placement import placed
 from colkern.dissociated.body_locations import BodyLocations, Location
-from colkern.dissociated.shared.allocation_frames import AllocationPlace, retired
 from colkern.dissociated.shared.blocks import Block, Blocks
+from colkern.dissociated.shared.segment_frames import AllocationPlace, retired
 from colkern.dissociated.shared.spaces import Places
 from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
 from colkern.errors import LimitExceededError

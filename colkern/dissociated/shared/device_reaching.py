@@ -15,7 +15,7 @@ from colkern.cuda.device_library import DeviceSharing
 from colkern.cuda.foreign import InUse, is_told_of
 from colkern.dissociated.body_locations import BodyLocations
 from colkern.dissociated.leases import Frees, Lease
-from colkern.dissociated.shared.allocation_frames import AllocationPlace, parse_allocation_place
+from colkern.dissociated.shared.segment_frames import AllocationPlace, parse_allocation_place
 from colkern.dissociated.shared.spaces import Space
 from colkern.dissociated.transports.connection import Frame
 from colkern.errors import DeviceUnavailableError, InvalidArrowError

@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from itertools import chain
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -129,12 +128,7 @@ class _Writer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if kind is None:
             self.close()
         else:

@@ -1,71 +1,104 @@
-"""Arrays of the items that compiled code has written for the nodes of `colkern.jit.building.nodes`."""
+"""Arrays of the items that users' functions have written for the nodes of `colkern.jit.building.nodes`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import packed
-from colkern.jit.building.nodes import node_of
+from colkern.bitmaps import bit_words, bitmap_of, packed
+from colkern.kernels import bitmaps
 from colkern.layouts import Role, layout
-from colkern.memory import ALIGNMENT, EMPTY, Buffer, allocate
-from colkern.targets import Items
+from colkern.memory import ALIGNMENT, HOST, Buffer, allocate
+from colkern.targets import Items, Target
 
 
-def built_array(
-    type: s.DataType,
-    length: int,
-    null_count: int,
-    nulls: NDArray[np.uint8] | None,
-    items: Items | None,
-    data: NDArray[np.uint8] | None,
-    children: Sequence[Array],
-) -> Array:
-    """An array that shares the memory of its parts, except where a part is no buffer of the layout yet.
+@dataclass
+class Part:
+    """A node of a tree, and the memory that is written for it.
 
     Args:
-        type: The data type.
-        length: The number of slots.
+        type: Its data type.
+        children: The nodes below.
+        length: The number of its slots.
         null_count: How many of them are null.
+        items: The items of all slots or offsets, with zeros under nulls; None if there are none.
         nulls: uint8[at least `length`], 1 for a null; None if none is.
-        items: The items of all slots, with zeros under nulls; None if the node has none.
         data: The bytes of byte strings.
-        children: The arrays of the child nodes.
     """
-    finish = node_of(type).finish
-    if isinstance(type.storage, s.Union):
-        return _union(type, items, children)
-    parts: dict[Role, Buffer | None] = {
-        Role.VALIDITY: Buffer(packed(nulls[:length] ^ 1))
-        if nulls is not None and null_count
-        else None,
-        Role.BYTES: EMPTY if data is None else Buffer(data),
+
+    type: s.DataType
+    children: Sequence[Part] = ()
+    length: int = 0
+    null_count: int = 0
+    items: Items | None = None
+    nulls: Items | None = None
+    data: Items | None = None
+
+
+def built_array(part: Part, target: Target) -> Array:
+    """The array of a node, which shares its memory but where it is no buffer of the layout yet.
+
+    Args:
+        part: The node.
+        target: The target that has the memory.
+    """
+    children = [built_array(child, target) for child in part.children]
+    if isinstance(part.type.storage, s.Union):
+        return _union(part, children)
+    is_marked = part.nulls is not None and part.null_count
+    data = _data(part, target)
+    buffers: dict[Role, Buffer | None] = {
+        Role.VALIDITY: _packed(part.nulls[: part.length] ^ 1, target) if is_marked else None,  # type: ignore[index]
+        Role.OFFSETS: data,
+        Role.DATA: data,
+        Role.BYTES: _buffer(part.data, target),
     }
-    if items is None:
-        parts[Role.OFFSETS] = parts[Role.DATA] = EMPTY
-    else:
-        data_items = items if finish is None else finish(items)
-        parts[Role.OFFSETS] = parts[Role.DATA] = Buffer(data_items.view(np.uint8))
-    buffers = [parts[spec.role] for spec in layout(type).buffers]
-    return Array.of_valid(type, length, buffers, null_count, children)
+    used = [buffers[spec.role] for spec in layout(part.type).buffers]
+    return Array.of_valid(part.type, part.length, used, part.null_count, children)
 
 
-def _union(type: s.DataType, type_ids: Items | None, children: Sequence[Array]) -> Array:
+def _buffer(items: Any, target: Target) -> Buffer:
+    made: Buffer = target.buffer(target.allocate(0, np.uint8) if items is None else items)
+    return made
+
+
+def _data(part: Part, target: Target) -> Buffer:
+    storage, items = part.type.storage, part.items
+    if items is not None and isinstance(storage, s.Bool):
+        return _packed(items, target)
+    if items is not None and isinstance(storage, s.FloatingPoint) and storage.bit_width == 16:
+        # A float too large for 16 bits is an infinity, as in any other arithmetic.
+        with np.errstate(over="ignore"):
+            items = items.astype(np.float16)
+    return _buffer(items, target)
+
+
+def _packed(flags: Any, target: Target) -> Buffer:
+    """A bitmap of bytes (uint8[]), a bit for each, set where it is not 0."""
+    if target.device == HOST:
+        return Buffer(packed(flags))
+    words = bit_words(target, len(flags))
+    target.map(bitmaps.pack_bits, len(words), target.frozen(flags), len(flags), words)
+    return bitmap_of(target, words, len(flags))
+
+
+def _union(part: Part, children: Sequence[Array]) -> Array:
     """A union of children that values were appended to in the order of its slots."""
-    union = type.storage
+    union = part.type.storage
     assert isinstance(union, s.Union)
-    ids = allocate(0, np.dtype(np.int8)) if type_ids is None else type_ids
+    ids = allocate(0, np.dtype(np.int8)) if part.items is None else part.items
     buffers = [Buffer(ids.view(np.uint8))]
     if union.mode == "dense":
         offsets = allocate(len(ids), np.dtype(np.int32))
         for code, child in zip(union.type_codes, children, strict=True):
             offsets[ids == code] = np.arange(child.length, dtype=np.int32)
         buffers.append(Buffer(offsets.view(np.uint8)))
-    return Array.of_valid(type, len(ids), buffers, children=children)
+    return Array.of_valid(part.type, len(ids), buffers, children=children)
 
 
 def cut(items: Items, count: int) -> Items:

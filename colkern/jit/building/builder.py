@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.jit.building.arrays import built_array, cut
+from colkern.jit.building.arrays import Part, built_array, cut
 from colkern.jit.building.nodes import (
     ROW,
     UNLIMITED,
@@ -29,8 +29,8 @@ from colkern.jit.building.nodes import (
     subtree,
     wholes,
 )
-from colkern.memory import ALIGNMENT, allocate, allocate_for_overwrite
-from colkern.targets import Items
+from colkern.memory import ALIGNMENT, HOST, allocate, allocate_for_overwrite
+from colkern.targets import Items, target_of
 
 if TYPE_CHECKING:
     from colkern.jit.building.builder_type import BuilderType
@@ -237,7 +237,7 @@ class Builder:
         """
         self._require_root("finish")
         self._require_complete()
-        array = self._taken()
+        array = built_array(self._taken(), target_of(HOST))
         self._clear()
         return array
 
@@ -261,20 +261,21 @@ class Builder:
             if more:
                 raise ValueError(f"{place}: {more} values of {what}")
 
-    def _taken(self) -> Array:
+    def _taken(self) -> Part:
+        """What was appended, whose memory is the builder's."""
         node, row, length = self._node, self._row, len(self)
         items, data = self._items, self._bytes
         if items is None and node.has_offsets:
             assert node.item is not None
             items = allocate(1, node.item)
-        return built_array(
+        return Part(
             self.type,
+            [child._taken() for child in self._children],
             length,
             length if node.kind is NodeKind.NULL else int(row[State.NULL_COUNT]),
-            self._nulls,
             None if items is None else cut(items, length * node.per_slot + node.has_offsets),
+            self._nulls,
             None if data is None else cut(data, int(row[State.USED])),
-            [child._taken() for child in self._children],
         )
 
     # What compiled code does, in plain Python

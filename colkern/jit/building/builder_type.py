@@ -158,7 +158,7 @@ def _further(builder: ir.IRBuilder, address: ir.Value, rows: int) -> ir.Value:
 
 
 def child_of(position):
-    """The function that gives a builder's node below."""
+    """The function that gives a builder's node below, by the `position` of that."""
 
     @intrinsic
     def child(typingctx, out):
@@ -169,4 +169,5 @@ def child_of(position):
 
         return below(out), codegen
 
+    child.position = position
     return child

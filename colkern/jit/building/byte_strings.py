@@ -5,13 +5,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 from numba import types
+from numba.extending import register_jitable
 
 from colkern import schema as s
-from colkern.cpu.primitives import copy_bytes, get_byte
+from colkern.cpu.primitives import copy_bytes
 from colkern.jit.building.builder_type import APPENDS
 from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import end_at, new_bytes, new_slot
-from colkern.jit.building.state import bytes_address, put_item, row_of, set_length
+from colkern.jit.building.state import bytes_address, items_address, row_of, set_length
 from colkern.jit.elements.conversions import utf8_length, write_utf8
 from colkern.jit.elements.memory import keep, raw
 from colkern.jit.elements.types import SequenceType, TextType
@@ -31,12 +32,29 @@ def _bytes_append(out, value):
         plain = raw(value)
         size = plain.size
         used = new_bytes(row, size)
-        target = numba.carray(bytes_address(row), (used + size,), np.uint8)
-        copy_bytes(target, np.uint64(used), np.uint64(plain.address), np.uint64(size))
+        put_bytes(row, used, plain)
         keep(value)
         end_at(out, slot, used + size)
 
     return append
+
+
+@register_jitable
+def put_bytes(row, place, plain):
+    """Copy bytes to those of a row from `place` on."""
+    _copy(bytes_address(row), place, plain)
+
+
+@register_jitable
+def put_sized(out, place, plain):
+    """Copy bytes to the items of a builder from `place` on."""
+    _copy(items_address(out), place, plain)
+
+
+@register_jitable
+def _copy(start, place, plain):
+    target = numba.carray(start, (place + plain.size,), np.uint8)
+    copy_bytes(target, np.uint64(place), np.uint64(plain.address), np.uint64(plain.size))
 
 
 def _is_taken(out, value):
@@ -73,8 +91,7 @@ def _fixed_size_append(out, value):
             raise ValueError(message)
         row = row_of(out)
         slot = new_slot(row)
-        for k in range(width):
-            put_item(out, slot * width + k, np.uint8(get_byte(plain.address + k)))
+        put_sized(out, slot * width, plain)
         set_length(row, slot + 1)
         keep(value)
 

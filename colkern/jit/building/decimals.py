@@ -36,7 +36,7 @@ def decimal_append(out, value):
     def append(out, value):
         row = row_of(out)
         slot = new_slot(row)
-        if not _put_decimal(out, slot, value):
+        if not put_decimal(out, slot, value):
             raise OverflowError(message)
         set_length(row, slot + 1)
 
@@ -48,7 +48,7 @@ def _is_integer(kind: types.Type) -> bool:
 
 
 @intrinsic
-def _put_decimal(typingctx, out, slot, value):
+def put_decimal(typingctx, out, slot, value):
     """items[slot] = value; whether it has no more digits than the type."""
     returns = out.data_type.storage
     limit = 10**returns.precision

@@ -11,16 +11,13 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload_method
 
-# Imported for what they teach Numba, and for what they append: the other methods.
+# Imported for what they append.
 import colkern.jit.building.byte_strings
-import colkern.jit.building.nested
-import colkern.jit.building.nulls
-import colkern.jit.building.numbers
-import colkern.jit.building.room
 import colkern.jit.building.whole_values  # noqa: F401
 from colkern.cpu.compiler import jit
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
+from colkern.jit.building import nested, nulls, numbers, room
 from colkern.jit.building.builder_type import APPENDS, BuilderType
 from colkern.jit.building.nodes import HINTS, NodeKind
 from colkern.jit.compiling.library import library_key
@@ -28,7 +25,8 @@ from colkern.jit.values.optionals import unwrapped
 
 
 @overload_method(BuilderType, "append", prefer_literal=True)
-def _ol_append(out, value):
+def append_of(out, value):
+    """The `append` of types."""
     if isinstance(value, types.NoneType):
         return lambda out, value: out.append_null()
     if isinstance(value, types.Optional):
@@ -51,6 +49,20 @@ def _ol_append(out, value):
 @APPENDS.of(NodeKind.NULL)
 def _none_alone(out, value):
     return None
+
+
+OVERLOADS = {
+    "append": append_of,
+    "append_null": nulls.append_null_of,
+    "append_nulls": nulls.append_nulls_of,
+    "end_list": nested.end_list_of,
+    "end_map": nested.end_map_of,
+    "end_row": nested.end_row_of,
+    "extend": numbers.extend_of,
+    "field": nested.field_of,
+    "reserve": room.reserve_of,
+}
+"""What finds the function of a method for the types of a builder and of arguments, by the method's name."""
 
 
 @cache

@@ -23,7 +23,8 @@ def generated(lines, out, names=None):
 
 
 @overload_method(BuilderType, "end_list")
-def _ol_end_list(out):
+def end_list_of(out):
+    """The `end_list` of a type."""
     if out.node.kind is NodeKind.FIXED_SIZE_LIST:
         return _end_fixed_size_list(out)
     if out.node.kind is not NodeKind.LIST:
@@ -60,7 +61,8 @@ def _end_fixed_size_list(out):
 
 
 @overload_method(BuilderType, "end_map")
-def _ol_end_map(out):
+def end_map_of(out):
+    """The `end_map` of a type."""
     if out.node.kind is not NodeKind.MAP:
         raise TypingError(f"end_map: a builder of {out.data_type} has no maps")
     entries_of, keys_of, items_of = child_of(0), child_of(0), child_of(1)
@@ -78,7 +80,8 @@ def _ol_end_map(out):
 
 
 @overload_method(BuilderType, "end_row")
-def _ol_end_row(out):
+def end_row_of(out):
+    """The `end_row` of a type."""
     if out.node.kind is not NodeKind.STRUCT:
         raise TypingError(f"end_row: a builder of {out.data_type} has no rows")
     lines = ["def end_row(out):", "    row = row_of(out)", "    length = new_slot(row) + 1"]
@@ -91,7 +94,8 @@ def _ol_end_row(out):
 
 
 @overload_method(BuilderType, "field", prefer_literal=True)
-def _ol_field(out, name):
+def field_of(out, name):
+    """The `field` of types."""
     if not isinstance(name, types.StringLiteral):
         raise TypingError("field: the name must be known when compiling: a literal")
     way = out.part(name.literal_value) if out.node.kind is NodeKind.STRUCT else []

@@ -19,12 +19,9 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
-from colkern.bitmaps import packed
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.layouts import LayoutKind, Role, layout
-from colkern.memory import allocate
-from colkern.targets import Items
 
 
 class NodeKind(Enum):
@@ -129,7 +126,6 @@ class Node:
         per_slot: How many items a slot has; of a fixed-size list, how many slots of the child.
         bounds: The least and the greatest integer of the type.
         multiple_of: Integers must be multiples of it.
-        finish: From the items of all slots to those of the layout's buffer.
         children: The names and fields of the nodes below, as compiled code finds them.
     """
 
@@ -138,7 +134,6 @@ class Node:
     per_slot: int = 1
     bounds: tuple[int, int] | None = None
     multiple_of: int = 1
-    finish: Callable[[Items], Items] | None = None
     children: tuple[s.Field, ...] = ()
 
     @property
@@ -174,7 +169,7 @@ def _null(data_type: s.Null) -> Node:
 
 @NODES.of(s.Bool)
 def _bool(data_type: s.Bool) -> Node:
-    return Node(NodeKind.NUMBER, np.dtype(np.uint8), finish=packed)
+    return Node(NodeKind.NUMBER, np.dtype(np.uint8))
 
 
 @NODES.of(s.FloatingPoint)
@@ -182,15 +177,7 @@ def _float(data_type: s.FloatingPoint) -> Node:
     if data_type.bit_width > 16:
         return Node(NodeKind.NUMBER, layout(data_type).spec(Role.DATA).dtype)
     # From 64 bits at once: by way of 32 they would be rounded twice.
-    return Node(NodeKind.NUMBER, np.dtype(np.float64), finish=_narrowed)
-
-
-def _narrowed(values: Items) -> Items:
-    """Floats as those of 16 bits: one that is too large is an infinity."""
-    narrowed = allocate(len(values), np.float16)
-    with np.errstate(over="ignore"):
-        narrowed[:] = values
-    return narrowed
+    return Node(NodeKind.NUMBER, np.dtype(np.float64))
 
 
 @NODES.of(s.Int, s.Timestamp, s.Duration)

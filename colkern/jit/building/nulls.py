@@ -32,7 +32,8 @@ def append_empty(out):
 
 
 @overload(append_empty)
-def _ol_append_empty(out):
+def empty_of(out):
+    """The `append_empty` of a type."""
     return _EMPTY[out.node.kind](out)
 
 
@@ -117,7 +118,8 @@ _NAMES = {
 
 
 @overload_method(BuilderType, "append_null")
-def _ol_append_null(out):
+def append_null_of(out):
+    """The `append_null` of a type."""
     if not out.nullable:
         message = f"a null among values of {out.data_type} that are declared not nullable"
 
@@ -134,28 +136,30 @@ def _ol_append_null(out):
     def append_null(out):
         row = row_of(out)
         slot = new_slot(row)
-        _ensure_marks(row)
+        ensure_marks(row)
         append_empty(out)
-        _mark(row, slot)
+        mark(row, slot)
 
     return append_null
 
 
 @register_jitable
-def _ensure_marks(row):
+def ensure_marks(row):
     """Bytes that say which slots are null; the first null makes them."""
     if not has_marks(row):
         make_room(row, NULLS, 1)
 
 
 @register_jitable
-def _mark(row, slot):
+def mark(row, slot):
+    """Say that a slot is null."""
     mark_null(row, slot)
     set_null_count(row, null_count_of(row) + 1)
 
 
 @overload_method(BuilderType, "append_nulls")
-def _ol_append_nulls(out, n):
+def append_nulls_of(out, n):
+    """The `append_nulls` of a type."""
     if not isinstance(n, types.Integer):
         raise TypingError(f"append_nulls: expected a number of nulls, got {n}")
 

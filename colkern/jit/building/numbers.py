@@ -107,7 +107,8 @@ def _checked_integer(out, value):
 
 
 @overload_method(BuilderType, "extend")
-def _ol_extend(out, values):
+def extend_of(out, values):
+    """The `extend` of types."""
     if not isinstance(values, types.Array) or values.ndim != 1:
         raise TypingError(f"extend: expected an array of one dimension, got {values}")
     convert = conversion(out, values.dtype) if out.node.kind is NodeKind.NUMBER else None

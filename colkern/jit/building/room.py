@@ -77,7 +77,8 @@ def end_at(out, slot, used):
 
 
 @overload_method(BuilderType, "reserve")
-def _ol_reserve(out, n):
+def reserve_of(out, n):
+    """The `reserve` of types."""
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")
 

@@ -10,10 +10,13 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
+from colkern.cuda import memory
 from colkern.errors import UnsupportedError
+from colkern.jit.building.arrays import built_array
 from colkern.jit.building.builder import Builder
-from colkern.memory import Device
+from colkern.memory import HOST, Device
 from colkern.operations import concat
+from colkern.targets import target_of
 
 
 def build_rows(
@@ -89,7 +92,7 @@ def _rows_on_host(
             if row[0] >= 0:
                 error.add_note(f"{name}: row {row[0]}")
             raise
-        return out._taken()
+        return built_array(out._taken(), target_of(HOST))
 
     return concat(run_ranges(build_range, count, ()))
 
@@ -108,8 +111,6 @@ def _device_of(arguments: Sequence[object]) -> Device | None:
 
 
 def _device_of_array(array: object) -> Device:
-    from colkern.cuda import memory
-
     device = memory.device_of(array)
     if device is None:
         name = f"{type(array).__module__}.{type(array).__qualname__}"

@@ -84,7 +84,8 @@ def append_entry(keys, items, entry):
 
 
 @overload(append_entry)
-def _ol_append_entry(keys, items, entry):
+def append_entry_of(keys, items, entry):
+    """The `append_entry` of types."""
     if isinstance(entry, types.Optional):
 
         def append_optional(keys, items, entry):

@@ -107,7 +107,9 @@ class _Copies:
         for copy in self._copies.values():
             for name, value in copy.__globals__.items():
                 copy.__globals__[name] = compiled.get(id(value), value)
-            for cell in _filled_cells(copy):
+            for cell in copy.__closure__ or ():
+                if is_empty(cell):
+                    continue
                 cell.cell_contents = compiled.get(id(cell.cell_contents), cell.cell_contents)
 
     def _compilable(self, value: Any, options: Options) -> object:
@@ -125,10 +127,6 @@ class _Copies:
         return self.dispatcher_of(
             plain, {k: v for k, v in options.items() if k not in _OWN_OPTIONS}
         )
-
-
-def _filled_cells(function: types.FunctionType) -> list[types.CellType]:
-    return [cell for cell in function.__closure__ or () if not is_empty(cell)]
 
 
 def _copy(function: types.FunctionType) -> types.FunctionType:

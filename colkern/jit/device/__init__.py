@@ -6,6 +6,6 @@ plain functions. Importing this package imports no compiler.
 `kinds` says what a variable can be, `elements` how a slot is read, `columns`, `methods` and `decimals`
 what can be done with it; `expressions` and `statements` walk the source; `kernels` launches.
 
-Rows of any length (`build_rows`): `builders` has what functions do with their builder, of `nodes`,
-`appending`, `nesting` and `whole_values`; `building_kernels` what is around them, and `rows` launches.
+Rows of any length (`build_rows`): `builders` finds the methods of `colkern.jit.building`, which `inlining`
+writes in place, in terms of `nodes`; `building_kernels` is what is around them, and `rows` launches.
 """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from colkern import schema as s
+from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.nodes import Node, node_of, subtree
 from colkern.jit.device.kinds import Kind
 
@@ -20,16 +21,14 @@ class Builder(Kind):
     of each node; and how many nulls a thread has seen, or where the room of its row ends.
 
     Args:
-        data_type: What is built.
+        type: What it is in compiled loops.
         mode: What appending does: count, or write into room that was measured.
-        nullable: Whether there may be nulls.
         row: The place of the node in the tree, each standing before its children.
         counter: The place of the number of its slots; that of bytes or values used follows it.
     """
 
-    data_type: s.DataType
+    type: BuilderType
     mode: Mode
-    nullable: bool = True
     row: int = 0
     counter: int = 0
 
@@ -44,9 +43,14 @@ class Builder(Kind):
         return f"a builder of {self.data_type}"
 
     @property
+    def data_type(self) -> s.DataType:
+        """The type of what is built."""
+        return self.type.data_type
+
+    @property
     def node(self) -> Node:
         """The node of what the builder keeps."""
-        return node_of(self.data_type)
+        return self.type.node
 
     def child(self, k: int) -> Builder:
         """The kind of a node below."""
@@ -55,5 +59,4 @@ class Builder(Kind):
             for data_type in subtree(field.type):
                 row += 1
                 counter += 1 + node_of(data_type).has_offsets
-        field = self.node.children[k]
-        return Builder(field.type, self.mode, field.nullable, row, counter)
+        return Builder(self.type.child(k), self.mode, row, counter)

@@ -1,146 +1,167 @@
-"""Builders in functions of rows, spelled as `colkern.Builder`."""
+"""Builders in functions of rows, spelled as `colkern.Builder`.
+
+Their methods are those of compiled loops: `colkern.jit.building` has a function for the types of a builder
+and of a value, which is written in place (`inlining.py`).
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from colkern.jit.building.nodes import HINTS, METHODS, NodeKind, way_to
-from colkern.jit.device import nesting
-from colkern.jit.device.appending import append_items, append_value
+import numpy as np
+from numba import types
+from numba.core.errors import TypingError
+from numba.np.numpy_support import from_dtype
+
+from colkern import schema as s
+from colkern.jit.building.builder_type import APPENDS
+from colkern.jit.building.methods import OVERLOADS
+from colkern.jit.building.nodes import HINTS, NodeKind, way_to
+from colkern.jit.device import methods
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Emitter, Value
-from colkern.jit.device.kinds import NOTHING, Literal, Nothing, Nullable, Unknown, is_plain
-from colkern.jit.device.nodes import child, kind_of
-from colkern.jit.device.whole_values import append_whole
-
-_NONE = Value(NOTHING, ())
+from colkern.jit.device.kinds import (
+    BOOL,
+    Column,
+    Decimal,
+    Element,
+    Integer,
+    Kind,
+    Literal,
+    Nothing,
+    Nullable,
+    Number,
+    Plain,
+    Record,
+    Row,
+    Unknown,
+)
+from colkern.jit.device.nodes import NONE, child, is_measured, kind_of, signed, unsigned
+from colkern.jit.elements.types import ELEMENT_OF
+from colkern.jit.values.decimal_numbers import DecimalType
+from colkern.jit.views.column_types import EntriesType, RowType, column_type
+from colkern.rows.kinds import Container
 
 
 def attribute(e: Emitter, out: Value, name: str) -> Value:
     """`out.name`: the node of values, keys, items, or a field."""
-    way = [] if name in METHODS else way_to(kind_of(out).data_type, name)
+    way = [] if name in OVERLOADS else way_to(kind_of(out).data_type, name)
     if not way:
         raise e.failure(f"{out.kind.words} has no {name!r} in a kernel")
-    return _after(out, way)
-
-
-def _after(out: Value, way: list[int]) -> Value:
     for k in way:
         out = child(out, k)
     return out
 
 
-def append(e: Emitter, out: Value, value: Value) -> None:
-    """`out.append(value)`."""
-    if isinstance(value.kind, Unknown):
-        return
-    if isinstance(value.kind, Nothing):
-        nesting.append_null(e, out)
-    elif isinstance(value.kind, Nullable):
-        with e.within([]) as then:
-            append(e, out, Value(value.kind.inner, value.parts[1:]))
-        with e.within([]) as otherwise:
-            nesting.append_null(e, out)
-        e.block.append(e.conditional(value.parts[0], then, otherwise))
-    elif not (append_value(e, out, value) or append_whole(e, out, value, append)):
-        kind = kind_of(out)
-        hint = HINTS.get(kind.node.kind, "")
-        raise e.failure(f"append: {value.kind.words} to a builder of {kind.data_type}{hint}")
-
-
-# Methods
-
-
-def _append(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    append(e, out, arguments[0])
-    return _NONE
-
-
-def _append_null(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    nesting.append_null(e, out)
-    return _NONE
-
-
-def _append_nulls(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    count = _count(e, "append_nulls", arguments[0])
-    e.repeated(f"{count} if {count} > 0 else 0", lambda _: nesting.append_null(e, out))
-    return _NONE
-
-
-def _reserve(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    """Nothing: there is as much room as was measured."""
-    _count(e, "reserve", arguments[0])
-    return _NONE
-
-
-def _count(e: Emitter, method: str, value: Value) -> str:
-    if not is_plain(value.kind):
-        raise e.failure(f"{method}: expected a number of slots, got {value.kind.words}")
-    return e.bind(value.parts[0])
-
-
-def _extend(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    if not append_items(e, out, arguments[0]):
-        raise e.failure(f"extend: {arguments[0].kind.words} to {out.kind.words}")
-    return _NONE
-
-
-def _end_list(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    _require(e, out, "end_list", "lists", NodeKind.LIST, NodeKind.FIXED_SIZE_LIST)
-    nesting.end_list(e, out)
-    return _NONE
-
-
-def _end_map(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    _require(e, out, "end_map", "maps", NodeKind.MAP)
-    nesting.end_map(e, out)
-    return _NONE
-
-
-def _end_row(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    _require(e, out, "end_row", "rows", NodeKind.STRUCT)
-    nesting.end_row(e, out)
-    return _NONE
-
-
-def _require(e: Emitter, out: Value, method: str, what: str, *kinds: NodeKind) -> None:
-    if kind_of(out).node.kind not in kinds:
-        raise e.failure(f"{method}: {out.kind.words} has no {what}")
-
-
-def _field(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    name, kind = arguments[0].kind, kind_of(out)
-    if not isinstance(name, Literal):
-        raise e.failure("field: the name must be known when compiling: a literal")
-    is_struct = kind.node.kind is NodeKind.STRUCT
-    way = way_to(kind.data_type, str(name.value)) if is_struct else []
-    if not way:
-        raise e.failure(f"field: {kind.words} has no field {name.value!r}")
-    return _after(out, way)
-
-
-Method = Callable[[Emitter, Value, Sequence[Value]], Value]
-
-_METHODS: dict[str, tuple[int, Method]] = {
-    "append": (1, _append),
-    "append_null": (0, _append_null),
-    "append_nulls": (1, _append_nulls),
-    "end_list": (0, _end_list),
-    "end_map": (0, _end_map),
-    "end_row": (0, _end_row),
-    "extend": (1, _extend),
-    "field": (1, _field),
-    "reserve": (1, _reserve),
-}
-"""How many arguments a method has, and what it does."""
-
-
 def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Value:
     """`out.name(…)`."""
-    assert isinstance(out.kind, Builder)
-    if name not in _METHODS:
+    if name not in OVERLOADS:
         raise e.failure(f"{out.kind.words} has no {name!r} in a kernel")
-    wanted, made = _METHODS[name]
+    wanted = len(inspect.signature(OVERLOADS[name]).parameters) - 1
     if len(arguments) != wanted:
         raise e.failure(f"{name} takes {wanted or 'no'} arguments, got {len(arguments)}")
-    return made(e, out, arguments)
+    if name == "extend":
+        return _extend(e, out, *arguments)
+    if name == "append" and not isinstance(arguments[0].kind, Nothing | Nullable):
+        return _append(e, out, *arguments)
+    try:
+        found = OVERLOADS[name](*(type_of(value.kind) for value in (out, *arguments)))
+    except TypingError as error:
+        raise e.failure(str(error)) from None
+    return e.call_function(found, [out, *arguments], {})
+
+
+def _append(e: Emitter, out: Value, value: Value) -> Value:
+    """`out.append(value)` of what is not None."""
+    kind = kind_of(out)
+    is_number = kind.node.kind is NodeKind.NUMBER
+    if isinstance(value.kind, Unknown):
+        return NONE
+    if isinstance(value.kind, Plain) and kind.node.kind in (
+        NodeKind.LIST,
+        NodeKind.FIXED_SIZE_LIST,
+    ):
+        _extend(e, child(out, 0), value)
+        return method(e, out, "end_list", ())
+    given = methods.as_element(e, value)
+    if is_number and isinstance(value.kind, Plain | Integer):
+        given = _number(e, out, value)
+    found = APPENDS[kind.node.kind](kind.type, type_of(given.kind))
+    if found is None:
+        hint = HINTS.get(kind.node.kind, "")
+        raise e.failure(f"append: {value.kind.words} to {out.kind.words}{hint}")
+    return e.call_function(found, [out, given], {})
+
+
+def _number(e: Emitter, out: Value, value: Value) -> Value:
+    """A number whose type the compiler knows alone, as one of a type that a builder takes."""
+    node, storage = kind_of(out).node, kind_of(out).data_type.storage
+    if isinstance(storage, s.FloatingPoint):
+        return Value(Number("f8"), value.parts)
+    if isinstance(storage, s.Bool):
+        if isinstance(value.kind, Integer):
+            return value
+        # It cannot be told from a bool: as one it is true where it is not 0.
+        return Value(BOOL, (e.bind(f"{value.parts[0]} != 0"),))
+    assert node.bounds is not None
+    assert node.item is not None
+    number = e.bind(value.parts[0])
+    # An operation that floats do not have: they are no integers for a compiler to round.
+    number = e.bind(f"{number} | {number}")
+    if is_measured(out):
+        within = f"_ck_i8({number}) >= {signed(node.bounds[0])} if {number} < 0 else "
+        within += f"_ck_u8({number}) <= {unsigned(node.bounds[1])}"
+        message = f"an integer out of the range of {kind_of(out).data_type}"
+        e.note_unless(within, OverflowError, message)
+    return Value(Number(node.item.str[1:]), (number,))
+
+
+def _extend(e: Emitter, out: Value, array: Value) -> Value:
+    if not isinstance(array.kind, Plain) or kind_of(out).node.kind is not NodeKind.NUMBER:
+        raise e.failure(f"extend: {array.kind.words} to {out.kind.words}")
+    name = e.bind(array.parts[0])
+
+    def append_item(position: str) -> None:
+        _append(e, out, Value(array.kind, (f"{name}[{position}]",)))
+
+    e.repeated(f"len({name})", append_item)
+    return NONE
+
+
+def type_of(kind: Kind) -> Any:
+    """What a value is in compiled loops: the Numba type."""
+    made = _TYPES.get(type(kind))
+    # Of what arithmetic gives, the compiler alone knows more.
+    return types.int64 if made is None else made(kind)
+
+
+def _of_element(kind: Element) -> Any:
+    if isinstance(kind.of, Container):
+        return types.List(ELEMENT_OF[kind.of.items[0]])
+    return ELEMENT_OF[kind.of]
+
+
+def _of_literal(kind: Literal) -> Any:
+    is_text = isinstance(kind.value, str)
+    return types.literal(kind.value) if is_text else ELEMENT_OF[kind.element.of]
+
+
+def _of_column(kind: Column | Row) -> Any:
+    is_map = kind.form == "entries"
+    return EntriesType(kind.data_type) if is_map else column_type(kind.data_type)
+
+
+_TYPES: dict[type[Kind], Callable[[Any], Any]] = {
+    Builder: lambda kind: kind.type,
+    Column: _of_column,
+    Decimal: lambda kind: DecimalType(kind.count, kind.scale),
+    Element: _of_element,
+    Literal: _of_literal,
+    Nothing: lambda kind: types.none,
+    Nullable: lambda kind: types.Optional(type_of(kind.inner)),
+    Number: lambda kind: from_dtype(np.dtype(kind.code)),
+    Record: lambda kind: types.Tuple([type_of(part) for part in kind.kinds]),
+    Row: lambda kind: RowType(_of_column(kind)),
+}

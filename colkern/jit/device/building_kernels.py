@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import inspect
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from colkern.cuda import adapter
 from colkern.errors import CompileError
 from colkern.generated import function_of_text
+from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.builder_kinds import Builder, Mode
 from colkern.jit.device.emitter import CONSTANTS, Need, Program, Shared, name_of
 from colkern.jit.device.functions import EMPTY_ARENA, prelude_of, specialised
-from colkern.jit.device.kernels import Types, kind_of
+from colkern.jit.device.kernels import Specialisation, Types, kind_of
 from colkern.jit.device.kinds import PLAIN, Kind, Number
 from colkern.jit.device.tree import CHANGED, Tree
-from colkern.memory import Device
 
 PLACE_BITS = 20
 """An error is `row << PLACE_BITS | place`, the place being one of the program's."""
@@ -61,29 +59,12 @@ def {name}({parameters}):
 """
 
 
-@dataclass(frozen=True, eq=False)
-class RowKernel:
-    """One of the kernels.
-
-    Args:
-        kernel: What the compiler makes of it.
-        function: The function that it is made from. It takes the number of rows, the arguments that
-            are no columns, `starts` and `partials` (both int64[]), and what it needs.
-        needs: What it needs.
-        program: What its functions share.
-        literals: The address of the strings of the source, by device.
-    """
-
-    kernel: Any
-    function: types.FunctionType
-    needs: list[Need]
-    program: Program
-    literals: dict[Device, tuple[Any, np.uint64]] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class RowKernels:
     """Both kernels.
+
+    They take the number of rows, the arguments that are no columns, `starts` and `partials` (both
+    int64[]), and what they need.
 
     Args:
         names: What the function calls its arguments, those between the row and the builder.
@@ -92,8 +73,8 @@ class RowKernels:
     """
 
     names: tuple[str, ...]
-    measure: RowKernel
-    write: RowKernel
+    measure: Specialisation
+    write: Specialisation
 
 
 _made: WeakKeyDictionary[types.FunctionType, dict[Any, RowKernels]] = WeakKeyDictionary()
@@ -149,8 +130,8 @@ def _row_kernel(
     tree: Tree,
     program: Program,
     mode: Mode,
-) -> RowKernel:
-    built = Builder(tree.parts[0].type, mode)
+) -> Specialisation:
+    built = Builder(BuilderType(tree.parts[0].type), mode)
     made = specialised(program, function, {names[0]: Number("i8"), **kinds, names[-1]: built})
     needs: dict[Need, str] = {need: name_of(need) for need in (*made.needs, Shared("errors"))}
     columns = [name for name, kind in kinds.items() for name in variables(name, kind)]
@@ -180,7 +161,7 @@ def _row_kernel(
         **lines,
     )
     kernel = function_of_text(name, source, namespace, f"rows of {function.__name__}")
-    return RowKernel(adapter.kernel(kernel), kernel, list(taken), program)
+    return Specialisation(adapter.kernel(kernel), kernel, list(taken), program)
 
 
 # What stands in the gaps of `_KERNEL`: statements, one for each counter or node, as the indices of local

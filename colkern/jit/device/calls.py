@@ -5,24 +5,22 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from colkern.jit.device import builders, columns, decimals, methods
-from colkern.jit.device.builder_kinds import Builder
+from colkern.jit.device import decimals, methods
 from colkern.jit.device.conversions import truth
 from colkern.jit.device.emitter import Emitter, Value, record
+from colkern.jit.device.expressions import MEMBERS
 from colkern.jit.device.kinds import (
     PLAIN,
     UNSIGNED,
     Column,
     Decimal,
     Element,
-    Kind,
     Literal,
     Nullable,
     Record,
-    Row,
     is_plain,
 )
 from colkern.jit.device.operators import Operators
@@ -73,8 +71,7 @@ class Calls(Operators):
         values = [self.inner(value) for value in values]
         if name.startswith(MODULES) or name in _TEXTS or any(map(methods.is_element, values)):
             return methods.call(self, name, values, named)
-        builtin = _BUILTINS.get(function) if len(values) == 1 else None
-        found = builtin(self, values[0]) if builtin else None
+        found = _built_in(self, function, values[0]) if len(values) == 1 else None
         if function is builtins.divmod and len(values) == 2:
             sides = map(self.plain, values)
             found = Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
@@ -86,7 +83,7 @@ class Calls(Operators):
         with self.within([]) as block:
             base = self.value(func.value)
             inner = base.kind.inner if isinstance(base.kind, Nullable) else base.kind
-            chosen = _METHODS.get(type(inner))
+            chosen = MEMBERS.get(type(inner))
             if chosen is None and not isinstance(inner, Element | Literal):
                 return None
             base = self.inner(base)
@@ -96,7 +93,7 @@ class Calls(Operators):
             return methods.method(self, base, func.attr, values, named)
         if named:
             raise self.failure(f"{func.attr} takes no named arguments in a kernel")
-        return chosen(self, base, func.attr, values)
+        return chosen.method(self, base, func.attr, values)
 
     def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
         """The arguments by position, and those by name."""
@@ -108,52 +105,27 @@ class Calls(Operators):
         count = len(node.args)
         return values[:count], dict(zip(names, values[count:], strict=True))
 
-    def call_function(
-        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
-    ) -> Value:
-        """A call of a function of the user's own."""
-        raise NotImplementedError
-
 
 # Functions that are built in
 
 
-def _len(e: Emitter, value: Value) -> Value | None:
-    return Value(PLAIN, (value.parts[1],)) if isinstance(value.kind, Column) else None
+_OF_DECIMALS: dict[Any, Callable[[Emitter, Value], Value]] = {
+    int: decimals.whole,
+    float: decimals.as_float,
+    abs: decimals.absolute,
+}
 
 
-def _int(e: Emitter, value: Value) -> Value | None:
-    return decimals.whole(e, value) if isinstance(value.kind, Decimal) else None
-
-
-def _float(e: Emitter, value: Value) -> Value | None:
-    return decimals.as_float(e, value) if isinstance(value.kind, Decimal) else None
-
-
-def _bool(e: Emitter, value: Value) -> Value | None:
-    return None if is_plain(value.kind) else Value(PLAIN, (f"({truth(e, value)})",))
-
-
-def _abs(e: Emitter, value: Value) -> Value | None:
-    if value.kind == UNSIGNED:
+def _built_in(e: Emitter, function: Any, value: Value) -> Value | None:
+    """The result of a function that is built in; None where the compiler has it by itself."""
+    if function is len and isinstance(value.kind, Column):
+        return Value(PLAIN, (value.parts[1],))
+    if function is bool and not is_plain(value.kind):
+        return Value(PLAIN, (f"({truth(e, value)})",))
+    if function is abs and value.kind == UNSIGNED:
         return value
-    return decimals.absolute(e, value) if isinstance(value.kind, Decimal) else None
-
-
-_BUILTINS: dict[Any, Callable[[Emitter, Value], Value | None]] = {
-    builtins.len: _len,
-    builtins.int: _int,
-    builtins.float: _float,
-    builtins.bool: _bool,
-    builtins.abs: _abs,
-}
-
-_METHODS: dict[type[Kind], Callable[[Emitter, Value, str, Sequence[Value]], Value]] = {
-    Column: columns.column_method,
-    Row: columns.row_method,
-    Decimal: decimals.method,
-    Builder: builders.method,
-}
+    known = _OF_DECIMALS.get(function) if isinstance(value.kind, Decimal) else None
+    return known and known(e, value)
 
 
 _TEXTS = ("str", "repr")

@@ -159,13 +159,9 @@ def compared(e: Emitter, sign: str, left: Value, right: Value) -> str:
     return below if sign in ("<", ">") else f"(not {below})"
 
 
-def _result_count(left: Value, right: Value) -> int:
-    return max(2, *(v.kind.count for v in (left, right) if isinstance(v.kind, Decimal)))
-
-
 def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
     """`left sign right`, of `+`, `-` and `*`."""
-    count = _result_count(left, right)
+    count = max(2, *(v.kind.count for v in (left, right) if isinstance(v.kind, Decimal)))
     if sign == "*":
         return _product(e, left, right, count)
     one, other, scale = _aligned(e, left, right, 1)

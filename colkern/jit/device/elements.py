@@ -52,7 +52,8 @@ def element(
         read = element(e, path.part(0), kind.value_type, index, valid, asks)
     else:
         read = _READERS[type(kind)](e, path, kind, slot, valid)
-    return _missing_unless(read, valid) if asks else read
+    made = nullable(read.kind)
+    return Value(made, (valid, *read.parts)) if asks and made != read.kind else read
 
 
 def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> str:
@@ -66,17 +67,12 @@ def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable:
             e, path.part(0), kind.value_type, index_slot(e, path, kind, slot, valid), valid
         )
     if isinstance(kind, s.RunEndEncoded):
-        place = value_slot(e, path, kind, slot, readable)
+        place = child_slot(e, path, 1, run_of(e, path, kind, slot, readable))
         return validity(e, path.part(1), kind.fields[1].type, place, readable)
     if isinstance(kind, s.Union):
         # A union has no validity of its own: what may be null is what a child holds.
         return ALWAYS
     return own_validity(e, path, slot, readable)
-
-
-def _missing_unless(found: Value, valid: str) -> Value:
-    kind = nullable(found.kind)
-    return found if kind == found.kind else Value(kind, (valid, *found.parts))
 
 
 def own_validity(e: Emitter, path: Path, slot: str, readable: str) -> str:
@@ -141,11 +137,6 @@ def run_of(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: s
 def next_run(e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, slot: str) -> str:
     """As `run_of`, for a slot behind one that is in a run already known."""
     return e.call(slots.run_from, *_run_ends(e, path, kind), run, slot)
-
-
-def value_slot(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
-    """The slot of the values of a run-end encoded column that holds a slot's value."""
-    return child_slot(e, path, 1, run_of(e, path, kind, slot, readable))
 
 
 def element_of_run(

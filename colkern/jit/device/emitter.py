@@ -185,11 +185,7 @@ class Emitter:
 
     def located(self, text: str) -> list[ast.stmt]:
         """Statements with the line of what is translated."""
-        body = ast.parse(text).body
-        for statement in body:
-            for part in ast.walk(statement):
-                ast.copy_location(part, self.node)
-        return body
+        return located(text, self.node)
 
     def expression(self, text: str) -> ast.expr:
         """An expression with the line of what is translated."""
@@ -304,7 +300,7 @@ class Emitter:
 
     def place(self, exception: type[Exception], message: str) -> str:
         """The arguments of a check: where it notes what, and which note stands for this place."""
-        noted = exception, self._with_place(f": {message}")
+        noted = exception, self.with_place(f": {message}")
         return f"{self.need(Shared('errors'))}, {self.program.place(noted)}"
 
     def check(self, right: str, exception: type[Exception], message: str) -> None:
@@ -324,7 +320,7 @@ class Emitter:
     def require_done(self, code: str, failures: Mapping[int, tuple[type[Exception], str]]) -> None:
         """Note what the code of a body stands for, whether checks are made or not; 0 is none."""
         noted = [
-            (error, self._with_place(f": {text}")) for _, (error, text) in sorted(failures.items())
+            (error, self.with_place(f": {text}")) for _, (error, text) in sorted(failures.items())
         ]
         errors, first = self.need(Shared("errors")), self.program.place(*noted)
         self.emit(f"if {code} != 0 and {errors}[0] == 0: {errors}[0] = {code} + {first - 1}")
@@ -332,6 +328,12 @@ class Emitter:
 
     def stop_if_noted(self) -> None:
         """Return if something has been noted, where that ends a function."""
+
+    def call_function(
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
+    ) -> Value:
+        """A call of a function of the user's own, or of one of `colkern.jit.building`."""
+        raise NotImplementedError
 
     # Values
 
@@ -359,7 +361,7 @@ class Emitter:
 
     # Errors
 
-    def _with_place(self, message: str) -> str:
+    def with_place(self, message: str) -> str:
         """A message about the function, with the file and the line of what is translated."""
         path, line = self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
         text = f'{self.function.__name__}{message}\n  File "{path}", line {line}'
@@ -368,7 +370,16 @@ class Emitter:
 
     def failure(self, message: str) -> CompileError:
         """The error of a construct that has no compiled form; names the line."""
-        return CompileError(self._with_place(f" does not compile: {message}"))
+        return CompileError(self.with_place(f" does not compile: {message}"))
+
+
+def located(text: str, node: ast.AST) -> list[ast.stmt]:
+    """Statements with the line of a node."""
+    body = ast.parse(text).body
+    for statement in body:
+        for part in ast.walk(statement):
+            ast.copy_location(part, node)
+    return body
 
 
 def integer(value: Value) -> int | None:

@@ -7,18 +7,20 @@ condition, they stand behind it, too. All else is left as it is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from colkern.jit.device import builders, columns, decimals, methods
 from colkern.jit.device.assignments import Assignments, variables
 from colkern.jit.device.builder_kinds import Builder
-from colkern.jit.device.emitter import Value, constant, integer, items, record
+from colkern.jit.device.emitter import Emitter, Value, constant, integer, items, record
 from colkern.jit.device.kinds import (
     NOTHING,
     PLAIN,
     UNKNOWN,
     Column,
     Decimal,
+    Kind,
     Literal,
     Record,
     Row,
@@ -29,6 +31,21 @@ from colkern.jit.device.syntax import Replaced, calls_something, children, group
 
 _NAMELESS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """Expressions with names of their own, which are left alone."""
+
+
+class Members(NamedTuple):
+    """What writes `value.name` and `value.name(…)` of values of a kind."""
+
+    attribute: Callable[[Emitter, Value, str], Value]
+    method: Callable[[Emitter, Value, str, Sequence[Value]], Value]
+
+
+MEMBERS: dict[type[Kind], Members] = {
+    Column: Members(columns.column_attribute, columns.column_method),
+    Row: Members(columns.row_attribute, columns.row_method),
+    Decimal: Members(decimals.attribute, decimals.method),
+    Builder: Members(builders.attribute, builders.method),
+}
 
 
 class Expressions(Assignments):
@@ -109,14 +126,8 @@ class Expressions(Assignments):
         kind = base.kind
         if isinstance(kind, Unknown):
             return Value(UNKNOWN, ("0",))
-        if isinstance(kind, Column):
-            return columns.column_attribute(self, base, node.attr)
-        if isinstance(kind, Row):
-            return columns.row_attribute(self, base, node.attr)
-        if isinstance(kind, Decimal):
-            return decimals.attribute(self, base, node.attr)
-        if isinstance(kind, Builder):
-            return builders.attribute(self, base, node.attr)
+        if type(kind) in MEMBERS:
+            return MEMBERS[type(kind)].attribute(self, base, node.attr)
         if isinstance(kind, Record) and node.attr in kind.names:
             return items(base)[kind.names.index(node.attr)]
         if methods.is_element(base):

@@ -23,8 +23,10 @@ from colkern.jit.device.emitter import (
     Shared,
     Value,
     constant,
+    located,
     name_of,
 )
+from colkern.jit.device.inlining import PACKAGE, Inlined
 from colkern.jit.device.kinds import NOTHING, PLAIN, Column, Integer, Kind, Path
 from colkern.jit.device.statements import Statements, Translated, translate
 from colkern.kernels.primitives import set_word
@@ -63,11 +65,13 @@ def call(
     values: list[Value],
     named: dict[str, Value],
 ) -> Value:
-    """A call of a user's function within another one's code.
+    """A call of a user's function within another one's code, or of a method of builders.
 
     Raises:
         CompileError: If the arguments do not fit, or the function does not compile.
     """
+    if (function.__module__ or "").startswith(PACKAGE):
+        return Inlined(caller, function, values).written()
     given = _bound(caller, function, values, named)
     # Within the function, each array that it is handed is one of its own.
     origins: dict[str, Path] = {}
@@ -189,17 +193,8 @@ def _parameters(translated: Translated) -> list[str]:
     definition.args.args = []
     given = [f"_ck_pack{k}" for k in range(len(packs))]
     lines = [f"{', '.join(pack)}, = {name}" for pack, name in zip(packs, given, strict=True)]
-    definition.body[:0] = _located("\n".join(lines), definition)
+    definition.body[:0] = located("\n".join(lines), definition)
     return given
-
-
-def _located(text: str, node: ast.AST) -> list[ast.stmt]:
-    """Statements with the line of a node."""
-    body = ast.parse(text).body
-    for statement in body:
-        for part in ast.walk(statement):
-            ast.copy_location(part, node)
-    return body
 
 
 def defined(
@@ -228,7 +223,7 @@ def kernel_function(
     definition, needs = translated.definition, translated.needs
     used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
     prelude, taken = prelude_of(program, kinds, used, needs, translated.namespace)
-    definition.body[:0] = _located("\n".join(prelude), definition)
+    definition.body[:0] = located("\n".join(prelude), definition)
     definition.args.args = [ast.arg(name) for name, kind in kinds.items() if kind == PLAIN]
     return defined(function, translated, list(taken.values())), list(taken)
 

@@ -15,24 +15,28 @@ import operator
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.cuda import adapter, memory, plans
 from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 
+if TYPE_CHECKING:
+    from colkern.jit.device.emitter import Need, Program
+
 Types = tuple[s.DataType | s.Schema | None, ...]
 """The data type of each argument that is a column, the schema of one that is a batch; else None."""
 
 
-@dataclass(frozen=True)
-class _Specialisation:
+@dataclass(frozen=True, eq=False)
+class Specialisation:
     """A kernel for one set of data types.
 
     Args:
@@ -45,9 +49,9 @@ class _Specialisation:
 
     kernel: Any
     function: types.FunctionType
-    needs: list[Any]
-    program: Any
-    literals: dict[Device, tuple[Any, np.uint64]]
+    needs: list[Need]
+    program: Program
+    literals: dict[Device, tuple[Any, np.uint64]] = field(default_factory=dict)
 
 
 class CudaKernel:
@@ -76,8 +80,8 @@ class CudaKernel:
         self.checked = checked
         self.thread_bytes = thread_bytes
         self._options = options
-        self._made: dict[tuple[Types, bool], _Specialisation] = {}
-        self._last: tuple[Types, bool, _Specialisation | None] = ((), False, None)
+        self._made: dict[tuple[Types, bool], Specialisation] = {}
+        self._last: tuple[Types, bool, Specialisation | None] = ((), False, None)
 
     @property
     def name(self) -> str:
@@ -110,7 +114,6 @@ class CudaKernel:
         Raises:
             CompileError: If the function does not compile for these types.
         """
-        from colkern.cuda import adapter
         from colkern.jit.device.emitter import Shared
 
         made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
@@ -129,19 +132,17 @@ class CudaKernel:
             return adapter.ptx(made.function, signature, capability)
 
     def _is_checked(self) -> bool:
-        from colkern.cuda import adapter
-
         if self.checked is not None:
             return self.checked
         return adapter.is_simulated() or is_checked()
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
-        from colkern.cuda import adapter, memory
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             common_device,
             made_for,
             needed,
+            parted,
             raise_noted,
             read_arrays,
             require_readable,
@@ -154,44 +155,34 @@ class CudaKernel:
         kinds = tuple(map(type_of, arguments))
         checked = self._is_checked()
         made = self._specialised(kinds, checked)
-        columns = {
-            name: value
-            for name, value, kind in zip(names, arguments, kinds, strict=True)
-            if kind is not None
-        }
+        columns, given = parted(names, arguments, kinds)
         read = read_arrays(columns, made.needs)
-        given = {
-            name: value
-            for name, value, kind in zip(names, arguments, kinds, strict=True)
-            if kind is None
-        }
         device = common_device(read, given, memory.current_device())
         blocks, threads, *others = configuration
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
             require_readable(read)
             count = int(np.prod(blocks) * np.prod(threads))
-            kept = made_for(made.needs, made.program, count, device)
-            numbers = needed(made.needs, columns, kept, made.program, made.literals, device)
-            stream = adapter.stream(device.ordinal, memory.current_stream())
+            kept = made_for(made, count, device)
+            numbers = [needed(need, made, columns, kept, device) for need in made.needs]
             arguments = (*given.values(), *numbers)
             with explained(self.name):
-                adapter.launch(made.kernel, blocks, threads, stream, arguments, *shared)
+                plans.launch(made.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:
                 raise_noted(kept[Shared("errors")], made.program)
 
-    def _specialised(self, kinds: Types, checked: bool) -> _Specialisation:
+    def _specialised(self, kinds: Types, checked: bool) -> Specialisation:
         last_kinds, last_checked, made = self._last
         # Most launches are like the one before, and schemas take long to be compared.
-        if made is None or last_checked != checked or not _are_same(last_kinds, kinds):
+        are_same = len(last_kinds) == len(kinds) and all(map(operator.is_, last_kinds, kinds))
+        if made is None or last_checked != checked or not are_same:
             made = self._made.get((kinds, checked))
             if made is None:
                 made = self._made[kinds, checked] = self._specialise(kinds, checked)
             self._last = kinds, checked, made
         return made
 
-    def _specialise(self, kinds: Types, checked: bool) -> _Specialisation:
-        from colkern.cuda import adapter
+    def _specialise(self, kinds: Types, checked: bool) -> Specialisation:
         from colkern.jit.device.emitter import Program
         from colkern.jit.device.functions import kernel_function
 
@@ -199,9 +190,8 @@ class CudaKernel:
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
         function, needs = kernel_function(program, self.function, given)
-        return _Specialisation(
-            adapter.kernel(function, **self._options), function, needs, program, {}
-        )
+        kernel = adapter.kernel(function, **self._options)
+        return Specialisation(kernel, function, needs, program)
 
     def __repr__(self) -> str:
         return f"<colkern.CudaKernel {self.name}>"
@@ -210,17 +200,11 @@ class CudaKernel:
 @contextmanager
 def explained(name: str) -> Iterator[None]:
     """Within it, code of the function of that name that the compiler does not take is a CompileError."""
-    from colkern.cuda import adapter
-
     try:
         yield
     except adapter.compile_errors() as error:
         words = without_addresses(str(error))
         raise CompileError(f"{name} does not compile: {words}") from error
-
-
-def _are_same(some: Types, others: Types) -> bool:
-    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:

@@ -36,16 +36,20 @@ class Path:
 
 @dataclass(frozen=True)
 class Kind:
-    """The root of the kinds."""
+    """The root of the kinds.
+
+    Its `parts` are the names of a value's parts, of which the empty one is the value itself; its `words`
+    are those of error messages.
+    """
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the parts; the empty one is the value itself."""
+        """The names of the parts."""
         return ("",)
 
     @property
     def words(self) -> str:
-        """The kind in the words of an error message."""
+        """The kind in words."""
         return "a value"
 
     def moved(self, move: Callable[[Path], Path]) -> Kind:
@@ -71,12 +75,9 @@ class Number(Kind):
         code: NumPy's type code of it; `?` for a bool.
     """
 
-    code: str
+    words = "a number"
 
-    @property
-    def words(self) -> str:
-        """The kind in words."""
-        return "a number"
+    code: str
 
 
 @dataclass(frozen=True)
@@ -87,27 +88,16 @@ class Integer(Kind):
         negative: Whether it may be negative.
     """
 
-    negative: bool = False
+    words = "an integer"
 
-    @property
-    def words(self) -> str:
-        """The kind in words."""
-        return "an integer"
+    negative: bool = False
 
 
 @dataclass(frozen=True)
 class Nothing(Kind):
     """None."""
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """None has none."""
-        return ()
-
-    @property
-    def words(self) -> str:
-        """The kind in words."""
-        return "None"
+    parts, words = (), "None"
 
 
 @dataclass(frozen=True)
@@ -118,22 +108,14 @@ class Literal(Kind):
         value: It.
     """
 
+    parts, words = (), "a string"
+
     value: str | bytes
 
     @property
     def element(self) -> Element:
         """The kind that its value has."""
         return TEXT if isinstance(self.value, str) else BYTES
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """All is known."""
-        return ()
-
-    @property
-    def words(self) -> str:
-        """The kind in words."""
-        return "a string"
 
 
 @dataclass(frozen=True)
@@ -374,7 +356,7 @@ def _joined_in_order(a: Kind, b: Kind) -> Kind | None:
 def zeros(kind: Kind) -> tuple[str, ...]:
     """The parts of a value that is not there, which nothing reads."""
     if isinstance(kind, Number):
-        return (zero_name(kind.code),)
+        return ("False" if kind.code == "?" else f"_ck_zero_{kind.code}",)
     if isinstance(kind, Nullable):
         return ("False", *zeros(kind.inner))
     if isinstance(kind, Record):
@@ -382,8 +364,3 @@ def zeros(kind: Kind) -> tuple[str, ...]:
     if isinstance(kind, Element):
         return ("_ck_zero_i8", "_ck_zero_i8", "True")[: len(kind.parts)]
     return tuple("0" if part in ("", "length") else "_ck_zero" for part in kind.parts)
-
-
-def zero_name(code: str) -> str:
-    """The name that generated code has a zero of a type by."""
-    return "False" if code == "?" else f"_ck_zero_{code}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,21 @@ from colkern.arrays import Array, RecordBatch
 from colkern.cuda import memory
 from colkern.errors import UnsupportedError
 from colkern.jit.device.emitter import Member, Need, Program, Shared
+from colkern.jit.device.kernels import Specialisation, Types
 from colkern.jit.device.records import number_of
 from colkern.memory import HOST, Device
 from colkern.operations import require_valid
 from colkern.targets import target_of
+
+
+def parted(
+    names: Sequence[str], arguments: Sequence[Any], kinds: Types
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns and batches among arguments, and the others, by name."""
+    columns, others = {}, {}
+    for name, argument, kind in zip(names, arguments, kinds, strict=True):
+        (others if kind is None else columns)[name] = argument
+    return columns, others
 
 
 def read_arrays(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> dict[str, Array]:
@@ -75,51 +87,40 @@ def _buffers(array: Array) -> list[Any]:
 
 
 def needed(
-    needs: list[Need],
+    need: Need,
+    kernel: Specialisation,
     columns: dict[str, Array | RecordBatch],
     shared: dict[Need, Any],
-    program: Program,
-    literals: dict[Device, tuple[Any, np.uint64]],
     device: Device,
-) -> list[Any]:
-    """The values of what a kernel takes after its own arguments; `shared` has what a launch makes."""
-    found: list[Any] = []
-    for need in needs:
-        if isinstance(need, Member):
-            found.append(number_of(columns[need.path.root], need.path.steps, need.name))
-        elif need == Shared("errors"):
-            found.append(shared[need])
-        elif need == Shared("arena"):
-            found.append(np.int64(target_of(device).address(shared[need])))
-        else:
-            found.append(_literals_address(program, literals, device))
-    return found
-
-
-def _literals_address(
-    program: Program, literals: dict[Device, tuple[Any, np.uint64]], device: Device
-) -> np.uint64:
-    if device not in literals:
-        target = target_of(device)
+) -> Any:
+    """The value of what a kernel takes after its own arguments; `shared` has what a launch makes."""
+    if isinstance(need, Member):
+        return number_of(columns[need.path.root], need.path.steps, need.name)
+    if need == Shared("errors"):
+        return shared[need]
+    target = target_of(device)
+    if need == Shared("arena"):
+        return np.int64(target.address(shared[need]))
+    if device not in kernel.literals:
         # With one byte more, so that there is one.
-        array = target.table([*program.literals, 0], np.uint8)
+        array = target.table([*kernel.program.literals, 0], np.uint8)
         # Other launches find it, on whichever stream they are.
         memory.finish(device)
-        literals[device] = array, np.uint64(target.address(array))
-    return literals[device][1]
+        kernel.literals[device] = array, np.uint64(target.address(array))
+    return kernel.literals[device][1]
 
 
-def made_for(needs: list[Need], program: Program, threads: int, device: Device) -> dict[Need, Any]:
+def made_for(kernel: Specialisation, threads: int, device: Device) -> dict[Need, Any]:
     """The memory that a launch of so many threads needs, and has to keep.
 
     Where checks note what they find: int64[1], 0 for nothing. The arenas: int64[].
     """
     target = target_of(device)
     made: dict[Need, Any] = {}
-    if Shared("errors") in needs:
+    if Shared("errors") in kernel.needs:
         made[Shared("errors")] = target.allocate(1, np.int64)
-    if Shared("arena") in needs:
-        words = threads * program.thread_bytes // 8
+    if Shared("arena") in kernel.needs:
+        words = threads * kernel.program.thread_bytes // 8
         made[Shared("arena")] = target.output(words, np.int64)
     return made
 

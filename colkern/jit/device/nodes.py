@@ -1,18 +1,32 @@
 """A node of a tree that is built: its counts, the slot to append to, and what is stored there.
 
-Where rows are measured nothing is stored. Where they are written, a row has the room that was measured
-for it: what it appends beyond that is noted, and no memory is touched.
+`colkern.jit.building` says what the methods of builders do, in terms of a few functions. These are what the
+functions are in a kernel. Where rows are measured nothing is stored. Where they are written, a row has the
+room that was measured for it: what it appends beyond that is noted, and no memory is touched.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from colkern import schema as s
 from colkern.cuda import adapter
+from colkern.jit.building import byte_strings, nulls, room, state, whole_values
+from colkern.jit.building.decimals import put_decimal
+from colkern.jit.device import columns, decimals
 from colkern.jit.device.builder_kinds import Builder
-from colkern.jit.device.emitter import Built, Emitter, Value
+from colkern.jit.device.emitter import Built, Emitter, Value, integer, items
+from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Decimal, Nullable, Number, Record
 from colkern.jit.device.tree import CHANGED
+from colkern.jit.elements import memory
+from colkern.jit.values import optionals
 from colkern.kernels import slot_values
+from colkern.kernels.row_values import Text
+
+NONE = Value(NOTHING, ())
 
 
 def kind_of(out: Value) -> Builder:
@@ -31,63 +45,23 @@ def child(out: Value, k: int) -> Value:
     return Value(kind_of(out).child(k), out.parts)
 
 
-def length(out: Value) -> str:
+def _length(out: Value) -> str:
     """The code of how many slots there are; it can be assigned to."""
     return f"{out.parts[0]}[{kind_of(out).counter}]"
 
 
-def used(out: Value) -> str:
+def _used(out: Value) -> str:
     """The code of how many bytes or values they use; it can be assigned to."""
     return f"{out.parts[0]}[{kind_of(out).counter + 1}]"
 
 
-def require(e: Emitter, out: Value, right: str, exception: type[Exception], message: str) -> None:
-    """A condition of what is appended, noted where it is false.
-
-    Looked at where rows are measured. What is written has the same counts, whatever else it is then.
-    """
-    if is_measured(out):
-        e.note_unless(right, exception, message)
+def _end(out: Value, further: int = 0) -> str:
+    """The code of where the room of the row ends, for slots; for bytes a counter further."""
+    return f"{out.parts[1]}[{kind_of(out).counter + further}]"
 
 
-def _room(e: Emitter, enough: str) -> str:
-    """The name of whether there is room to write."""
-    room = e.fresh()
-    e.emit(f"{room} = {enough}")
-    e.note_unless(room, ValueError, CHANGED)
-    return room
-
-
-def has_marks(e: Emitter, out: Value) -> str:
-    """The name of whether nulls can be marked: they can where there were some to measure."""
-    return _room(e, f"{e.need(Built(kind_of(out).row, 'nulls'))} != _ck_zero")
-
-
-def new_slot(e: Emitter, out: Value) -> tuple[str, str]:
-    """The slot to append to, and the code of whether there is room for it."""
-    slot = e.bind(length(out))
-    if is_measured(out):
-        return slot, "True"
-    end = f"{out.parts[1]}[{kind_of(out).counter}]"
-    return slot, _room(e, f"{slot} < {end}")
-
-
-def new_bytes(e: Emitter, out: Value, count: str) -> tuple[str, str]:
-    """The bytes that there are, and the code of whether there is room for so many more."""
-    before = e.bind(used(out))
-    if is_measured(out):
-        return before, "True"
-    end = f"{out.parts[1]}[{kind_of(out).counter + 1}]"
-    return before, _room(e, f"{count} <= {end} - {before}")
-
-
-def end_slot(e: Emitter, out: Value, slot: str) -> None:
-    """The slot has been appended."""
-    e.emit(f"{length(out)} = {slot} + 1")
-
-
-def store(e: Emitter, out: Value, name: str, place: str, value: str, room: str) -> None:
-    """Item `place` of what the node has by a name becomes a value, if there is room."""
+def _store(e: Emitter, out: Value, name: str, place: str, value: str, end: str) -> None:
+    """Item `place` of what the node has by a name becomes a value, if it is before the end."""
     if is_measured(out):
         return
     item = kind_of(out).node.item if name == "items" else np.dtype(np.uint8)
@@ -98,7 +72,8 @@ def store(e: Emitter, out: Value, name: str, place: str, value: str, room: str) 
         f"_ck_type_{code}": np.dtype(code).type,
     }
     address = _address(e, out, name, place, item.itemsize)
-    e.emit(f"if {room}: _ck_store_item({e.like(code)}, {address}, _ck_type_{code}({value}))")
+    stored = f"_ck_store_item({e.like(code)}, {address}, _ck_type_{code}({value}))"
+    e.emit(f"if {place} < {end}: {stored}")
 
 
 def _address(e: Emitter, out: Value, name: str, place: str, size: int) -> str:
@@ -107,12 +82,184 @@ def _address(e: Emitter, out: Value, name: str, place: str, size: int) -> str:
     return f"{first} + _ck_u8({place})" + (f" * _ck_u8({size})" if size > 1 else "")
 
 
-def copy(e: Emitter, out: Value, name: str, place: str, source: tuple[str, str], room: str) -> None:
-    """A byte string goes to byte `place`, if there is room."""
+def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: str) -> None:
+    """The bytes of a text or byte string go to bytes from `place` on, if they end before the end."""
     if is_measured(out):
         return
-    address, length = source
-    given = f"{length} if {room} else 0"
-    target = _address(e, out, name, place, 1)
+    at = e.bind(place.parts[0])
+    address, size = plain.parts[:2]
+    given = f"{size} if {at} + {size} <= {end} else 0"
+    target = _address(e, out, name, at, 1)
     likes = e.like("u1"), e.like("u8")
     e.emit(e.call(slot_values.write_bytes, *likes, target, f"_ck_u8({address})", given))
+
+
+# What methods of builders are made of
+
+
+def _the_same(e: Emitter, value: Value) -> Value:
+    return value
+
+
+def _nothing(e: Emitter, *values: Value) -> Value:
+    return NONE
+
+
+def _length_of(e: Emitter, row: Value) -> Value:
+    return Value(PLAIN, (_length(row),))
+
+
+def _used_of(e: Emitter, row: Value) -> Value:
+    return Value(PLAIN, (_used(row),))
+
+
+def _set_length(e: Emitter, row: Value, length: Value) -> Value:
+    e.emit(f"{_length(row)} = {length.parts[0]}")
+    return NONE
+
+
+def _set_used(e: Emitter, row: Value, used: Value) -> Value:
+    e.emit(f"{_used(row)} = {used.parts[0]}")
+    return NONE
+
+
+def _new_slot(e: Emitter, row: Value) -> Value:
+    slot = e.bind(_length(row))
+    if not is_measured(row):
+        e.note_unless(f"{slot} < {_end(row)}", ValueError, CHANGED)
+    return Value(PLAIN, (slot,))
+
+
+def _new_bytes(e: Emitter, row: Value, size: Value) -> Value:
+    before = e.bind(_used(row))
+    if not is_measured(row):
+        e.note_unless(f"{size.parts[0]} <= {_end(row, 1)} - {before}", ValueError, CHANGED)
+    return Value(PLAIN, (before,))
+
+
+def _put_item(e: Emitter, out: Value, place: Value, item: Value) -> Value:
+    at, node = e.bind(place.parts[0]), kind_of(out).node
+    _store(e, out, "items", at, e.plain(item), f"{_end(out)} + {int(node.has_offsets)}")
+    return NONE
+
+
+def _put_empty(e: Emitter, out: Value, slot: Value) -> Value:
+    """Memory has zeros where nothing is stored; an offset is that before."""
+    if kind_of(out).node.has_offsets:
+        _put_item(e, out, Value(PLAIN, (f"{slot.parts[0]} + 1",)), _used_of(e, out))
+    return NONE
+
+
+def _put_bytes(e: Emitter, row: Value, place: Value, plain: Value) -> Value:
+    _copy(e, row, "data", place, plain, _end(row, 1))
+    return NONE
+
+
+def _put_sized(e: Emitter, out: Value, place: Value, plain: Value) -> Value:
+    _copy(e, out, "items", place, plain, f"{_end(out)} * {kind_of(out).node.per_slot}")
+    return NONE
+
+
+def _mark(e: Emitter, row: Value, slot: Value) -> Value:
+    """The slot is null: counted where rows are measured, and a byte says so."""
+    kind = kind_of(row)
+    if is_measured(row):
+        nulls = f"{row.parts[1]}[{kind.row}]"
+        e.emit(f"{nulls} = {nulls} + 1")
+        return NONE
+    # There are marks if there were nulls to measure.
+    has_marks = e.bind(f"{e.need(Built(kind.row, 'nulls'))} != _ck_zero")
+    e.note_unless(has_marks, ValueError, CHANGED)
+    end = e.bind(f"{_end(row)} if {has_marks} else 0")
+    _store(e, row, "nulls", slot.parts[0], "1", end)
+    return NONE
+
+
+def _raw(e: Emitter, value: Value) -> Value:
+    """A number of a date or time; address and size of a text or byte string."""
+    if len(value.parts) == 1:
+        return Value(Number("i8"), value.parts)
+    kinds = (Number("i8"), Number("i8"), BOOL)[: len(value.parts)]
+    return Value(Record(kinds, Text._fields[: len(kinds)]), value.parts)
+
+
+def _unwrapped(e: Emitter, value: Value) -> Value:
+    assert isinstance(value.kind, Nullable)
+    return Value(value.kind.inner, value.parts[1:])
+
+
+def _row_field(e: Emitter, row: Value, k: Value) -> Value:
+    return columns.field_of_row(e, row, int(k.parts[0]))
+
+
+# Integers of several words
+
+
+def _put_decimal(e: Emitter, out: Value, slot: Value, value: Value) -> Value:
+    """Store a number in a slot; whether it has no more digits than the type."""
+    storage, at = kind_of(out).data_type.storage, e.bind(slot.parts[0])
+    assert isinstance(storage, s.Decimal)
+    count = max(storage.bit_width // 64, 1)
+    if isinstance(value.kind, Decimal):
+        words = decimals.at_scale(e, value, Decimal(count, storage.scale))
+    elif isinstance(value.kind, Record):
+        words = tuple(_word(e, part) for part in items(value))
+    else:
+        number = e.bind(value.parts[0])
+        sign = e.bind(f"~_ck_zero if {number} < 0 else _ck_zero")
+        words = (_word(e, value), *[sign] * (count - 1))
+    words = tuple(map(e.bind, words))
+    for k, word in enumerate(words):
+        place, end = e.bind(f"{at} * {count} + {k}"), f"{_end(out)} * {count}"
+        _store(e, out, "items", place, f"_ck_i8({word})", end)
+    if not is_measured(out):
+        return Value(BOOL, ("True",))
+    number_of = Value(Decimal(count, 0), words)
+    tests = []
+    for sign, bound in ((">=", 1 - 10**storage.precision), ("<=", 10**storage.precision - 1)):
+        limit = tuple(unsigned(bound >> 64 * k) for k in range(count))
+        tests.append(decimals.compared(e, sign, number_of, Value(number_of.kind, limit)))
+    return Value(BOOL, (e.bind(" and ".join(tests)),))
+
+
+def _word(e: Emitter, value: Value) -> str:
+    number = integer(value)
+    if number is not None:
+        return unsigned(number)
+    # An operation that floats do not have: they are no integers for a compiler to round.
+    return f"_ck_u8(_ck_i8({value.parts[0]} | {value.parts[0]}))"
+
+
+def signed(number: int) -> str:
+    """The code of an int64."""
+    return f"_ck_i8({number})" if number >= 0 else f"~_ck_i8({~number})"
+
+
+def unsigned(number: int) -> str:
+    """The code of the lowest 64 bits of an integer, as a uint64."""
+    number %= 1 << 64
+    return f"_ck_u8({number})" if number < 1 << 63 else f"~_ck_u8({(1 << 64) - 1 - number})"
+
+
+IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
+    byte_strings.put_bytes: _put_bytes,
+    byte_strings.put_sized: _put_sized,
+    memory.keep: _nothing,
+    memory.raw: _raw,
+    nulls.ensure_marks: _nothing,
+    nulls.mark: _mark,
+    put_decimal: _put_decimal,
+    optionals.unwrapped: _unwrapped,
+    room.ensure_slots: _nothing,
+    room.new_bytes: _new_bytes,
+    room.new_slot: _new_slot,
+    state.length_of: _length_of,
+    state.put_empty: _put_empty,
+    state.put_item: _put_item,
+    state.row_of: _the_same,
+    state.set_length: _set_length,
+    state.set_used: _set_used,
+    state.used_of: _used_of,
+    whole_values.row_field: _row_field,
+}
+"""What stands in a kernel for functions of `colkern.jit.building`, and writes their code."""

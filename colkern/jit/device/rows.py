@@ -11,24 +11,23 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cuda import adapter, memory
+from colkern.cuda import adapter, memory, plans
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
-from colkern.jit.building.nodes import NodeKind
+from colkern.jit.building.arrays import built_array
 from colkern.jit.device.building_kernels import (
     NOTHING_RAISED,
     PLACE_BITS,
-    RowKernel,
     RowKernels,
     row_kernels,
 )
-from colkern.jit.device.built_arrays import built_array
 from colkern.jit.device.emitter import Built, Need
-from colkern.jit.device.kernels import Types, explained, type_of
+from colkern.jit.device.kernels import Specialisation, explained, type_of
 from colkern.jit.device.launching import (
     common_device,
     made_for,
     needed,
+    parted,
     read_arrays,
     require_readable,
 )
@@ -62,23 +61,28 @@ def rows_on_device(
     if not isinstance(plain, types.FunctionType):
         raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
     tree = Tree(returns, plain.__name__)
-    if any(part.node.kind is NodeKind.UNION for part in tree.parts):
+    if any(isinstance(part.type.storage, s.Union) for part in tree.parts):
         raise UnsupportedError(
             f"{returns} as the type of rows on a device: unions are built on the CPU"
         )
     given = tuple(map(type_of, arguments))
     checked = adapter.is_simulated() or is_checked()
     kernels = row_kernels(plain, given, tree, checked, _error_model(function))
-    columns, others = _parted(kernels.names, arguments, given)
+    columns, others = parted(kernels.names, arguments, given)
+    for name, argument in others.items():
+        if isinstance(argument, np.ndarray) and not adapter.is_simulated():
+            raise UnsupportedError(
+                f"{name} is an array of NumPy, in host memory, and other arguments are on a device: "
+                f"make it one of CuPy"
+            )
     read = read_arrays(columns, [*kernels.measure.needs, *kernels.write.needs])
     device = common_device(read, others, device)
     schedule = schedule_of(device)
     blocks = max(min(-(-count // schedule.threads), schedule.blocks), 1)
 
-    def start(kernel: RowKernel, arguments: tuple[Any, ...]) -> None:
-        stream = adapter.stream(device.ordinal, memory.current_stream())
+    def start(kernel: Specialisation, arguments: tuple[Any, ...]) -> None:
         with explained(tree.name):
-            adapter.launch(kernel.kernel, blocks, schedule.threads, stream, arguments)
+            plans.launch(kernel.kernel, blocks, schedule.threads, device.ordinal, arguments)
 
     call = RowsCall(
         tree, kernels, count, columns, [*others.values()], device, blocks * schedule.threads, start
@@ -92,28 +96,6 @@ def _error_model(function: Callable[..., None]) -> str:
     """A division by zero as an exception of a function that `njit` has made, as on the CPU."""
     options = getattr(function, "targetoptions", None)
     return "numpy" if options is None else str(options.get("error_model", "python"))
-
-
-def _parted(
-    names: tuple[str, ...], arguments: tuple[Any, ...], given: Types
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns and the other arguments, by name.
-
-    Raises:
-        UnsupportedError: If an array is in host memory.
-    """
-    columns, others = {}, {}
-    for name, argument, kind in zip(names, arguments, given, strict=True):
-        if kind is not None:
-            columns[name] = argument
-            continue
-        if isinstance(argument, np.ndarray) and not adapter.is_simulated():
-            raise UnsupportedError(
-                f"{name} is an array of NumPy, in host memory, and other arguments are on a device: "
-                f"make it one of CuPy"
-            )
-        others[name] = argument
-    return columns, others
 
 
 @dataclass(frozen=True)
@@ -138,7 +120,7 @@ class RowsCall:
     others: list[Any]
     device: Device
     threads: int
-    start: Callable[[RowKernel, tuple[Any, ...]], None]
+    start: Callable[[Specialisation, tuple[Any, ...]], None]
 
     def run(self) -> Array:
         """The array."""
@@ -153,11 +135,11 @@ class RowsCall:
         self._launch(self.kernels.write, starts, 0)
         return built_array(tree.parts[0], target)
 
-    def _launch(self, kernel: RowKernel, starts: Any, counts: int) -> list[int]:
+    def _launch(self, kernel: Specialisation, starts: Any, counts: int) -> list[int]:
         """Run a kernel, and raise what was raised; the sums of what it counts."""
         target = target_of(self.device)
         partials = target.allocate((1 + counts) * self.threads, np.int64)
-        shared = made_for(kernel.needs, kernel.program, self.threads, self.device)
+        shared = made_for(kernel, self.threads, self.device)
         numbers = [self._number(kernel, need, shared) for need in kernel.needs]
         self.start(kernel, (np.int64(self.count), *self.others, starts, partials, *numbers))
         lines = partials.reshape(1 + counts, self.threads)
@@ -168,16 +150,13 @@ class RowsCall:
         self._raise(kernel, totals[0])
         return totals[1:]
 
-    def _number(self, kernel: RowKernel, need: Need, shared: dict[Need, Any]) -> Any:
+    def _number(self, kernel: Specialisation, need: Need, shared: dict[Need, Any]) -> Any:
         if isinstance(need, Built):
             array = getattr(self.tree.parts[need.row], need.name)
             return np.uint64(0 if array is None else target_of(self.device).address(array))
-        (number,) = needed(
-            [need], self.columns, shared, kernel.program, kernel.literals, self.device
-        )
-        return number
+        return needed(need, kernel, self.columns, shared, self.device)
 
-    def _raise(self, kernel: RowKernel, raised: int) -> None:
+    def _raise(self, kernel: Specialisation, raised: int) -> None:
         if raised == NOTHING_RAISED:
             return
         row, place = raised >> PLACE_BITS, raised & (1 << PLACE_BITS) - 1

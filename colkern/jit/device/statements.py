@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern import schema as s
-from colkern.jit.device import columns, elements, methods, raising
+from colkern.jit.device import columns, elements, methods
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.calls import Calls
 from colkern.jit.device.conversions import converted
-from colkern.jit.device.emitter import Need, Program, Shared, Value, items
+from colkern.jit.device.emitter import Need, Program, Shared, Value, integer, items
 from colkern.jit.device.kinds import (
     PLAIN,
     UNKNOWN,
@@ -92,7 +92,7 @@ def translate(
         CompileError: With the line and the construct that stand in the way.
     """
     definition = definition_of(function)
-    around, local = definition.names, _local_names(definition)
+    around, local = definition.names, local_names(definition)
     known, returned = dict(given), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
@@ -112,7 +112,7 @@ def translate(
     )
 
 
-def _local_names(definition: Definition) -> set[str]:
+def local_names(definition: Definition) -> set[str]:
     """The names that a function assigns to, and its parameters."""
     nodes = (node for statement in definition.body for node in ast.walk(statement))
     names = (node for node in nodes if isinstance(node, ast.Name))
@@ -174,7 +174,7 @@ class Statements(Calls):
     def call_function(
         self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
     ) -> Value:
-        """A call of a function of the user's own."""
+        """A call of a function of the user's own, or of one of `colkern.jit.building`."""
         return self._calls(self, function, values, named)
 
     def _statements(self, body: list[ast.stmt]) -> None:
@@ -229,12 +229,12 @@ class Statements(Calls):
         exception = None if raised is None else self.meaning(raised)
         if not isinstance(exception, type) or not issubclass(exception, Exception):
             raise self.failure("an exception is raised by the name of its class in a kernel")
-        self.note_unless("False", exception, raising.text_of(node.exc))
+        self.note_unless("False", exception, _text_of(node.exc))
         self._return_nothing()
 
     def arithmetic(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """`left op right`; a division by zero is noted if it is an error."""
-        if self.program.error_model == "python" and raising.divides(node, left, right):
+        if self.program.error_model == "python" and _divides(node, left, right):
             number = self.bind(right.parts[0])
             self.note_unless(f"{number} != 0", ZeroDivisionError, "division by zero")
             self.stop_if_noted()
@@ -377,12 +377,10 @@ class Statements(Calls):
         if not before:
             self.block.append(self._loop(test, body, otherwise))
             return
-        leave = self.conditional(f"not {test}", [*otherwise, *self.located_break()], [])
+        leave = self.conditional(
+            f"not {test}", [*otherwise, ast.copy_location(ast.Break(), node)], []
+        )
         self.block.append(self._loop("True", [*before, leave, *body], []))
-
-    def located_break(self) -> list[ast.stmt]:
-        """A `break` statement."""
-        return [ast.copy_location(ast.Break(), self.node)]
 
     def _loop(self, test: str, body: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
         made = ast.While(self.expression(test), body or self.located("pass"), otherwise)
@@ -509,3 +507,19 @@ def _falls_through(body: list[ast.stmt]) -> bool:
     if isinstance(last, ast.If) and last.orelse:
         return _falls_through(last.body) or _falls_through(last.orelse)
     return True
+
+
+def _text_of(raised: ast.expr | None) -> str:
+    """The text of an exception, if the source has it; else what is raised, as the source says it."""
+    if raised is None:
+        return "raise"
+    arguments = raised.args if isinstance(raised, ast.Call) else []
+    if len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
+        return str(arguments[0].value)
+    return f"raise {ast.unparse(raised)}"
+
+
+def _divides(node: ast.BinOp, left: Value, right: Value) -> bool:
+    """Whether an operation divides by a number that may be zero."""
+    is_division = isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod)
+    return is_division and is_plain(left.kind) and is_plain(right.kind) and not integer(right)

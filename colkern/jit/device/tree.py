@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.errors import LimitExceededError
-from colkern.jit.building.nodes import ROW, Node, NodeKind, State, child_rows, node_of, wholes
+from colkern.jit.building.arrays import Part
+from colkern.jit.building.nodes import ROW, NodeKind, State, node_of, wholes
 from colkern.targets import Items
 
 _BYTE = np.dtype(np.uint8)
@@ -23,42 +23,17 @@ CHANGED = (
 """The error where rows that are written are not those that were measured."""
 
 
-@dataclass
-class Part:
-    """A node of the tree, and the memory that is written for it.
-
-    Args:
-        type: Its data type.
-        node: How values of the type are built.
-        row: Its place in the tree, a node standing before its children.
-        counter: Which of the tree's counters has its slots; the next one has the bytes or values that
-            they use, if it has offsets.
-        children: The nodes below.
-        length: The slots of all rows.
-        null_count: How many of them are null.
-        items: Their items or offsets; None if there are none.
-        nulls: A byte a slot, 1 for a null; None if none is.
-        data: The bytes of byte strings.
-    """
-
-    type: s.DataType
-    node: Node
-    row: int
-    counter: int
-    children: list[Part] = field(default_factory=list)
-    length: int = 0
-    null_count: int = 0
-    items: Items | None = None
-    nulls: Items | None = None
-    data: Items | None = None
-
-
 class Tree:
     """The nodes of a data type.
 
     Args:
         data_type: The data type.
         name: The function's name, for messages.
+
+    Attributes:
+        parts: The nodes, each before its children.
+        counters: How many counters there are: of the slots of each node, and behind it, if it has offsets,
+            of the bytes or values that they use.
 
     Raises:
         UnsupportedError: If builders do not have the type.
@@ -68,14 +43,16 @@ class Tree:
         self.name = name
         self.parts: list[Part] = []
         self.counters = 0
-        self._add(data_type, 0)
+        self._counter_of: list[int] = []
+        self._add(data_type)
 
-    def _add(self, data_type: s.DataType, row: int) -> Part:
-        part = Part(data_type, node_of(data_type), row, self.counters)
+    def _add(self, data_type: s.DataType) -> Part:
+        node = node_of(data_type)
+        part = Part(data_type)
         self.parts.append(part)
-        self.counters += 1 + part.node.has_offsets
-        for child, rows in zip(part.node.children, child_rows(data_type), strict=True):
-            part.children.append(self._add(child.type, row + rows))
+        self._counter_of.append(self.counters)
+        self.counters += 1 + node.has_offsets
+        part.children = [self._add(child.type) for child in node.children]
         return part
 
     def require_complete(self, counts: Items) -> None:
@@ -102,7 +79,7 @@ class Tree:
     def _counter(self, place: int) -> int:
         """The counter of a number of a builder's state."""
         row, what = divmod(place, ROW)
-        return self.parts[row].counter + (what == State.USED)
+        return self._counter_of[row] + (what == State.USED)
 
     def allocate(
         self,
@@ -120,12 +97,14 @@ class Tree:
         Raises:
             LimitExceededError: If offsets do not reach that far.
         """
-        for part in self.parts:
-            node = part.node
-            part.length = int(totals[part.counter])
-            part.null_count = int(null_counts[part.row])
+        for part, counter, null_count in zip(
+            self.parts, self._counter_of, null_counts, strict=True
+        ):
+            node = node_of(part.type)
+            part.length = int(totals[counter])
+            part.null_count = int(null_count)
             if node.has_offsets:
-                used = int(totals[part.counter + 1])
+                used = int(totals[counter + 1])
                 if used > node.most_used:
                     raise LimitExceededError(
                         f"{self.name}: {used} bytes or values; {part.type} holds {node.most_used} in "

@@ -36,40 +36,23 @@ from colkern.kernels.row_values import Text
 # takes to load, so it is imported when they are compiled in.
 
 
-def _empty_string(kind, length, is_ascii):
-    raise NotImplementedError
+def _of_numba(name: str) -> Any:
+    def stub(*arguments):
+        raise NotImplementedError
+
+    @overload(stub)
+    def _ol_stub(*arguments):
+        from numba.cpython import unicode
+
+        numbas = getattr(unicode, name)
+        return lambda *arguments: numbas(*arguments)
+
+    return stub
 
 
-@overload(_empty_string)
-def _ol_empty_string(kind, length, is_ascii):
-    from numba.cpython import unicode
-
-    numbas = unicode._empty_string
-    return lambda kind, length, is_ascii: numbas(kind, length, is_ascii)
-
-
-def _get_code_point(value, i):
-    raise NotImplementedError
-
-
-@overload(_get_code_point)
-def _ol_get_code_point(value, i):
-    from numba.cpython import unicode
-
-    numbas = unicode._get_code_point
-    return lambda value, i: numbas(value, i)
-
-
-def _set_code_point(value, i, point):
-    raise NotImplementedError
-
-
-@overload(_set_code_point)
-def _ol_set_code_point(value, i, point):
-    from numba.cpython import unicode
-
-    numbas = unicode._set_code_point
-    return lambda value, i, point: numbas(value, i, point)
+_empty_string = _of_numba("_empty_string")
+_get_code_point = _of_numba("_get_code_point")
+_set_code_point = _of_numba("_set_code_point")
 
 
 _length = compiled(text_characters.length)

@@ -143,23 +143,6 @@ def arena_in(typingctx, memory):
     return types.int64(OWNER), codegen
 
 
-@intrinsic
-def unowned_address(typingctx, value):
-    """The address (uint64) of bytes that nothing owns, in a column or in code; 0 of others."""
-
-    def codegen(context, builder, signature, args):
-        made = context.make_helper(builder, value, value=args[0])
-        if isinstance(value, types.Bytes):
-            address, owner = builder.ptrtoint(made.data, _WORD), made.meminfo
-        else:
-            address, owner = made.address, made.owner
-        return builder.select(cgutils.is_null(builder, owner), address, _WORD(0))
-
-    if not isinstance(value, SequenceType | types.Bytes):
-        return None
-    return types.uint64(value), codegen
-
-
 # Results
 
 

@@ -20,7 +20,7 @@ from colkern.jit.elements.memory import is_element, keep, raw
 from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType, TextType
 from colkern.jit.table_calls import FUNCTIONS, MODULES, is_attribute, names_of
 from colkern.jit.values.optionals import unwrapped
-from colkern.rows.table import table
+from colkern.rows.table import NO_DEFAULT, table
 
 # What is named in the table
 
@@ -38,8 +38,6 @@ def _parameters(name: str) -> list[str]:
 
 def _least(name: str) -> int:
     """How many arguments a method needs at least."""
-    from colkern.rows.table import NO_DEFAULT
-
     return min(
         sum(parameter.default is NO_DEFAULT for parameter in row.parameters)
         for row in table()[name]

@@ -269,10 +269,6 @@ def _difference(builder: Any, kinds: Sequence[Any], args: Sequence[Any]) -> Any:
     return builder.sub(*_aligned(builder, kinds, args, 1))
 
 
-def _result_of_product(a: Any, b: Any) -> DecimalType:
-    return _result(a, b, _scale_of(a) + _scale_of(b))
-
-
 def _product(builder: Any, kinds: Sequence[Any], args: Sequence[Any]) -> Any:
     left, right = (as_integer(builder, k, v) for k, v in zip(kinds, args, strict=True))
     bits = left.type.width + right.type.width
@@ -282,7 +278,7 @@ def _product(builder: Any, kinds: Sequence[Any], args: Sequence[Any]) -> Any:
 for _name, _returned, _emit in (
     ("add", _result_of_sum, _sum),
     ("sub", _result_of_sum, _difference),
-    ("mul", _result_of_product, _product),
+    ("mul", lambda a, b: _result(a, b, _scale_of(a) + _scale_of(b)), _product),
 ):
     for _operation in (getattr(operator, _name), getattr(operator, f"i{_name}")):
         _define(_operation, _returned, _emit)
@@ -374,11 +370,10 @@ def _ol_words(a):
     return lambda a: _words(a)
 
 
-def _four_words(builder: Any, value: Any) -> Any:
-    return builder.zext(_absolute(builder, value), ir.IntType(4 * _WORD))
-
-
-_magnitude = _define_words(lambda a: 4, _four_words)
+_magnitude = _define_words(
+    lambda a: 4,
+    lambda builder, value: builder.zext(_absolute(builder, value), ir.IntType(4 * _WORD)),
+)
 _nearest_float = compiled(decimal_floats.nearest_float)
 
 

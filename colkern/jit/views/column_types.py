@@ -31,10 +31,12 @@ class ColumnType(Borrowed, types.IterableType):
         data_type: The type; an extension type is read as its storage.
     """
 
-    def __init__(self, data_type: s.DataType, word: str = "Column") -> None:
+    WORD = "Column"
+
+    def __init__(self, data_type: s.DataType) -> None:
         # Any: which attributes it has, the tables of layouts and elements know by its class.
         self.data_type: Any = data_type.storage
-        super().__init__(name=f"{word}({self.data_type})")
+        super().__init__(name=f"{self.WORD}({self.data_type})")
 
     @property
     def key(self) -> object:
@@ -55,15 +57,13 @@ class ColumnType(Borrowed, types.IterableType):
 class BatchType(ColumnType):
     """The Numba type of a record batch: a struct column without nulls."""
 
-    def __init__(self, data_type: s.DataType) -> None:
-        super().__init__(data_type, "RecordBatch")
+    WORD = "RecordBatch"
 
 
 class EntriesType(ColumnType):
     """The Numba type of a map's entries: a struct column of keys and values."""
 
-    def __init__(self, data_type: s.DataType) -> None:
-        super().__init__(data_type, "Entries")
+    WORD = "Entries"
 
 
 class StreamType(Borrowed, types.IterableType):

@@ -91,10 +91,6 @@ def _slots_of_unions(row: Owner) -> bool:
 # Nulls
 
 
-def _emit_null_count(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
-    return at.call(_null_count, (kind,), (column,))
-
-
 def _null_count(column):
     """The number of slots that are null by the column's own bitmap (all, for type null)."""
     raise NotImplementedError
@@ -259,7 +255,11 @@ def _emit_unit(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
 
 
 COLUMN_ATTRIBUTES = {
-    "null_count": Attribute(_any, lambda _: types.int64, _emit_null_count),
+    "null_count": Attribute(
+        _any,
+        lambda _: types.int64,
+        lambda at, kind, column: at.call(_null_count, (kind,), (column,)),
+    ),
     "unit": Attribute(_columns_of(*MOMENTS, s.Interval), lambda _: types.unicode_type, _emit_unit),
     "dictionary": _part(0, _columns_of(s.Dictionary)),
     "run_ends": _part(0, _are_runs),

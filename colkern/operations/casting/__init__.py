@@ -6,7 +6,6 @@
 from colkern.operations.casting import (  # noqa: F401 - for their registrations
     binary,
     decimals,
-    lists,
     nested,
     numbers,
     times,

@@ -124,7 +124,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
     dtype = layout(type).spec(Role.OFFSETS).dtype
-    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    ((first, last),) = target.ends(offsets)
     require_room(last - first, dtype)
     out = target.output(array.length + 1, dtype)
     target.map(offset_kernels.rebase_offsets, array.length + 1, offsets, first, out)

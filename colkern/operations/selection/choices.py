@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.bitmaps import combine_bits, count_set_bits
+from colkern.bitmaps import combine_bits, count_clear_bits
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
@@ -107,16 +107,18 @@ def _items(choice: _Choice, left: Array, right: Array) -> Buffer:
 
 
 def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None, int]:
-    if not left.null_count and not right.null_count:
+    if not left.may_have_nulls and not right.may_have_nulls:
         return None, 0
     bits = _bits(choice, _valid(left, choice.length), _valid(right, choice.length))
-    nulls = choice.length - count_set_bits(bits, 0, choice.length)
+    nulls = count_clear_bits(bits, 0, choice.length)
     return (bits, nulls) if nulls else (None, 0)
 
 
 def _valid(array: Array, length: int) -> _Bits:
-    if not array.null_count or array.length != length:
+    if array.length != length:
         return not array.null_count
+    if not array.may_have_nulls:
+        return True
     return array.buffers[0] or EMPTY, array.offset
 
 

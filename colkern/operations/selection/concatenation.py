@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
-from colkern.kernels import bitmaps, offsets, runs, selection, unions, views
+from colkern.kernels import offsets, runs, selection, unions, views
 from colkern.layouts import Role
-from colkern.memory import Buffer, Device
+from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
@@ -27,12 +29,18 @@ from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.union_slots import child_numbers
-from colkern.targets import Items, on_its_device, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 _MOST = np.iinfo(np.int32).max
 
 _FEW, _SHORT = 16, 1 << 14
 """More arrays than that are copied by one kernel, if they have fewer bytes in the mean."""
+
+
+Sizes: TypeAlias = NDArray[np.int64]
+"""A number for each of the arrays."""
+
+_PARTS = attrgetter("length", "offset", "buffers")
 
 
 @overload
@@ -64,6 +72,13 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
+    # One look at the classes, as the arrays may be many and small.
+    kinds = set(map(type, arrays))
+    if all(issubclass(kind, Array) for kind in kinds):
+        columns: Any = arrays
+        require_one_type(columns)
+        require_one_device(columns)
+        return _joined(columns)
     parts: list[Any] = []
     for value in arrays:
         if isinstance(value, ChunkedArray):
@@ -72,18 +87,13 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
             parts += value.batches
         else:
             parts.append(value)
-    chunked = [value for value in arrays if isinstance(value, ChunkedArray)]
-    if chunked:
-        return ChunkedArray(parts, chunked[0].type)
+    if ChunkedArray in kinds:
+        return ChunkedArray(parts, next(v.type for v in arrays if isinstance(v, ChunkedArray)))
     tables = [value for value in arrays if isinstance(value, Tabular)]
-    if tables:
-        table = Table(parts, tables[0].schema)
-        if any(isinstance(value, Table) for value in tables):
-            return table
-        return table.batches[0] if len(parts) == 1 else _one(table)
-    require_one_type(parts)
-    require_one_device(parts)
-    return _joined(parts)
+    table = Table(parts, tables[0].schema)
+    if Table in kinds:
+        return table
+    return table.batches[0] if len(parts) == 1 else _one(table)
 
 
 def _one(table: Table) -> RecordBatch:
@@ -102,11 +112,12 @@ def require_one_type(arrays: Sequence[Array]) -> None:
     if not arrays:
         raise ValueError("arrays: need at least one")
     type_ = arrays[0].type
-    for position, array in enumerate(arrays):
-        if array.type is not type_ and not s.same_type(array.type, type_):
-            raise TypeError(f"arrays: number {position} is {array.type}, not {type_}")
-        if not array._checked:
-            require_valid(array)
+    for own in {id(array.type): array.type for array in arrays}.values():
+        if own is not type_ and not s.same_type(own, type_):
+            position = next(i for i, array in enumerate(arrays) if array.type is own)
+            raise TypeError(f"arrays: number {position} is {own}, not {type_}")
+    for array in [array for array in arrays if not array._checked]:
+        require_valid(array)
 
 
 def _joined(arrays: Sequence[Array]) -> Array:
@@ -126,11 +137,13 @@ class Joined(Copier):
         arrays: Checked arrays of one type.
     """
 
-    __slots__ = ("_count", "arrays", "device", "target")
+    __slots__ = ("_begins", "_buffers", "_count", "_lengths", "arrays", "device", "target")
 
     def __init__(self, arrays: Sequence[Array]) -> None:
         self.arrays = arrays
-        self._count = sum([array.length for array in arrays])
+        # One walk over the arrays, which may be many: each is somewhere else in memory.
+        lengths, begins, self._buffers = zip(*map(_PARTS, arrays), strict=True)
+        self._count: int = sum(lengths)
         # Others may have a bitmap where the first has no bytes.
         self.device: Device = device_of(arrays)
         self.target = target_of(self.device)
@@ -138,6 +151,8 @@ class Joined(Copier):
             raise LimitExceededError(
                 f"{self._count} slots: the length of an array has at most 63 bits"
             )
+        self._lengths = np.array(lengths, np.int64)
+        self._begins = np.array(begins, np.int64)
 
     @property
     def count(self) -> int:
@@ -148,31 +163,25 @@ class Joined(Copier):
         nulls = sum([array.null_count for array in self.arrays])
         if nulls == 0:
             return None, 0
-        return self._bits([a.buffers[0] if a.null_count else None for a in self.arrays]), nulls
+        pairs = zip(self.arrays, self._buffers, strict=True)
+        return self._bits([own[0] if array._null_count else None for array, own in pairs]), nulls
 
     def bits(self, array: Array) -> Buffer:
-        return self._bits([array.buffers[1] for array in self.arrays])
+        return self._bits([own[1] for own in self._buffers])
 
     def _bits(self, buffers: Sequence[Buffer | None]) -> Buffer:
         """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
         target = self.target
         out = bit_words(target, self.count)
-        whole = out.view(np.uint8)
-        place = 0
-        for array, buffer in zip(self.arrays, buffers, strict=True):
-            count = array.length
-            if buffer is not None and not (place | array.offset | count) & 7:
-                first, begin = place >> 3, array.offset >> 3
-                size = count >> 3
-                target.copy(buffer.array[begin : begin + size], whole[first : first + size])
-            elif count:
-                touched = bitmaps.words_for(place + count) - (place >> 6)
-                if buffer is None:
-                    target.map(bitmaps.place_ones, touched, count, place, out)
-                else:
-                    source = (buffer.array, array.offset, count)
-                    target.map(bitmaps.place_bits, touched, *source, place, out)
-            place += count
+        places = [0 if buffer is None else buffer.address for buffer in buffers]
+        target.map(
+            selection.join_bits,
+            len(out),
+            target.table(places, np.uint64),
+            target.table(self._begins, np.uint64),
+            target.table(np.cumsum(self._lengths), np.int64),
+            out,
+        )
         return bitmap_of(target, out, self.count)
 
     def items(self, array: Array, role: Role) -> Buffer:
@@ -188,63 +197,60 @@ class Joined(Copier):
             return target.allocate(0, np.uint8)
         # As bytes: an array of another type for each part takes longer than to copy many a part.
         out = target.output(self.count * size, np.uint8)
-        if len(self.arrays) > _FEW and self.count * size < _SHORT * len(self.arrays):
-            places = [
-                0
-                if (buffer := array.buffers[position]) is None
-                else buffer.address + size * array.offset
-                for array in self.arrays
-            ]
-            ends = accumulate([size * array.length for array in self.arrays], initial=0)
-            addresses, starts = target.table(places, np.uint64), target.table(list(ends), np.int64)
-            target.map(selection.gather_bytes, len(places), addresses, starts, out, balance=starts)
-            return out.view(dtype)
-        place = 0
-        for array in self.arrays:
-            buffer = array.buffers[position]
-            if buffer is None:  # It has no slots.
-                continue
-            begin, count = array.offset * size, array.length * size
-            target.copy(buffer.array[begin : begin + count], out[place : place + count])
-            place += count
+        self._copy_bytes(position, size * self._begins, size * self._lengths, out)
         return out.view(dtype)
 
-    def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
+    def _copy_bytes(self, position: int, begins: Sizes, sizes: Sizes, out: Items) -> None:
+        """Bytes of the arrays' buffers at a position, one after the other; of none where there are none."""
         target = self.target
-        joined, spans = self._offsets()
-        data = target.output(sum(end - begin for begin, end in spans), np.uint8)
+        buffers = [own[position] for own in self._buffers]
+        if len(buffers) > _FEW and len(out) < _SHORT * len(buffers):
+            places = [0 if buffer is None else buffer.address for buffer in buffers]
+            addresses = target.table(
+                np.array(places, np.uint64) + begins.view(np.uint64), np.uint64
+            )
+            starts = target.table(np.append(0, np.cumsum(sizes)), np.int64)
+            target.map(selection.gather_bytes, len(places), addresses, starts, out, balance=starts)
+            return
         place = 0
-        for array, (begin, end) in zip(self.arrays, spans, strict=True):
-            source = array.buffer(Role.BYTES)
-            if source is not None:
-                target.copy(source.array[begin:end], data[place : place + end - begin])
-            place += end - begin
-        return joined, target.buffer(data)
+        for buffer, begin, size in zip(buffers, begins.tolist(), sizes.tolist(), strict=True):
+            if buffer is not None:
+                target.copy(buffer.array[begin : begin + size], out[place : place + size])
+                place += size
+
+    def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
+        joined, begins, sizes = self._offsets()
+        data = self.target.output(int(sizes.sum()), np.uint8)
+        self._copy_bytes(2, begins, sizes, data)
+        return joined, self.target.buffer(data)
 
     def child_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Array]:
-        joined, spans = self._offsets()
-        parts = zip(self.arrays, spans, strict=True)
-        return joined, _joined(
-            [a.children[0].slice(begin, end - begin) for a, (begin, end) in parts]
-        )
+        joined, begins, sizes = self._offsets()
+        parts = zip(self.arrays, begins.tolist(), sizes.tolist(), strict=True)
+        return joined, _joined([a.children[0].slice(begin, size) for a, begin, size in parts])
 
-    def _offsets(self) -> tuple[Buffer, list[tuple[int, int]]]:
-        """One run of offsets from 0 on, and what each array's own offsets span."""
-        target = self.target
-        items = [array.items(Role.OFFSETS) for array in self.arrays]
-        spans = [(target.item(i, 0), target.item(i, len(i) - 1)) for i in items]
-        total = sum(end - begin for begin, end in spans)
-        dtype = items[0].dtype
+    def _offsets(self) -> tuple[Buffer, Sizes, Sizes]:
+        """One run of offsets from 0 on, and where the elements of each array begin, and how many it has."""
+        target, lengths = self.target, self._lengths
+        position = self.arrays[0].layout.position(Role.OFFSETS)
+        dtype = self.arrays[0].layout.buffers[position].dtype
+        size = dtype.itemsize
+        own = target.output(self.count + len(lengths), dtype)
+        self._copy_bytes(position, size * self._begins, size * (lengths + 1), own.view(np.uint8))
+        ends = np.cumsum(lengths)
+        lasts = ends + np.arange(len(ends))
+        begins, last = _items_at(target, own, np.append(0, lasts[:-1] + 1), lasts)
+        sizes = last - begins
+        sums = np.cumsum(sizes)
+        total = sum(sizes.tolist())
         if total > np.iinfo(dtype).max:
             raise LimitExceededError(f"{total} bytes or elements do not fit offsets of {dtype}")
+        # The last offset is of no slot.
+        ends[-1] += 1
         joined = target.output(self.count + 1, dtype)
-        place = base = 0
-        for array, own, (begin, end) in zip(self.arrays, items, spans, strict=True):
-            part = joined[place : place + array.length + 1]
-            target.map(offsets.rebase_offsets, len(part), own, begin - base, part)
-            place += array.length
-            base += end - begin
-        return target.buffer(joined), spans
+        tables = target.table(ends, np.int64), target.table(sums - sizes - begins, np.int64)
+        target.map(offsets.join_offsets, len(joined), target.frozen(own), *tables, joined)
+        return target.buffer(joined), begins, sizes
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
         return _joined([own_children(part, size)[0] for part in self.arrays])
@@ -295,6 +301,15 @@ class Joined(Copier):
         """Add to the items of each array's slots, in place, where its values begin."""
         if any(bases):
             _add_bases(self, items, bases)
+
+
+def _items_at(target: Target, items: Items, firsts: Sizes, lasts: Sizes) -> tuple[Sizes, Sizes]:
+    """The first and the last items of parts of some items."""
+    if target.device == HOST:
+        return items[firsts].astype(np.int64), items[lasts].astype(np.int64)
+    parts = zip(firsts.tolist(), lasts.tolist(), strict=True)
+    ends = np.array(target.ends(*[items[first : last + 1] for first, last in parts]), np.int64)
+    return ends[:, 0].copy(), ends[:, 1].copy()
 
 
 @on_its_device

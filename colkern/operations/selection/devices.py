@@ -13,8 +13,11 @@ from colkern.memory import HOST, Device
 
 def device_of(arrays: Iterable[Array], default: Device = HOST) -> Device:
     """The device of the first of the arrays that has buffers; `default` if none has."""
-    devices = (array._device_of_bytes() for array in arrays)
-    return next((device for device in devices if device is not None), default)
+    for array in arrays:
+        device = array._device_of_bytes()
+        if device is not None:
+            return device
+    return default
 
 
 def require_one_device(arrays: Sequence[Array]) -> None:
@@ -22,14 +25,13 @@ def require_one_device(arrays: Sequence[Array]) -> None:
 
     Arrays without values are let through: nothing is read of them.
     """
-    first: tuple[int, Device] | None = None
-    for position, array in enumerate(arrays):
-        device = array._device_of_bytes() if array.length else None
-        if device is None:
-            continue
-        if first is None:
-            first = position, device
-        elif device != first[1]:
+    places = [array._device_of_bytes() if array.length else None for array in arrays]
+    if all(device is HOST for device in places):
+        return
+    known = [position for position, device in enumerate(places) if device is not None]
+    for position in known[1:]:
+        if places[position] != places[known[0]]:
             raise ValueError(
-                f"arrays: number {position} is on {device}, number {first[0]} is on {first[1]}"
+                f"arrays: number {position} is on {places[position]}, "
+                f"number {known[0]} is on {places[known[0]]}"
             )

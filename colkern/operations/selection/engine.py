@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import UNKNOWN, Array
+from colkern.arrays import Array
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError
 from colkern.layouts import Extent, LayoutKind, Role
@@ -116,7 +116,7 @@ class Selection(Copier):
 
     @abstractmethod
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        """The bits of the slots, of those from bit `offset` on; how many are set, or `UNKNOWN`."""
+        """The bits of the slots, of those from bit `offset` on; how many are not set, or `UNKNOWN`."""
 
     @abstractmethod
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
@@ -131,14 +131,12 @@ class Selection(Copier):
         """The elements of the slots, of which each of the array's `length` has `size`, not 0."""
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
-        if array.null_count == 0:
+        if not array.may_have_nulls:
             return None, 0
         bitmap = array.buffers[0]
         assert bitmap is not None
-        bits, valid = self.gather_bits(self.target_for(array), bitmap, array.offset)
-        if valid == UNKNOWN:
-            return bits, UNKNOWN
-        return (bits, self.count - valid) if valid < self.count else (None, 0)
+        bits, nulls = self.gather_bits(self.target_for(array), bitmap, array.offset)
+        return (bits, nulls) if nulls else (None, 0)
 
     def bits(self, array: Array) -> Buffer:
         # Only an array without slots goes without them.

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.bitmaps import bit_words, written_bits
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
@@ -60,7 +60,7 @@ def filter(
         # As of `array([])`, whose values have no type.
         first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
         mask = nulls(mask.length, s.bool_(), first.device)
-    if not isinstance(mask.type.storage, s.Bool):
+    elif not isinstance(mask.type, s.Bool) and not isinstance(mask.type.storage, s.Bool):
         raise TypeError(f"mask: expected booleans, got {mask.type}")
     if mask.length != data.length:
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
@@ -76,8 +76,7 @@ def filter(
     if emits:
         valid = mask.buffer(Role.VALIDITY)
         assert valid is not None
-        visible, count = kept.gather_bits(kept.target, valid, mask.offset)
-        hidden = kept.count - count
+        visible, hidden = kept.gather_bits(kept.target, valid, mask.offset)
 
     def filtered(array: Array) -> Array:
         made = assemble(kept, array)
@@ -101,8 +100,8 @@ def filter(
 def _kept(mask: Array, emits: bool) -> Masked:
     """The slots that are true, and those that are null too if `emits`."""
     target = target_of(mask.device)
-    values = mask.buffers[1] or EMPTY
-    if mask.null_count == 0:
+    values = EMPTY if mask.buffers[1] is None else mask.buffers[1]
+    if not mask.may_have_nulls:
         return Masked.of(target, values.array, mask.offset, mask.length)
     valid = mask.buffer(Role.VALIDITY)
     assert valid is not None
@@ -128,12 +127,8 @@ class Masked(Kept, Selection):
         return self.target
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        out = bit_words(target, self.count)
-        count = 0
-        if len(out):
-            args = (*self.mask, self.starts, bits.array, offset, out)
-            count = target.reduce(filtering.filter_bits, len(out), *args)
-        return bitmap_of(target, out, self.count), count
+        given = (*self.mask, self.starts, bits.array, offset)
+        return written_bits(target, filtering.filter_bits, self.count, *given)
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
         out = target.output(self.count * width, words.dtype)
@@ -193,7 +188,7 @@ class _MaskedRanges:
 
     def select(self, child: Array) -> Array:
         kept, items, target = self.kept, self.items, self.kept.target
-        first, last = target.item(items, 0), target.item(items, len(items) - 1)
+        ((first, last),) = target.ends(items)
         own = child.slice(first, last - first)
         bits = bit_words(target, own.length)
         spread = (*kept.mask[:2], items, bits)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.bitmaps import count_set_bits
+from colkern.bitmaps import count_clear_bits
 from colkern.kernels import unions
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
@@ -107,8 +107,8 @@ def gather_bytes(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffe
     slots = (*places.args, addresses)
     kind = own[0].dtype
     like = target.table([], kind)
-    starts = measure(target, unions.gather_union_lengths, length, kind, *slots, like)
-    data = target.output(target.item(starts, length), np.uint8)
+    starts, total = measure(target, unions.gather_union_lengths, length, kind, *slots, like)
+    data = target.output(total, np.uint8)
     if len(data):
         starts = target.frozen(starts)
         bases, sizes = zip(*held, strict=True)
@@ -119,10 +119,10 @@ def gather_bytes(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffe
 
 
 def _validity(arrays: Sequence[Array], places: Places) -> tuple[Buffer | None, int]:
-    if not any(array.null_count for array in arrays):
+    if not any(array.may_have_nulls for array in arrays):
         return None, 0
     bits = _bits(arrays, places, 0)
-    return bits, places.length - count_set_bits(bits, 0, places.length)
+    return bits, count_clear_bits(bits, 0, places.length)
 
 
 def _bits(arrays: Sequence[Array], places: Places, position: int) -> Buffer:

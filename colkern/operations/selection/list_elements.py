@@ -69,8 +69,8 @@ class _PerList(LatePicks):
     def __init__(self, target: Target, starts: Items) -> None:
         super().__init__(target)
         self.starts = starts
-        item = self.target.item
-        self._count = item(starts, len(starts) - 1) - item(starts, 0)
+        ((first, last),) = target.ends(starts)
+        self._count = last - first
 
     @property
     def count(self) -> int:

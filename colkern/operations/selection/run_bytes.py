@@ -20,9 +20,8 @@ def can_repeat_bytes(values: Array, length: int) -> bool:
     """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
     if values.layout.kind is not LayoutKind.BINARY:
         return False
-    items, item = values.items(Role.OFFSETS), target_of(values.device).item
-    size: int = item(items, values.length) - item(items, 0)
-    return size * length < 1 << 62
+    ((first, last),) = target_of(values.device).ends(values.items(Role.OFFSETS))
+    return (last - first) * length < 1 << 62
 
 
 def repeat_bytes(
@@ -44,8 +43,7 @@ def repeat_bytes(
     ends, _, offset = slots
     items = values.items(Role.OFFSETS)
     kind = items.dtype
-    starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
-    total = target.item(starts, count)
+    starts, total = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
     if total > np.iinfo(kind).max:
         raise LimitExceededError(
             f"{total} bytes do not fit offsets of {kind}; use the large form of the type"

@@ -113,8 +113,8 @@ def _take_in_order(array: Array, positions: Items) -> Array | None:
     if not count:
         return None
     target = target_of(array.device)
-    begin, last = target.item(positions, 0), target.item(positions, count - 1)
-    if last < begin or target.reduce(offsets.count_descents, count - 1, positions):
+    ((begin, last),) = target.ends(positions)
+    if last < begin or target.reduce(offsets.count_bad_offsets, count - 1, positions, last):
         return None
     first, spanned = runs_of_range(array, begin, last)
     if _MANY * spanned > count:

@@ -12,8 +12,8 @@ from typing import Any, overload
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array, RecordBatch
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.arrays import UNKNOWN, Array, RecordBatch
+from colkern.bitmaps import bit_words, bitmap_of, written_bits
 from colkern.kernels import hidden, selection
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, LayoutKind, Role
@@ -84,7 +84,7 @@ class Picks(Selection):
     Args:
         words: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
         picked: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
-        null_count: How many are null.
+        null_count: How many are null, or `UNKNOWN`.
     """
 
     words: Items
@@ -97,19 +97,15 @@ class Picks(Selection):
         return len(self.words)
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
-        if array.null_count == 0:
+        if not array.may_have_nulls:
             return self.picked, self.null_count
         # `dataclass` with slots makes another class, which `super()` does not know.
         return super(Picks, self).validity(array)
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        out = bit_words(target, self.count)
-        count = 0
-        if len(out):
-            picked = target.no_bits if self.picked is None else self.picked.array
-            args = (self.words, bits.array, offset, NOWHERE, picked, out)
-            count = target.reduce(selection.take_bits, len(out), *args)
-        return bitmap_of(target, out, self.count), count
+        picked = target.no_bits if self.picked is None else self.picked.array
+        given = (self.words, bits.array, offset, NOWHERE, picked)
+        return written_bits(target, selection.take_bits, self.count, *given)
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
         return take_words(target, words, width, self.words)
@@ -122,7 +118,10 @@ class Picks(Selection):
         if len(elements):
             args = (self.words, size, 0, elements)
             target.map(selection.take_fixed_ranges, self.count, *args)
-        picked, hidden_count = None, self.null_count * size
+        picked, hidden_count = (
+            None,
+            UNKNOWN if self.null_count == UNKNOWN else self.null_count * size,
+        )
         if self.picked is not None:
             picked = repeat_bits(target, self.picked, 0, self.count, size)
         return Picks(target.frozen(elements), picked, hidden_count)
@@ -131,8 +130,7 @@ class Picks(Selection):
         """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
         if self.picked is None:
             return None, 0
-        bits, valid = Picks(slots).gather_bits(target, self.picked, 0)
-        return bits, len(slots) - valid
+        return Picks(slots).gather_bits(target, self.picked, 0)
 
 
 class LatePicks(Selection):
@@ -189,8 +187,8 @@ class _PickedRanges:
         picked = target.no_bits if validity is None else validity.array
         args = (words, self.items, picked)
         kernel, dtype = selection.take_lengths, self.items.dtype
-        self.starts = target.frozen(measure(target, kernel, len(words), dtype, *args))
-        self.total = target.item(self.starts, len(words))
+        starts, self.total = measure(target, kernel, len(words), dtype, *args)
+        self.starts = target.frozen(starts)
 
     def copy(self, address: int, width: int, out: Items) -> None:
         args = (self.words, self.items, address, width, self.starts, out)
@@ -237,12 +235,12 @@ def _checked_picks(indices: Array, length: int) -> Picks:
             raise IndexError(
                 f"indices: slot {slot} has {target.item(items, slot)}, there are {length} values"
             )
-    if not indices.null_count:
+    if not indices.may_have_nulls:
         return Picks(words)
     known = target.output(len(words), words.dtype)
     args = (words, 1, *validity, len(words), known)
     target.map(hidden.blank_hidden_values, words_for(len(words)), *args)
-    return Picks(target.frozen(known), compact_validity(indices), indices.null_count)
+    return Picks(target.frozen(known), compact_validity(indices), indices._null_count)
 
 
 _ONE_WORD = (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)
@@ -259,8 +257,8 @@ def _take_words(array: Array, indices: Array) -> Array | None:
     is_bit = spec.extent is Extent.BITS
     if not is_bit and spec.dtype.itemsize not in WORDS:
         return None
-    nulls = indices.null_count
-    if nulls and (is_bit or array.null_count):
+    has_nulls = indices.may_have_nulls
+    if has_nulls and (is_bit or array.may_have_nulls):
         return None
     target = target_of(array.device)
     picked, _ = own_words(indices, Role.DATA)
@@ -268,10 +266,10 @@ def _take_words(array: Array, indices: Array) -> Array | None:
     values = take_them(target, array, indices, picked, _bound(indices, array.length))
     if values is None:
         return None
-    validity = None
-    if nulls:
-        validity = compact_validity(indices)
-    elif array.null_count:
+    validity, nulls = None, 0
+    if has_nulls:
+        validity, nulls = compact_validity(indices), indices._null_count
+    elif array.may_have_nulls:
         validity, nulls = Picks(picked).validity(array)
     buffers = (validity, values)
     return Array.of_valid(array.type, indices.length, buffers, nulls, dictionary=array.dictionary)
@@ -285,7 +283,7 @@ def _words_within(
     if bound < len(words):
         words = words[:bound]
     out = target.output(len(picked), words.dtype)
-    if indices.null_count:
+    if indices.may_have_nulls:
         args = (picked, *validity_of(indices, target), words, out)
         outside = target.reduce(selection.take_picked_items, len(picked), *args)
     else:

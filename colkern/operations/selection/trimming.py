@@ -110,15 +110,14 @@ class Trimmed(Copier):
         self.target = target_of(array.device)
         self.visible = above
         """The slots that are valid here and visible from above, from bit 0 on; None if all are."""
-        self.nulls = array.null_count
+        self.nulls = array._null_count if array.may_have_nulls else 0
         self.own_validity: Buffer | None = None
-        if array.layout.has_validity and array.null_count:
+        if array.layout.has_validity and self.nulls:
             bitmap = array.buffers[0]
             assert bitmap is not None
             visible = self._clean_bits(bitmap)
             if above is not None:
-                visible, seen = and_bits(visible, 0, above, 0, array.length)
-                self.nulls = array.length - seen
+                visible, self.nulls = and_bits(visible, 0, above, 0, array.length)
             # A hidden slot is null: whether the value there was is not for the reader.
             self.visible = self.own_validity = visible
         elif above is not None and count_set_bits(above, 0, array.length) == array.length:
@@ -259,7 +258,7 @@ class Trimmed(Copier):
     def _rebased_offsets(self) -> tuple[Items, int, int]:
         """Offsets from 0 on, and where the first value begins and the last one ends."""
         target, items = self.target, self.array.items(Role.OFFSETS)
-        first, last = target.item(items, 0), target.item(items, self.array.length)
+        ((first, last),) = target.ends(items)
         if first:
             out = target.output(len(items), items.dtype)
             target.map(offsets.rebase_offsets, len(items), items, first, out)

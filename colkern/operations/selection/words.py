@@ -61,7 +61,7 @@ def take_words(target: Target, words: Items, width: int, picked: Items) -> Items
     if not len(out):
         return out
     if width == 1:
-        target.reduce(selection.take_items, len(picked), picked, words, out)
+        target.start(selection.take_items, len(picked), picked, words, out)
     elif width == 2 and words.dtype.itemsize == 8:
         target.map(selection.take_pairs, len(picked), picked, words, out)
     else:

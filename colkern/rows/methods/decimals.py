@@ -23,10 +23,6 @@ _ROUNDED: dict[str | None, Body] = {
 }
 
 
-def _quantize(rounding: str | None) -> Body:
-    return _ROUNDED.get(rounding, row_decimals.leave_rounded)
-
-
 _OPERATORS: dict[str, tuple[Body, str]] = {
     "+": (row_decimals.add, "Decimal"),
     "-": (row_decimals.subtract, "Decimal"),
@@ -65,7 +61,7 @@ METHODS: list[Method] = [
     Method(
         "Decimal.quantize",
         "(Decimal, exp: Decimal, rounding: const = None) -> Decimal",
-        _quantize,
+        lambda rounding: _ROUNDED.get(rounding, row_decimals.leave_rounded),
         made=True,
     ),
     Method("Decimal.normalize", "(Decimal) -> Decimal", row_decimals.normalize),

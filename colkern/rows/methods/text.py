@@ -39,41 +39,23 @@ _COMPARISON = [
     Method("max", "(str, str) -> str", text_comparison.larger),
 ]
 
+_SEARCHES = {
+    "find": "int",
+    "rfind": "int",
+    "index": "int",
+    "rindex": "int",
+    "count": "int",
+    "startswith": "bool",
+    "endswith": "bool",
+}
+"""What looks for a text in another, in all of it or between two bounds, and what it gives."""
+
 _SEARCH = [
     Method("in", "(str, str) -> bool", text_search.is_in),
-    Method("str.find", "(str, str) -> int", text_search.find),
-    Method(
-        "str.find", "(str, str, int, int = 9223372036854775807) -> int", text_search.find_between
-    ),
-    Method("str.rfind", "(str, str) -> int", text_search.rfind),
-    Method(
-        "str.rfind", "(str, str, int, int = 9223372036854775807) -> int", text_search.rfind_between
-    ),
-    Method("str.index", "(str, str) -> int", text_search.index),
-    Method(
-        "str.index", "(str, str, int, int = 9223372036854775807) -> int", text_search.index_between
-    ),
-    Method("str.rindex", "(str, str) -> int", text_search.rindex),
-    Method(
-        "str.rindex",
-        "(str, str, int, int = 9223372036854775807) -> int",
-        text_search.rindex_between,
-    ),
-    Method("str.count", "(str, str) -> int", text_search.count),
-    Method(
-        "str.count", "(str, str, int, int = 9223372036854775807) -> int", text_search.count_between
-    ),
-    Method("str.startswith", "(str, str) -> bool", text_search.startswith),
-    Method(
-        "str.startswith",
-        "(str, str, int, int = 9223372036854775807) -> bool",
-        text_search.startswith_between,
-    ),
-    Method("str.endswith", "(str, str) -> bool", text_search.endswith),
-    Method(
-        "str.endswith",
-        "(str, str, int, int = 9223372036854775807) -> bool",
-        text_search.endswith_between,
+    *(
+        Method(f"str.{name}", f"(str, str{bounds}) -> {gives}", getattr(text_search, name + where))
+        for name, gives in _SEARCHES.items()
+        for where, bounds in (("", ""), ("_between", ", int, int = 9223372036854775807"))
     ),
 ]
 

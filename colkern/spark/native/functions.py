@@ -153,7 +153,8 @@ class PlannedFunction:
         return self._arrow(*columns, **named)
 
     def _refuse(self, error: NoTermError) -> None:
-        self._reason, self._typed = error, None
+        # Anew: the error's traceback would keep the task of Spark's in which a worker has imported this.
+        self._reason, self._typed = NoTermError(error.reason, error.line), None
         if not self._must and self._columns is not None:
             # Here and now, so that no worker compiles it.
             self._row_function.compile(*self._columns)

@@ -20,19 +20,35 @@ class SourcePartition(InputPartition):
 MOST_FILES = 128
 """The most files of a partition: of many small ones, opening them takes the time."""
 
+_LEAST, _MOST = 1 << 20, 128 << 20
+
 Wanted = Callable[[Contents, Part], bool]
 """Whether a part of a file can have rows that a query asks for."""
 
 
+def share(size: int, tasks: int) -> int:
+    """The bytes of a task's share: 1 to 128 MiB, since to begin a task takes as long as to read some."""
+    return max(_LEAST, min(-(-size // tasks), _MOST))
+
+
 def planned(
-    files: Iterable[Contents], columns: int, partition_bytes: int, wanted: Wanted
+    files: Iterable[Contents],
+    columns: int,
+    partition_bytes: int,
+    wanted: Wanted,
+    tasks: int | None = None,
 ) -> list[SourcePartition]:
-    """The partitions of a query, of about `partition_bytes` each, and at least one.
+    """The partitions of a query, of about `partition_bytes` each, and at least one; or one for each task.
 
     Parts stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
     stream cannot be cut, and is a partition of its own. The bytes are those of the columns that are read;
     all columns of a file count as equally large, and lines are read as a whole.
     """
+    if tasks is not None:
+        files = list(files)
+        costs = [_cost(file, part, columns) for file in files for part in file.parts or ()]
+        # Half of a part more or less: else the last ones that do not fit are a partition of their own.
+        partition_bytes = min(share(sum(costs), tasks) + max(costs, default=0) // 2, _MOST)
     pieces = _grouped(files, columns, partition_bytes, wanted)
     # Without any partition, Spark would call the reader with one of its own.
     return list(map(SourcePartition, pieces)) or [SourcePartition(())]
@@ -50,12 +66,10 @@ def _grouped(
             group, size = {}, 0
             yield (Piece(file.path, None),)
             continue
-        share = 1.0 if file.schema is None else min(1.0, columns / max(len(file.schema), 1))
         for part in file.parts:
             if part.rows == 0 or not wanted(file, part):
                 continue
-            # A batch without a body, of columns of type null, has its cost too.
-            cost = max(int(part.size * share), 1)
+            cost = _cost(file, part, columns)
             count = len(group) + (file.path not in group)
             if group and (size + cost > partition_bytes or count > MOST_FILES):
                 yield _pieces(group)
@@ -64,6 +78,13 @@ def _grouped(
             size += cost
     if group:
         yield _pieces(group)
+
+
+def _cost(file: Contents, part: Part, columns: int) -> int:
+    """The bytes of a part that are read."""
+    read = 1.0 if file.schema is None else min(1.0, columns / max(len(file.schema), 1))
+    # A batch without a body, of columns of type null, has its cost too.
+    return max(int(part.size * read), 1)
 
 
 def _pieces(group: dict[str, list[int]]) -> tuple[Piece, ...]:

@@ -10,17 +10,14 @@ from colkern import schema as s
 from colkern.spark.source.contents import Contents, Part
 from colkern.spark.source.filters import path_of
 from colkern.spark.source.formats import files_of
-from colkern.spark.source.line_files import TextFiles
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.merging import FileSchema, require_same
 from colkern.spark.source.options import ReadOptions
-from colkern.spark.source.partitions import SourcePartition, planned
+from colkern.spark.source.partitions import SourcePartition, planned, share
 from colkern.spark.source.reading import Request
 from colkern.spark.source.skipping import Known, may_pass
 from colkern.spark.source.spark_types import schema_in_spark
 from colkern.spark.source.statistics import Bounds
-
-_LEAST, _MOST = 4 << 20, 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +29,23 @@ class Plan:
         request: The columns and rows that are asked for.
         first: What all files must agree with, unless it is None.
         files: The files, if they have been listed already.
+        tasks: How many tasks share them, if that is known.
     """
 
     options: ReadOptions
     request: Request
     first: FileSchema | None = None
     files: list[str] | None = None
+    tasks: int | None = None
 
     def shared(self, tasks: int) -> Plan:
-        """The plan, its lines of files cut as by Spark's own readers: a part for each task.
-
-        A part has 4 to 128 MiB, since to begin a task takes as long as to read some megabytes.
-        """
+        """The plan, its files cut as by Spark's own readers: a share for each task."""
         files = list_files(self.options) if self.files is None else self.files
-        if not all(isinstance(files_of(path, self.options), TextFiles) for path in files):
-            return self
-        share = -(-sum(map(os.path.getsize, files)) // tasks)
-        options = replace(self.options, partition_bytes=max(_LEAST, min(share, _MOST)))
+        # Lines are cut anywhere, other files at their batches and row groups.
+        size = share(sum(map(os.path.getsize, files)), tasks)
+        options = replace(self.options, partition_bytes=size)
         request = replace(self.request, options=options)
-        return replace(self, options=options, request=request, files=files)
+        return replace(self, options=options, request=request, files=files, tasks=tasks)
 
     def partitions(self, files: Iterable[str] | None = None) -> list[SourcePartition]:
         """The partitions, at least one, of some files; None for those of the query.
@@ -64,7 +59,8 @@ class Plan:
         paths = list_files(self.options) if paths is None else paths
         contents = self._checked(files_of(path, self.options).contents(path) for path in paths)
         size = self.options.partition_bytes
-        return planned(contents, len(self.request.schema), size, self._is_wanted)
+        columns = len(self.request.schema)
+        return planned(contents, columns, size, self._is_wanted, self.tasks)
 
     def _checked(self, files: Iterable[Contents]) -> Iterator[Contents]:
         """The files, each of which agrees with the first."""

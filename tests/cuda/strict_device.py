@@ -1,0 +1,366 @@
+"""A device whose arrays are as strict as CuPy's, and whose kernels run as late as a stream may.
+
+Operations take the way that they take on a GPU (`colkern.cuda.target`), but for the launch itself: the
+kernel is noted, and runs on the CPU when somebody waits for it. Host code that reads memory before,
+another stream that does not wait, an array of NumPy in place of the device's, and what CuPy has no name
+for are failures so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from colkern.cpu.target import CpuTarget
+from colkern.cuda import memory, stand_in, stand_in_target
+from colkern.cuda.target import CudaTarget, Cut
+from colkern.kernels import Kernel
+from colkern.memory import Device
+
+_NAMES = """
+    all any argsort astype clip copy cumsum dtype flags item itemsize max min nbytes ndim nonzero ravel
+    repeat reshape shape size sort sum take view
+"""
+"""What of `cupy.ndarray` may be used; a test on a GPU looks whether it is there."""
+
+_FUNCTIONS = """
+    arange argsort asarray asnumpy bincount concatenate cumsum diff empty from_dlpack full lexsort maximum
+    minimum ndarray nonzero ones repeat searchsorted stack unique where zeros
+"""
+"""As well, of `cupy`."""
+
+NAMES, FUNCTIONS = frozenset(_NAMES.split()), frozenset(_FUNCTIONS.split())
+
+_AT_ONCE = frozenset({"dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size"})
+"""Names that the host knows without the values."""
+
+_SAME_MEMORY = frozenset({"ravel", "reshape", "view"})
+
+
+class Stream:
+    """Work in the order in which it was asked for, which is done when somebody waits for it."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Callable[[], object]] = []
+        self.done = 0
+        self._lock = threading.RLock()
+
+    @property
+    def asked(self) -> int:
+        """How much work has been asked for."""
+        return self.done + len(self._waiting)
+
+    def ask(self, work: Callable[[], object]) -> None:
+        """Work that nobody waits for yet."""
+        with self._lock:
+            self._waiting.append(work)
+
+    def run_until(self, number: int) -> None:
+        """Do all work before that one."""
+        with self._lock:
+            while self.done < number:
+                work = self._waiting.pop(0)
+                self.done += 1
+                work()
+
+
+class _Event:
+    def __init__(self, device: StrictDevice, stream: Stream) -> None:
+        self._device, self._stream, self._number = device, stream, stream.asked
+        self.handle = id(self)
+
+    def is_over(self) -> bool:
+        return self._stream.done >= self._number
+
+    def wait(self) -> None:
+        self._device.waits += 1
+        self._stream.run_until(self._number)
+
+    def hold_current(self) -> None:
+        self._device.stream.ask(partial(self._stream.run_until, self._number))
+
+
+class _CopyStream(Stream):
+    def __init__(self, device: StrictDevice) -> None:
+        super().__init__()
+        self._device = device
+
+    def to_device(self, source: Any, target: StrictArray) -> None:
+        self.ask(partial(_copy, source, target.raw))
+
+    def to_host(self, source: StrictArray, target: Any) -> None:
+        self.ask(partial(_copy, source.raw, target))
+
+    def record(self) -> _Event:
+        return _Event(self._device, self)
+
+    def wait_for_current(self) -> None:
+        stream = self._device.stream
+        self.ask(partial(stream.run_until, stream.asked))
+
+
+def _copy(source: Any, target: Any) -> None:
+    target[:] = source
+
+
+class _Pointer:
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+
+class StrictArray:
+    """An array of the device: of NumPy's names those that CuPy has, and never an array of NumPy."""
+
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    def __init__(self, device: StrictDevice, raw: Any) -> None:
+        self.device_, self.raw = device, raw
+
+    @property
+    def data(self) -> _Pointer:
+        return _Pointer(self.raw.ctypes.data)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        known: dict[str, Any] = dict(self.raw.__array_interface__)
+        return known | {"version": 3, "stream": 1}
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return getattr(self.device_, function.__name__)(*args, **options)
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (slice, int)):
+            # A view, also of one item.
+            return StrictArray(self.device_, self.raw[key, ...])
+        return self.device_.computed(self.raw.__getitem__, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.device_.computed(self.raw.__setitem__, key, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in NAMES:
+            raise AttributeError(f"no name of CuPy's, or not listed here: ndarray.{name}")
+        found = getattr(self.raw, name)
+        if name in _AT_ONCE:
+            return found
+        if name in _SAME_MEMORY:
+            return lambda *args: StrictArray(self.device_, found(*args))
+        return partial(self.device_.computed, found)
+
+    def get(self) -> Any:
+        return memory.on_host(self)  # type: ignore[arg-type]
+
+    def tolist(self) -> Any:
+        return self.get().tolist()
+
+    def __int__(self) -> int:
+        return int(self.get())
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        return float(self.get())
+
+    def __bool__(self) -> bool:
+        return bool(self.get())
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.raw.ndim < 2:
+            raise TypeError("an array of the device is iterated: a wait for each item")
+        return (self[k] for k in range(len(self)))
+
+
+_OPERATORS = """
+    abs add and eq floordiv ge gt iadd iand ilshift imul invert ior irshift isub ixor le lshift lt mod mul
+    ne neg or pow radd rfloordiv rmul rrshift rshift rsub rtruediv sub truediv xor
+"""
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    def called(self: StrictArray, *others: Any) -> Any:
+        made = self.device_.computed(getattr(np.ndarray, name), self, *others)
+        return self if name.startswith("__i") and name not in ("__invert__",) else made
+
+    return called
+
+
+for _name in _OPERATORS.split():
+    setattr(StrictArray, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+class StrictDevice(stand_in.StandIn):
+    """The manager of such arrays.
+
+    Attributes:
+        waits: How often the host waited for the device.
+        launches: The names of the kernels that were launched.
+        computations: How often the array library computed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: list[str] = []
+        self.computations = 0
+        self._streams: dict[int, Stream] = {0: Stream()}
+        self._current = threading.local()
+        # Work that was not waited for yet may use memory that nobody else has any more.
+        self._kept: list[Any] = []
+
+    @property
+    def stream(self) -> Stream:
+        """The caller's current one."""
+        return self._streams.setdefault(self.current_stream(), Stream())
+
+    def counts(self) -> tuple[int, int, int]:
+        """Launches, computations and waits so far."""
+        return len(self.launches), self.computations, self.waits
+
+    @property
+    def arrays(self) -> Any:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in FUNCTIONS:
+            raise AttributeError(f"no name of CuPy's, or not listed here: {name}")
+        return partial(self.computed, getattr(np, name))
+
+    def computed(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """What the array library makes, in the order of the current stream."""
+        for value in (*args, *options.values()):
+            if isinstance(value, np.ndarray) and value.ndim and function is not np.array:
+                raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+        self.stream.run_until(self.stream.asked)
+        self.computations += 1
+        raw = {k: _raw(v) for k, v in options.items()}
+        return self._wrapped(function(*map(_raw, args), **raw))
+
+    def _wrapped(self, made: Any) -> Any:
+        if isinstance(made, tuple):
+            return tuple(map(self._wrapped, made))
+        return made if made is None else StrictArray(self, np.asarray(made))
+
+    def empty(self, count: Any, dtype: Any = np.float64) -> StrictArray:
+        size = int(np.prod(count)) * np.dtype(dtype).itemsize
+        block = self.allocated(size)
+        self._kept.append(block)
+        return StrictArray(self, block.view(dtype).reshape(count))
+
+    def zeros(self, count: Any, dtype: Any = np.float64) -> StrictArray:
+        made = self.empty(count, dtype)
+        self.stream.ask(partial(made.raw.fill, 0))
+        return made
+
+    def asarray(self, array: Any) -> StrictArray:
+        made = self.empty(array.shape, array.dtype)
+        made.raw[...] = array
+        return made
+
+    def on_host(self, array: Any) -> Any:
+        self.waits += 1
+        self.stream.run_until(self.stream.asked)
+        return np.array(array.raw)
+
+    def finish(self) -> None:
+        self.waits += 1
+        self.stream.run_until(self.stream.asked)
+
+    def finish_stream(self, pointer: int) -> None:
+        self.waits += 1
+        stream = self._streams[pointer]
+        stream.run_until(stream.asked)
+
+    def current_stream(self) -> int:
+        return getattr(self._current, "pointer", 0)
+
+    @contextmanager
+    def on_stream(self, stream: Any) -> Iterator[None]:
+        before, self._current.pointer = self.current_stream(), int(stream)
+        try:
+            yield
+        finally:
+            self._current.pointer = before
+
+    def current_state(self) -> Any:
+        return self.current_stream()
+
+    in_state = on_stream
+
+    def ordinal_of(self, value: object) -> int | None:
+        return 0 if isinstance(value, StrictArray) else None
+
+    def multiprocessors(self, ordinal: int) -> int:
+        return 132
+
+    def copy_stream(self, ordinal: int) -> Any:
+        return _CopyStream(self)
+
+    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
+        return StrictArray(self, super().array_at(address, size, ordinal, owner))
+
+    def record_current(self, ordinal: int) -> Any:
+        event = _Event(self, self.stream)
+        self.events[event.handle] = event  # type: ignore[assignment]
+        return event
+
+
+def _raw(value: Any) -> Any:
+    if isinstance(value, StrictArray):
+        return value.raw
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_raw, value))
+    return value
+
+
+class StrictTarget(CudaTarget):
+    """The target of a GPU, whose launches are noted."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
+        self._cpu = CpuTarget()
+
+    def _cut(self, kernel: Kernel, count: int, args: tuple[Any, ...]) -> Cut:
+        return Cut(1, 1, 1, max(count, 1))
+
+    def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
+        given = args[: len(kernel.arguments)]
+        kernel.require_types(given)
+        for argument, value in zip(kernel.arguments, given, strict=True):
+            is_array = isinstance(value, StrictArray)
+            assert is_array == argument.array, f"{kernel.name}: {argument.name} is {type(value)}"
+        device: Any = memory.library()
+        device.launches.append(kernel.name)
+        raw = list(map(_raw, args))
+
+        def run() -> None:
+            if kernel.returns:
+                raw[-1][0] = self._cpu.reduce(kernel, count, *raw[:-1])
+            else:
+                self._cpu.map(kernel, count, *raw)
+
+        device.stream.ask(run)
+
+
+@contextmanager
+def installed() -> Iterator[StrictDevice]:
+    """Within it, the device of this process is a strict one."""
+    device = StrictDevice()
+    before = stand_in._installed
+    with patch.object(stand_in_target, "StandInTarget", StrictTarget):
+        stand_in._install(device)
+        try:
+            yield device
+        finally:
+            stand_in._install(before)

@@ -1,0 +1,128 @@
+"""Operations over a device that is strict and late, and what they ask of it: launches and waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda import device_operations, strict_device
+from cuda.on_device import OPERATIONS
+from cuda.strict_device import StrictDevice
+
+import colkern as ck
+from colkern.arrays import Array
+from colkern.cuda.stand_in import FRESH
+from colkern.kernels import arithmetic
+from colkern.memory import Device
+from colkern.operations.position_checks import require_valid
+from colkern.targets import target_of
+
+
+@pytest.fixture
+def device() -> Iterator[StrictDevice]:
+    with strict_device.installed() as device:
+        yield device
+
+
+@pytest.mark.parametrize("what", OPERATIONS)
+def test_operation(what: str, device: StrictDevice) -> None:
+    assert list(device_operations.failures(what)) == []
+
+
+def test_gather_union(device: StrictDevice) -> None:
+    assert list(device_operations.union_failures()) == []
+
+
+def test_validation(device: StrictDevice) -> None:
+    assert list(device_operations.validation_failures()) == []
+
+
+def test_writing(device: StrictDevice) -> None:
+    assert list(device_operations.writing_failures()) == []
+
+
+def test_a_missing_wait_shows(device: StrictDevice) -> None:
+    """Memory of a kernel that nobody waited for has what it had before."""
+    target = target_of(Device("cuda"))
+    out: Any = target.output(3, np.uint8)
+    target.map(arithmetic.add_words, 3, *2 * [target.table([1, 2, 3], np.uint8)], out)
+    assert out.raw.tolist() == [FRESH] * 3
+    assert out.get().tolist() == [2, 4, 6]
+
+
+def test_a_stream_that_does_not_wait_for_another_shows(device: StrictDevice) -> None:
+    target = target_of(Device("cuda"))
+    out: Any = target.output(3, np.uint8)
+    target.map(arithmetic.add_words, 3, *2 * [target.table([1, 2, 3], np.uint8)], out)
+    event = device.record_current(0)
+    with device.on_stream(7):
+        assert out.get().tolist() == [FRESH] * 3
+        event.hold_current()
+        assert out.get().tolist() == [2, 4, 6]
+
+
+def test_arrays_of_numpy_and_names_that_cupy_lacks_are_refused(device: StrictDevice) -> None:
+    array: Any = target_of(Device("cuda")).table([1, 2], np.int64)
+    with pytest.raises(TypeError, match="Unsupported type"):
+        array + np.array([1, 2])
+    with pytest.raises(TypeError, match="Implicit conversion"):
+        np.asarray(array)
+    with pytest.raises(AttributeError, match="partition"):
+        array.partition(1)
+
+
+@pytest.mark.gpu
+def test_the_names_are_those_of_cupy() -> None:
+    cupy = pytest.importorskip("cupy")
+    assert [n for n in strict_device.NAMES if not hasattr(cupy.ndarray, n)] == []
+    assert [n for n in strict_device.FUNCTIONS if not hasattr(cupy, n)] == []
+
+
+NULLS = [None, *range(1, 100)]
+
+TEXTS = [None if n % 7 == 0 else f"text {n}" for n in range(100)]
+
+COUNTED: dict[str, tuple[Callable[..., object], tuple[int, int, int]]] = {
+    "add": (lambda a: ck.add(a["ints"], a["others"]), (2, 0, 0)),
+    "add, nulls of one bitmap": (lambda a: ck.add(a["ints"], a["ints"]), (1, 0, 0)),
+    "add, no nulls": (lambda a: ck.add(a["plain"], a["plain"]), (1, 0, 0)),
+    "multiply of floats": (lambda a: ck.multiply(a["floats"], a["floats"]), (1, 0, 0)),
+    "equal": (lambda a: ck.equal(a["ints"], a["others"]), (2, 0, 0)),
+    "sum": (lambda a: ck.sum(a["ints"]), (1, 0, 1)),
+    "filter of numbers": (lambda a: ck.filter(a["ints"], a["mask"]), (3, 3, 1)),
+    "filter of text": (lambda a: ck.filter(a["texts"], a["mask"]), (5, 6, 2)),
+    "take of numbers": (lambda a: ck.take(a["ints"], a["places"]), (2, 0, 1)),
+    "take of text": (lambda a: ck.take(a["texts"], a["places"]), (4, 4, 2)),
+    "concat of text": (lambda a: ck.concat([a["texts"], a["texts"]]), (2, 5, 1)),
+    "full validation of text": (lambda a: fresh(a["texts"]).validate(full=True), (3, 0, 4)),
+    "dictionary_encode": (lambda a: ck.dictionary_encode(a["texts"]), (11, 13, 3)),
+}
+"""Operation → launches of kernels, computations of the array library, waits of the host."""
+
+
+def fresh(array: Array) -> Array:
+    """The same bytes, which nobody has looked at."""
+    return Array(array.type, array.length, array.buffers, null_count=array.known_null_count)
+
+
+@pytest.mark.parametrize("what", COUNTED)
+def test_launches_and_waits(what: str, device: StrictDevice) -> None:
+    values = {
+        "ints": NULLS,
+        "others": [1, None, *range(2, 100)],
+        "plain": list(range(100)),
+        "floats": [None, *(n / 2 for n in range(99))],
+        "texts": TEXTS,
+        "mask": [n % 3 == 0 for n in range(100)],
+        "places": [99, 0, 5],
+    }
+    arrays = {name: ck.to_device(ck.array(given)) for name, given in values.items()}
+    # The first operation on an array looks at its offsets, with a launch and a wait.
+    for array in arrays.values():
+        require_valid(array)
+    run, expected = COUNTED[what]
+    before = device.counts()
+    run(arrays)
+    assert tuple(b - a for a, b in zip(before, device.counts(), strict=True)) == expected

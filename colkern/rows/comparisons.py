@@ -192,7 +192,7 @@ def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
 def _compares(form: type, how: str) -> bool:
     """Whether a class is a data class whose instances compare, by all fields, in a way."""
     is_so = getattr(k.data_class_of(form), how, False)
-    return is_so and all(each.compare for each in fields(form))  # type: ignore[arg-type]
+    return is_so and all(each.compare for each in fields(form))
 
 
 def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:

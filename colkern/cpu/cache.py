@@ -243,10 +243,11 @@ class _Environment:
 
     def __reduce__(self) -> tuple[Callable[..., Environment], tuple[object, ...]]:
         rebuild, (module, constants, name) = self._environment.__reduce__()
-        return (rebuild if constants else _bare_environment), (module, constants, name)
+        return (rebuild if constants else bare_environment), (module, constants, name)
 
 
-def _bare_environment(module: str, constants: list[object], name: str) -> Environment:
+def bare_environment(module: str, constants: list[object], name: str) -> Environment:
+    """The environment of a function by its name, made without its module if there is none."""
     environment = lookup_environment(name)
     if environment is None:
         environment = Environment._memo[name] = Environment({"__name__": module})

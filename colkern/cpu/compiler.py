@@ -21,8 +21,9 @@ from numba.np.numpy_support import from_dtype
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import COUNTS, ContentCache
 from colkern.cpu.content import content_hash
-from colkern.cpu.dispatcher import CachedDispatcher
+from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
 from colkern.cpu.embedded import EmbeddedCompiler
+from colkern.cpu.embedded_cache import EmbeddedCache, is_kept
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
 from colkern.kernels.kernel import HELPERS, Kernel
@@ -96,8 +97,15 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 def compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper of the kernels', compiled into its callers."""
     rebound = bound(function, _target_globals(function))
-    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS
-    return numba.njit(forceinline=True, pipeline_class=EmbeddedCompiler, **options)(rebound)
+    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | {"forceinline": True}
+    dispatcher = HelperDispatcher(
+        rebound, {}, options | {"nopython": True}, pipeline_class=EmbeddedCompiler
+    )
+    if function in HELPERS and is_kept(function):
+        # The names in the code that callers link are its own, whichever process compiled it.
+        rebound.__qualname__ = f"{function.__module__}.{function.__qualname__}"
+        dispatcher._cache = EmbeddedCache(function)
+    return dispatcher
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from numba.core.typing.templates import FunctionTemplate, builtin_registry
 from numba.stencils.stencil import StencilFunc
 
 from colkern import schema as s
-from colkern.cpu.dispatcher import CachedDispatcher
+from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
 from colkern.cpu.sources import package_of, source_key
 from colkern.forks import Lock
 
@@ -316,7 +316,7 @@ def _is_users(dispatcher: object) -> TypeGuard[CPUDispatcher]:
     """Whether it is a dispatcher, and none of colkern's or Numba's own, whose globals stay as they are."""
     return (
         isinstance(dispatcher, Dispatcher)
-        and type(dispatcher) is not CachedDispatcher
+        and type(dispatcher) not in (CachedDispatcher, HelperDispatcher)
         and not _is_known_by_version(dispatcher.py_func.__module__)
     )
 

@@ -49,3 +49,14 @@ class CachedDispatcher(CPUDispatcher):
             init_all()
             kind = super().typeof_pyval(val)
         return kind
+
+
+class HelperDispatcher(CachedDispatcher):
+    """A dispatcher of what becomes part of its callers, where LLVM sees which numbers are constants.
+
+    So Numba need not compile it for each of them.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Numba's form of a call."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)

@@ -1,15 +1,15 @@
 """Compiled code that only ever runs as part of its callers'.
 
 Numba optimises each function by itself and makes machine code of it, before it does the same with those
-that call it. What is inlined everywhere needs neither: its callers' optimisation sees all of it. This
-halves what a function of many small helpers takes to compile.
+that call it. What is linked into callers needs neither: their optimisation sees all of it. This halves
+what a function of many small helpers takes to compile.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, create_new_module_pass_manager
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import CompilerPass, PassManager
@@ -55,11 +55,26 @@ class _NoEngine:
         """Only a function that raises has an environment to look at."""
 
 
-class _EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
+class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function, for other libraries to link."""
 
+    @classmethod
+    def of(cls, codegen: Any, name: str, module: Any) -> EmbeddedLibrary:
+        """A library of a module that is ready to be linked."""
+        library = cls(codegen, name)
+        library._final_module = library._shared_module = module
+        library._finalize_final_module()
+        return library
+
     def _optimize_functions(self, ll_module: Any) -> None:
+        """Drop what Numba writes for each variable and constant; all else is left to the callers."""
         ll_module.data_layout = self._codegen._data_layout
+        passes = create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.run(ll_module, self._codegen._pass_builder())
 
     def _optimize_final_module(self) -> None:
         """Left to the callers."""
@@ -82,6 +97,8 @@ class _EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
 class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a loop that counts no references, optimised once: Numba does it twice to drop counts."""
 
+    makes_vectors = True
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
@@ -97,8 +114,17 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
                 is_asked = function.name in asked
                 function.linkage = Linkage.external if is_asked else Linkage.internal
-        passes, builder = self._codegen._module_pass_manager()
+        vectors = self.makes_vectors
+        passes, builder = self._codegen._module_pass_manager(
+            loop_vectorize=vectors, slp_vectorize=vectors
+        )
         passes.run(self._final_module, builder)
+
+
+class _ScalarLibrary(_LoopLibrary):
+    """The same without vectors, which are a third of the machine code where each row has many loops."""
+
+    makes_vectors = False
 
 
 class _Passes(PassManager):  # type: ignore[misc]
@@ -132,10 +158,16 @@ class _ShortCompiler(CompilerBase):  # type: ignore[misc]
 class EmbeddedCompiler(_ShortCompiler):
     """Compiles functions without wrappers, which become part of their callers."""
 
-    library = _EmbeddedLibrary
+    library = EmbeddedLibrary
 
 
 class LoopCompiler(_ShortCompiler):
     """Compiles loops that count no references."""
 
     library = _LoopLibrary
+
+
+class ScalarLoopCompiler(_ShortCompiler):
+    """Compiles loops over rows of which no vectors can be made."""
+
+    library = _ScalarLibrary

@@ -73,10 +73,10 @@ def call(
         return in_zone
     found = find(name, arguments, named)
     if found is not None and found[0].method.body is None and not emitter.program.wraps:
-        emitter.refuse(
-            f"{name} has a compiled form with arithmetic='machine' alone: its last digit depends on the "
-            f"processor; math has the same function"
+        reason = (
+            f"{name}, compiled with arithmetic='machine' alone; math may have the same function"
         )
+        return emitter.left(found[0].result(found[2]), reason)
     if found is None and (found := find(name, arguments, named, of_the_row=True)) is not None:
         reason = f"{name} of a value that is not known when the function is compiled"
         return emitter.left(found[0].result(found[2]), reason)

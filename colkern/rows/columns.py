@@ -390,6 +390,10 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
         return type_of(kind.of, large)
     if kind in (k.NONE, k.NEVER):
         return s.null()
+    if isinstance(kind, k.Record) and k.data_class_of(kind.form) is None:
+        raise UnsupportedError(
+            f"results that are instances of {kind.form.__name__}: return its fields"
+        )
     if isinstance(kind, k.Compound):
         names = kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
         types = [type_of(item, large) for item in kind.items]

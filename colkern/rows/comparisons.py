@@ -181,7 +181,7 @@ def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
     """Whether two instances of data classes are equal: those of one class, all of whose fields are."""
     forms = [side.kind.form for side in (left, right)]  # type: ignore[attr-defined]
     for form in forms:
-        if not form.__dataclass_params__.eq or not all(each.compare for each in fields(form)):
+        if not _compares(form, "eq"):
             emitter.refuse(f"== of {form.__name__} has no compiled form")
     if forms[0] is not forms[1]:
         return constant(False)
@@ -189,10 +189,16 @@ def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
     return equal(emitter, a, b)
 
 
+def _compares(form: type, how: str) -> bool:
+    """Whether a class is a data class whose instances compare, by all fields, in a way."""
+    is_so = getattr(k.data_class_of(form), how, False)
+    return is_so and all(each.compare for each in fields(form))
+
+
 def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
     """How two instances of a data class with an order compare: as tuples of their fields do."""
     form = left.kind.form  # type: ignore[attr-defined]
-    if not form.__dataclass_params__.order or not all(each.compare for each in fields(form)):
+    if not _compares(form, "order"):
         emitter.refuse(f"an order of {form.__name__} has no compiled form")
     a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
     return _ordered(emitter, operation, a, b)

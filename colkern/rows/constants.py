@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -141,7 +142,7 @@ def kind_of(value: Any) -> Kind:
         return replace(k.set_of(_hashable(_common(value))), constant=True)
     if type(value) is list:
         return sequence_kind(value)
-    if type(value) is dict:
+    if type(value) in (dict, Counter, defaultdict):
         keys = _hashable(_common(value))
         try:
             return replace(k.dict_of(keys, _common(value.values())), constant=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -21,7 +22,7 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
 from colkern.rows.library import replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.values import NONE, Value, loaded, stored, tuple_of_values
+from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_values
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -30,6 +31,13 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         return group(emitter, container, place)
     if isinstance(container.kind, k.Tuple) and not container.is_constant:
         return _tuple_item(emitter, container, place)
+    if type(container.constant) is Counter:
+        return call(emitter, "dict.get", [readable(emitter, container), place, constant(0)])
+    if type(container.constant) is defaultdict:
+        found = call(emitter, "dict.get", [readable(emitter, container), place])
+        # The function of a `defaultdict` is Python's to call.
+        emitter.fail_if(found.none, row_values.LEFT, "a key that a global dictionary lacks")
+        return inner(found)
     if container.is_constant and place.is_constant:
         try:
             return constant(container.constant[place.constant])
@@ -254,6 +262,16 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     for pair in zip(map(emitter.numbers, keys), values, strict=True):
         add(emitter, made, pair)
     return made
+
+
+def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
+    """A dictionary with constant keys, with another value for one of them, or one key more."""
+    if not isinstance(key, str):
+        emitter.refuse(f"a dictionary with constant keys has texts as keys, not {key!r}")
+    assert isinstance(row.kind, k.Compound)
+    items = dict(zip(row.kind.names, row.items, strict=True))
+    items[key] = emitter.numbers(value)
+    return tuple_of_values(items.values(), tuple(items), dict)
 
 
 def new_container(

@@ -33,7 +33,7 @@ from colkern.rows.program import (
     Return,
     Site,
 )
-from colkern.rows.row_displays import rows_of
+from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 
@@ -94,6 +94,7 @@ class Emitter:
         rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
         gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
         changing: The variables that this loop assigns to.
+        changing_rows: The variables of dictionaries with constant keys that are assigned other values.
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
             the row.
         read_later: The containers that iterators read which the loops around this place go over.
@@ -122,7 +123,11 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
-        self.rows = rows_of(definition.body)
+        self.changing_rows = changing_rows(definition.body)
+        program.may_change_rows |= bool(self.changing_rows)
+        if not program.changes_rows:
+            self.changing_rows = set()
+        self.rows = rows_of(definition.body, self.changing_rows)
         self.yielded: Value | None = None
         self.rounds = ""
         self.gone_over: ast.AST | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import operator
+import types
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -105,6 +106,12 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     known = folded(function, left, right)
     if known is not None:
         return constant(_wrapped(known.constant)) if emitter.program.wraps else known
+    if isinstance(left.kind, k.Record) and (method := k.OPERATOR_METHODS.get(name)):
+        from colkern.rows.functions import users_function
+
+        written = getattr(left.kind.form, method, None)
+        if isinstance(written, types.FunctionType):
+            return users_function(emitter, written, [left, right], {})
     for side in (left, right):
         if isinstance(side.kind, k.Container) and (side.kind.default or side.kind.most):
             emitter.refuse(
@@ -423,6 +430,10 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
             return rest(values[1:]) if test.constant == is_and else left
         name = getattr(values[0], "id", "")
         kept = inner(left) if not is_and else left
+        of = getattr(left.kind, "of", None)
+        if is_and and isinstance(of, k.Compound) and truth(emitter, inner(left)).constant:
+            # As a match: what is not true is None.
+            kept = NONE
 
         def other() -> Value:
             if is_and and name in emitter.env and isinstance(left.kind, k.Optional):
@@ -495,6 +506,11 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         from colkern.rows.functions import users_function
 
         return users_function(emitter, getattr(value.kind.form, name).fget, [value], {})
+    if isinstance(value.kind, k.Record):
+        from colkern.rows.instances import is_constant_of
+
+        if is_constant_of(value.kind.form, name):
+            return constant(getattr(value.kind.form, name))
     return call(emitter, f"{value.kind.name}.{name}", [value])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import calendar
 import operator
+from collections import OrderedDict
 from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
@@ -46,7 +47,7 @@ def constant(value: Any) -> Value:
     """A Python object that is known when the function is compiled."""
     if type(value) in _NAMES:
         value = list(value)
-    if isinstance(value, MappingProxyType):
+    if isinstance(value, MappingProxyType | OrderedDict):
         value = dict(value)
     if isinstance(value, tuple):
         items = tuple(constant(item) for item in value)

@@ -73,10 +73,11 @@ def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
         return users_function(emitter, written, [value], {})
     name, shown = kind.form.__name__, set(kind.names)
     if isinstance(kind, k.Record):
-        if not kind.form.__dataclass_params__.repr:  # type: ignore[attr-defined]
+        form = kind.form
+        if not getattr(k.data_class_of(form), "repr", False):
             emitter.refuse(f"repr({name}) has no compiled form")
         name = kind.form.__qualname__
-        shown = {field.name for field in dataclasses.fields(kind.form) if field.repr}
+        shown = {field.name for field in dataclasses.fields(form) if field.repr}
     pieces = [constant(f"{name}(")]
     for field, item in zip(kind.names, value.items, strict=True):
         if field in shown:

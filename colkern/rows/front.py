@@ -59,8 +59,12 @@ def is_generator(function: object) -> bool:
     return inspect.isgeneratorfunction(function)
 
 
-def definition_of(function: types.FunctionType) -> Definition:
+def definition_of(function: types.FunctionType, is_called: bool = False) -> Definition:
     """The definition of a function, with the lines of its file.
+
+    Args:
+        function: The function.
+        is_called: Whether a row function calls it, which knows how many `*args` there are.
 
     Raises:
         CompileError: If its source cannot be read.
@@ -71,10 +75,11 @@ def definition_of(function: types.FunctionType) -> Definition:
     else:
         body = node.body
     arguments = node.args
-    if arguments.vararg or arguments.kwarg:
+    rest = [arguments.vararg] if arguments.vararg else []
+    if (rest and not is_called) or arguments.kwarg:
         raise CompileError(f"{function.__name__}: *args and **kwargs do not compile")
     _place_iterators(body)
-    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    parameters = [*arguments.posonlyargs, *arguments.args, *rest, *arguments.kwonlyargs]
     names = tuple(argument.arg for argument in parameters)
     return Definition(function, names, body, meanings_of(function), function.__code__.co_filename)
 

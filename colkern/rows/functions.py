@@ -22,7 +22,7 @@ from colkern.rows.iteration import known_object
 from colkern.rows.kinds import Kind
 from colkern.rows.program import Program, Recursion, Written
 from colkern.rows.statements import statements, stored_names
-from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, zeros
+from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
 
 MOST_ATTEMPTS = 200
 
@@ -140,12 +140,17 @@ def write_program(
     Raises:
         CompileError: As `write_function`.
     """
-    program = Program(wraps)
-    try:
-        return program, *write_function(program, definition, arguments, returns)[:2]
-    except MeetsNumPy:
-        program = Program(wraps, has_numpy=True)
-        return program, *write_function(program, definition, arguments, returns)[:2]
+    has_numpy = changes_rows = False
+    while True:
+        program = Program(wraps, has_numpy, changes_rows)
+        try:
+            return program, *write_function(program, definition, arguments, returns)[:2]
+        except MeetsNumPy:
+            has_numpy = True
+        except CompileError:
+            if changes_rows or not program.may_change_rows:
+                raise
+            changes_rows = True
 
 
 def users_function(
@@ -158,7 +163,7 @@ def users_function(
     definitions = emitter.program.definitions
     try:
         if function not in definitions:
-            definitions[function] = definition_of(function)
+            definitions[function] = definition_of(function, is_called=True)
         definition = definitions[function]
     except CompileError as error:
         emitter.refuse(str(error))
@@ -167,11 +172,16 @@ def users_function(
     except TypeError as error:
         emitter.refuse(f"{function.__name__}: {error}")
     bound.apply_defaults()
-    values = {
-        name: value if isinstance(value, Value) else constant(value)
-        for name, value in bound.arguments.items()
-    }
-    return _called(emitter, definition, values, function)
+    values = {name: _argument(value) for name, value in bound.arguments.items()}
+    return called_function(emitter, definition, values, function)
+
+
+def _argument(value: Any) -> Value:
+    """An argument as a value: a default, or the tuple that `*args` are."""
+    is_rest = isinstance(value, tuple) and bool(value) and isinstance(value[0], Value)
+    if is_rest:
+        return tuple_of_values(value)
+    return value if isinstance(value, Value) else constant(value)
 
 
 def local_function(
@@ -199,7 +209,7 @@ def local_function(
     function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
     definition = Definition(function, tuple(parameters), body, own.names, own.path)
     values = around | given
-    return _called(emitter, definition, values, node)
+    return called_function(emitter, definition, values, node)
 
 
 def _bound(
@@ -250,7 +260,17 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     return called(emitter, made, function)
 
 
-def _called(emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any) -> Value:
+def called_function(
+    emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any
+) -> Value:
+    """The result of a function for values, which is written for their kinds if it is not yet.
+
+    Args:
+        emitter: Where the call is written.
+        definition: The function.
+        values: Its arguments.
+        key: What tells it from other functions.
+    """
     program = emitter.program
     # A constant that changes from call to call would make a function for each of them.
     is_known = all(other != id(key) for other, _ in program.stack)

@@ -14,9 +14,8 @@ import operator
 import re
 import string
 import types
-import typing
 import zoneinfo
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colkern.errors import CompileError, shown
@@ -65,6 +64,7 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.front import plain_function
 from colkern.rows.functions import local_function, users_function
+from colkern.rows.instances import has_fields, instance
 from colkern.rows.iteration import (
     VIEWS,
     builtin_of,
@@ -490,7 +490,10 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
 
 def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
-    function = plain_function(replacement(function))
+    given, function = function, plain_function(replacement(function))
+    is_whole = function is not given and not makes_iterator(function)
+    if is_whole and any(isinstance(part, ast.GeneratorExp) for part in node.args):
+        node = derived(node, "with lists", functools.partial(_with_lists_for, node))
     if makes_iterator(function) and emitter.gone_over is not node:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
@@ -518,14 +521,18 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return _of_record(emitter, node, function)
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         return users_function(emitter, function, *_arguments_as_they_are(emitter, node))
-    if isinstance(function, types.MethodType) and isinstance(function.__self__, type):
+    called_as = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(called_as, types.FunctionType) and not isinstance(function, type):
+        # An instance of a user's class.
+        function = types.MethodType(called_as, function)
+    if isinstance(function, types.MethodType):
         arguments, named = _arguments_as_they_are(emitter, node)
         own = constant(function.__self__)
         return users_function(emitter, function.__func__, [own, *arguments], named)
     if k.is_enum(function) and len(node.args) == 1 and not node.keywords:
         return enums.of_value(emitter, function, expression(emitter, node.args[0]))
-    if isinstance(function, type) and _fields(function) is not None:
-        return _row(emitter, node, function)
+    if isinstance(function, type) and has_fields(function):
+        return instance(emitter, node, function, *_arguments_as_they_are(emitter, node))
     if getattr(function, "__module__", "") == "_operator":
         found = by_operator(emitter, function, *_arguments(emitter, node))
         if found is not None:
@@ -549,15 +556,21 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     return checked_loose(emitter, made, *arguments) if function in _KEEPING else made
 
 
+def _with_lists_for(node: ast.Call) -> ast.Call:
+    """A call with lists in the place of generator expressions, of what looks at all items."""
+    arguments = [
+        ast.ListComp(part.elt, part.generators) if isinstance(part, ast.GeneratorExp) else part
+        for part in node.args
+    ]
+    return ast.Call(node.func, arguments, node.keywords)
+
+
 def _ends_in_offset(node: ast.Call) -> bool:
     """Whether a call is of a text that has `Z` replaced by an offset: there must be one, then."""
-    replaced_by = getattr(node.args[0], "args", [])[1:2] if node.args else []
-    own = getattr(getattr(node.args[0], "func", None), "attr", "") if node.args else ""
-    return (
-        own == "replace" and getattr(replaced_by[0], "value", "") == "+00:00"
-        if replaced_by
-        else False
-    )
+    match node.args:
+        case [ast.Call(ast.Attribute(attr="replace"), [_, ast.Constant("+00:00")])]:
+            return True
+    return False
 
 
 _KEEPING = (abs, round, pow, divmod)
@@ -630,61 +643,6 @@ def table_name(function: Any) -> str:
     module = {"builtins": "", "_operator": "operator"}.get(module, module)
     own = f"{module}.{name}" if module else name
     return own if own in table() else public_name(function, table()) or own
-
-
-def _fields(kind: type) -> tuple[str, ...] | None:
-    """The fields of a class of rows: a named tuple, a dataclass."""
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return tuple(kind._fields)
-    if dataclasses.is_dataclass(kind):
-        return tuple(field.name for field in dataclasses.fields(kind))
-    return None
-
-
-def _made_fields(kind: type) -> list[dataclasses.Field[Any]]:
-    """The fields of a data class that a function makes where none is given."""
-    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
-    return [field for field in fields if field.default_factory is not dataclasses.MISSING]
-
-
-_WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
-"""Special methods that no compiled code would call."""
-
-_GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
-
-
-def _written_methods(kind: type) -> Iterator[str]:
-    """The special methods of a class of rows that a user wrote."""
-    for base in kind.__mro__:
-        for name, own in vars(base).items():
-            is_special = name.startswith("__") and name not in _WITHOUT_MEANING
-            code = getattr(own, "__code__", None)
-            if is_special and code is not None and code.co_filename not in _GENERATING:
-                yield name
-
-
-def _row(emitter: Emitter, node: ast.Call, kind: type) -> Value:
-    arguments, named = _arguments_as_they_are(emitter, node)
-    signature = inspect.signature(kind)
-    written = next(_written_methods(kind), "")
-    if written or tuple(signature.parameters) != _fields(kind):
-        what = written or "parameters that are not its fields"
-        emitter.refuse(f"the class {kind.__name__} has {what}, which has no compiled form")
-    try:
-        bound = signature.bind(*arguments, **named)
-    except TypeError as error:
-        emitter.refuse(str(error))
-    for field in _made_fields(kind):
-        if field.name not in bound.arguments:
-            factory: Any = field.default_factory
-            make = functools.partial(ast.Call, ast.Constant(factory), [], [])
-            bound.arguments[field.name] = expression(emitter, derived(node, field.name, make))
-    bound.apply_defaults()
-    items = (
-        emitter.numbers(value if isinstance(value, Value) else constant(value))
-        for value in bound.arguments.values()
-    )
-    return tuple_of_values(items, tuple(bound.arguments), kind)
 
 
 # Built-in functions that are more than a row of the table

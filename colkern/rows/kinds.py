@@ -7,12 +7,13 @@ a key or a value of a dictionary, or a field of a row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from enum import Enum, EnumMeta, Flag
 from time import struct_time
-from typing import cast
+from typing import Any, cast
 
 
 @dataclass(frozen=True)
@@ -255,10 +256,31 @@ def optional(of: Kind) -> Kind:
     return Optional(f"{of} | None", of.words + 1, of=of)
 
 
+OPERATOR_METHODS = {
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "//": "__floordiv__",
+    "%": "__mod__",
+}
+"""The special methods that a user's class may have for operators."""
+
+
+def is_record(form: type) -> bool:
+    """Whether a class is a data class, or another of a user's that is no tuple or dictionary."""
+    return not issubclass(form, tuple | dict | re.Match)
+
+
+def data_class_of(form: type) -> Any:
+    """The parameters of a data class; None of another class."""
+    return getattr(form, "__dataclass_params__", None)
+
+
 def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = tuple) -> Compound:
     """The kind of a tuple, or of an instance of a class of rows."""
     words = sum(kind.words for kind in items)
-    if is_dataclass(form):
+    if is_record(form):
         return Record("record", words, items=items, names=names, form=form)
     return Tuple("tuple", words, items=items, names=names, form=form)
 

@@ -145,7 +145,11 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
     """`product(…)` of several iterables."""
     made = new_container(emitter, node, "list", 0)
     names = []
-    for number, part in enumerate(_arguments(emitter, node, *range(1, 9))):
+    times, given = 1, node
+    if [word.arg for word in node.keywords] == ["repeat"]:
+        times = getattr(node.keywords[0].value, "value", 0)
+        given = ast.Call(node.func, node.args, [])
+    for number, part in enumerate(times * _arguments(emitter, given, *range(1, 9))):
         name = f"<factor {number}>"
         names.append(derived(part, "factor", partial(ast.Name, name, ast.Load())))
         emitter.env[name] = as_list(emitter, part)

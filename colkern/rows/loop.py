@@ -298,9 +298,10 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
     """The loop for the CPU: a dispatcher, which compiles at its first call, or loads what was compiled."""
     from colkern.cpu.compiler import jit
     from colkern.cpu.content import text_hash
-    from colkern.cpu.embedded import LoopCompiler
+    from colkern.cpu.embedded import LoopCompiler, ScalarLoopCompiler
     from colkern.rows.compiling import namespace_of
 
+    has_vectors = "if run > at" in text or program.wraps
     key = text_hash("row function", text, *program.sources.values(), _digest(program))
     namespace: dict[str, Any] = {"__name__": __name__}
     plain = function_of_text("run", text, namespace, f"loop of {title}")
@@ -310,7 +311,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
         prepare=lambda: namespace.update(namespace_of(program, title, "bad" in text)),
         outermost=True,
         name=title,
-        pipeline_class=LoopCompiler,
+        pipeline_class=LoopCompiler if has_vectors else ScalarLoopCompiler,
         _nrt=False,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,8 @@ from colkern.rows.front import names_in
 
 MOST_COMPARED = 1 << 10
 """Of a container of more items, only the number of them is compared."""
+
+_CONTAINERS = (dict, list, set, Counter, OrderedDict, defaultdict)
 
 _GONE = object()
 
@@ -42,7 +45,11 @@ class Meanings:
         self._note_container(namespace[name])
 
     def _note_container(self, value: Any) -> None:
-        if type(value) in (dict, list, set):
+        is_named = isinstance(value, type | types.ModuleType | types.FunctionType)
+        if type(value) not in _CONTAINERS and not is_named:
+            # An instance's own fields.
+            value = getattr(value, "__dict__", None)
+        if type(value) in _CONTAINERS:
             few = len(value) <= MOST_COMPARED
             self._containers[id(value)] = value, value.copy() if few else len(value)
 
@@ -55,8 +62,16 @@ class Meanings:
             if _content(cell) is not value:
                 return False
         for value, before in self._containers.values():
-            if (len(value) if type(before) is int else value) != before:
+            if _differs(len(value) if type(before) is int else value, before):
                 return False
+        return True
+
+
+def _differs(value: Any, before: Any) -> bool:
+    try:
+        return bool(value != before)
+    except ValueError:
+        # A field is another array, whose items are compared.
         return True
 
 

@@ -116,11 +116,11 @@ class Plan(Replanned):
                 f'{first.reason}\n  File "{first.path}", line {first.line}\n'
                 f"    {linecache.getline(first.path, first.line).strip()}"
             )
-        if isinstance(returns, s.Map) and isinstance(self.kind, k.Compound):
+        of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
+        if isinstance(returns, s.Map) and isinstance(of, k.Compound):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
             returns = None
         if isinstance(returns, type):
-            of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
             returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)
         if returns is not None:
             try:

@@ -124,6 +124,8 @@ class Program:
     Args:
         wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
         has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
+        changes_rows: Whether dictionaries that change by constant keys have the form of a row.
+        may_change_rows: Whether some might have it.
         pool: The constants that compiled code reads from memory.
         sites: Where a row may be left to Python.
         bodies: The functions that the source calls, by name.
@@ -145,6 +147,8 @@ class Program:
 
     wraps: bool = False
     has_numpy: bool = False
+    changes_rows: bool = False
+    may_change_rows: bool = False
     pool: bytearray = field(default_factory=bytearray)
     sites: list[Site] = field(default_factory=list)
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)

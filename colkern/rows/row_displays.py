@@ -1,6 +1,7 @@
-"""Which dictionary displays are rows: dictionaries whose keys are known, and which never change.
+"""Which dictionary displays are rows: dictionaries whose keys are known.
 
-Such a one is a struct where it is a result, and its values may be of several kinds.
+Such a one is a struct where it is a result, and its values may be of several kinds. It never changes, or by
+keys that are known, where no other name stands for it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,13 @@ _READING = ("get", "items", "keys", "values")
 _ADDING = ("append", "insert")
 
 
-def rows_of(body: Iterable[ast.stmt]) -> set[int]:
-    """The displays in a function that are rows, by the identity of their nodes."""
+def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
+    """The displays in a function that are rows, by the identity of their nodes.
+
+    Args:
+        body: The function.
+        changing: The variables of rows that change.
+    """
     nodes = [node for statement in body for node in ast.walk(statement)]
     found: set[int] = set()
     assigned: dict[str, list[ast.Dict]] = {}
@@ -23,11 +29,36 @@ def rows_of(body: Iterable[ast.stmt]) -> set[int]:
                 assigned.setdefault(getattr(target, "id", ""), []).append(node.value)
         for part in _kept(node):
             found |= {id(display) for display in _displays(part)}
-    changed = set(_changed(nodes))
+    changed = set(_changed(nodes)) - set(changing)
     for name, displays in assigned.items():
         if name and name not in changed and len(set(map(_keys, displays))) == 1:
             found |= {id(display) for value in displays for display in _displays(value)}
     return found
+
+
+def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
+    """The variables of displays that change by keys that are known, and that have no other name."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    returned = [node for node in nodes if isinstance(node, ast.Return)]
+    ends = {id(part) for node in returned for part in ast.walk(node)}
+    inside = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    others = [part for node in inside for part in ast.walk(node)]
+    found: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Assign([ast.Name()], ast.Dict()) | ast.Attribute() | ast.keyword(None):
+                # Methods that change it are found elsewhere.
+                continue
+            case ast.Subscript(ast.Name(name), ast.Constant(), context):
+                found |= {name} if isinstance(context, ast.Store) else set()
+            case ast.Dict(keys, values):
+                others += [value for key, value in zip(keys, values, strict=True) if key]
+            case ast.Try(finalbody=[_, *_]):
+                return set()
+            case _ if id(node) not in ends:
+                others += ast.iter_child_nodes(node)
+    names = {part.id for part in others if isinstance(part, ast.Name)}
+    return found - names - set(_changed(nodes, stores=False))
 
 
 def _kept(node: ast.AST) -> list[ast.expr]:
@@ -37,6 +68,8 @@ def _kept(node: ast.AST) -> list[ast.expr]:
             return [value]
         case ast.BinOp(_, ast.Mod(), right):
             return [right]
+        case ast.keyword(None, value):
+            return [value]
         case ast.ListComp(elt) | ast.GeneratorExp(elt):
             return [elt]
         case ast.DictComp(_, value):
@@ -66,12 +99,18 @@ def _keys(display: ast.Dict) -> tuple[str, ...]:
     return tuple(ast.dump(key) if key is not None else "" for key in display.keys)
 
 
-def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The variables that are changed, or asked for a key that is not known."""
+def _changed(nodes: Iterable[ast.AST], stores: bool = True) -> Iterator[str]:
+    """The variables that are changed, or asked for a key that is not known.
+
+    Args:
+        nodes: The function's.
+        stores: Whether an assignment to a key that is known is a change.
+    """
     for node in nodes:
         match node:
             case ast.Subscript(ast.Name(name), place, context):
-                if not isinstance(context, ast.Load) or not isinstance(place, ast.Constant):
+                is_change = not isinstance(context, ast.Load if stores else ast.Load | ast.Store)
+                if is_change or not isinstance(place, ast.Constant):
                     yield name
             case ast.Call(ast.Attribute(ast.Name(name), method), arguments):
                 constant = not arguments or isinstance(arguments[0], ast.Constant)

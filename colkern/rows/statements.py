@@ -145,17 +145,30 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(emitter, target.elts, value)
     elif isinstance(target, ast.Subscript):
-        from colkern.rows.containers import set_item, set_slice
+        from colkern.rows.containers import set_slice
 
         container = needed(emitter, target.value)
         if isinstance(target.slice, ast.Slice):
             set_slice(emitter, container, target.slice, value)
         else:
-            set_item(emitter, container, needed(emitter, target.slice), value)
+            _set_item(emitter, target, container, needed(emitter, target.slice), value)
     elif isinstance(target, ast.Attribute):
         _set_field(emitter, target, value)
     else:
         emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
+
+
+def _set_item(
+    emitter: Emitter, target: ast.Subscript, container: Value, place: Value, value: Value
+) -> None:
+    """Another value for an item; a variable that is a row gets another row."""
+    from colkern.rows.containers import set_item, with_item
+
+    name = getattr(target.value, "id", "")
+    if k.is_row(container.kind) and name in emitter.changing_rows:
+        emitter.assign(name, with_item(emitter, container, place.constant, value))
+    else:
+        set_item(emitter, container, place, value)
 
 
 def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
@@ -164,12 +177,13 @@ def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
     owner = needed(emitter, target.value)
     form: Any = getattr(owner.kind, "form", None)
     is_plain = isinstance(owner.kind, k.Record) and target.attr in owner.kind.names
-    if not is_plain or form.__dataclass_params__.frozen or not _is_own(emitter, name, form):
+    is_frozen = getattr(k.data_class_of(form), "frozen", False)
+    if not is_plain or is_frozen or not _is_own(emitter, name, owner.kind):
         emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
     emitter.assign(name, replaced(emitter, owner, {target.attr: value}))
 
 
-def _is_own(emitter: Emitter, name: str, form: Any) -> bool:
+def _is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     """Whether a variable is made by its class alone, and only asked for its fields until it is returned."""
     nodes = list(ast.walk(ast.Module(emitter.definition.body, [])))
     ends = {part for node in nodes if isinstance(node, ast.Return) for part in ast.walk(node)}
@@ -180,14 +194,14 @@ def _is_own(emitter: Emitter, name: str, form: Any) -> bool:
             if not isinstance(part, ast.Name) or part.id != name:
                 continue
             if isinstance(node, ast.Attribute):
-                is_known = node.attr in form.__dataclass_fields__ or isinstance(
-                    getattr(form, node.attr, None), property
+                is_known = node.attr in kind.names or isinstance(
+                    getattr(kind.form, node.attr, None), property
                 )
             else:
                 targets = getattr(node, "targets", [getattr(node, "target", None)])
                 made = getattr(node, "value", None)
                 is_known = targets == [part] and isinstance(made, ast.Call)
-                is_known = is_known and expression(emitter, made.func).constant is form  # type: ignore[union-attr]
+                is_known = is_known and expression(emitter, made.func).constant is kind.form  # type: ignore[union-attr]
             if not is_known:
                 return False
     return True
@@ -244,13 +258,14 @@ def _annotated(emitter: Emitter, node: ast.AnnAssign) -> None:
 
 def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
     if isinstance(node.target, ast.Subscript):
-        from colkern.rows.containers import item, set_item
+        from colkern.rows.containers import item
 
         container = needed(emitter, node.target.value)
         place = needed(emitter, node.target.slice)
         left = emitter.plain(item(emitter, container, place))
         right = needed(emitter, node.value)
-        set_item(emitter, container, place, operated(emitter, node.op, left, right))
+        value = operated(emitter, node.op, left, right)
+        _set_item(emitter, node.target, container, place, value)
         return
     if isinstance(node.target, ast.Attribute):
         field = ast.Attribute(node.target.value, node.target.attr, ast.Load())

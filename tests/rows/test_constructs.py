@@ -595,3 +595,84 @@ def larger_in_the_end(word: str, n: int) -> str:
 
 def test_a_dictionary_that_changes_in_the_last_round_is_pythons() -> None:
     checked(larger_in_the_end, WORDS, ["a dictionary that changes"])
+
+
+# Dictionaries of several kinds of values
+
+
+def measured(word: str, n: int) -> str:
+    record = {"word": word, "n": n, "long": len(word) > 2}
+    record["half"] = n / 2
+    record["n"] += len(word)
+    for letter in word:
+        if letter.isdigit():
+            record["n"] += 1
+            record["long"] = True
+    return f"{record['word']}/{record['n']}/{record['long']}/{record['half']:.1f}"
+
+
+def returned(word: str, n: int) -> dict[str, Any]:
+    record = {"word": word, "n": n}
+    record["half"] = n / 2
+    return record
+
+
+def filled(word: str, n: int) -> str:
+    return "{word}-{n:04d}".format(**{"word": word, "n": n})  # noqa: PIE804
+
+
+@pytest.mark.parametrize("function", [measured, returned, filled])
+def test_a_dictionary_of_known_keys_may_have_several_kinds(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
+def named_twice(word: str, n: int) -> int:
+    record = {"word": word, "n": n}
+    same = record
+    record["n"] = 7
+    return same["n"]
+
+
+def given_away(word: str, n: int) -> int:
+    records = []
+    record = {"word": word, "n": n}
+    records.append(record)
+    record["n"] = 7
+    return records[0]["n"]
+
+
+def within_another(word: str, n: int) -> int:
+    record = {"word": word, "n": n}
+    outer = {"record": record, "n": 1}
+    record["n"] = 7
+    return outer["record"]["n"]  # type: ignore[index, no-any-return]
+
+
+@pytest.mark.parametrize("function", [named_twice, given_away, within_another])
+def test_such_a_dictionary_with_two_names_does_not_change(function: Callable[..., Any]) -> None:
+    with pytest.raises(ck.CompileError):
+        checked(function, WORDS)
+
+
+# Values of `and`
+
+
+def first_group(word: str, n: int) -> str | None:
+    found = re.search(r"\d+", word)
+    return found and found.group()
+
+
+def matched_group(word: str, n: int) -> str:
+    found = re.search(r"\d", word)
+    match found and found.group(0):
+        case "1" | "2":
+            return "low"
+        case "7":
+            return "high"
+        case _:
+            return "none"
+
+
+@pytest.mark.parametrize("function", [first_group, matched_group])
+def test_and_of_what_is_always_true_gives_none_or_the_other(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)

@@ -333,10 +333,13 @@ def test_timestamps_of_each_unit_are_datetimes(unit: str) -> None:
 
 
 class Counted:
-    """A class with an `__init__` of its own, which has no compiled form."""
+    """A class with a `__len__` of its own, which has no compiled form."""
 
     def __init__(self, n: int) -> None:
         self.n = n
+
+    def __len__(self) -> int:
+        return 1
 
 
 def test_fallback_runs_in_python_what_does_not_compile() -> None:

@@ -1,0 +1,205 @@
+"""Instances of users' classes in row functions: named tuples, data classes, and others with a constructor.
+
+An instance is its fields, each a variable of its own. A constructor runs with them as variables: it may do
+with `self` nothing but read and assign them.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import copy
+import dataclasses
+import functools
+import inspect
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from colkern.errors import CompileError
+from colkern.rows import kinds as k
+from colkern.rows.emitter import Emitter, derived
+from colkern.rows.expressions import expression
+from colkern.rows.folding import constant
+from colkern.rows.front import Definition, definition_of
+from colkern.rows.functions import called_function
+from colkern.rows.values import Value, tuple_of_values
+
+_WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
+"""Special methods that are not called when an instance is made."""
+
+_CALLED = ("__init__", "__post_init__", *k.OPERATOR_METHODS.values())
+"""Special methods that are."""
+
+_GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
+
+
+def has_fields(kind: type) -> bool:
+    """Whether instances of a class may have a compiled form."""
+    is_tuple = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return (
+        is_tuple or dataclasses.is_dataclass(kind) or _is_users(kind) or typing.is_typeddict(kind)
+    )
+
+
+def _is_users(kind: type) -> bool:
+    """Whether a class is a user's, with a constructor, and with no other base."""
+    return (
+        type(kind) is type and kind.__bases__ == (object,) and "__init__" in _written_methods(kind)
+    )
+
+
+def _written_methods(kind: type) -> Iterator[str]:
+    """The special methods of a class that a user wrote."""
+    for base in kind.__mro__:
+        for name, own in vars(base).items():
+            is_special = name.startswith("__") and name not in _WITHOUT_MEANING
+            code = getattr(own, "__code__", None)
+            if is_special and code is not None and code.co_filename not in _GENERATING:
+                yield name
+
+
+def instance(
+    emitter: Emitter,
+    node: ast.Call,
+    kind: type,
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> Value:
+    """A new instance of a class for which `has_fields` holds."""
+    if typing.is_typeddict(kind):
+        if arguments:
+            emitter.refuse(f"{kind.__name__}() of a value without a name has no compiled form")
+        return _of_fields(emitter, dict, named)
+    written = set(_written_methods(kind))
+    if k.is_record(kind) and any("__new__" in vars(base) for base in kind.__mro__[:-1]):
+        written.add("__new__")
+    other = min(written - set(_CALLED if k.is_record(kind) else ()), default="")
+    if other:
+        emitter.refuse(f"the class {kind.__name__} has {other}, which has no compiled form")
+    try:
+        bound = inspect.signature(kind).bind(*arguments, **named)
+    except TypeError as error:
+        emitter.refuse(str(error))
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    for field in fields:
+        if field.default_factory is not dataclasses.MISSING and field.name not in bound.arguments:
+            factory: Any = field.default_factory
+            make = functools.partial(ast.Call, ast.Constant(factory), [], [])
+            bound.arguments[field.name] = expression(emitter, derived(node, field.name, make))
+    bound.apply_defaults()
+    values = {
+        name: value if isinstance(value, Value) else constant(value)
+        for name, value in bound.arguments.items()
+    }
+    if "__init__" in written:
+        return _of_fields(emitter, kind, _constructed(emitter, kind, "__init__", values, {}))
+    if "__post_init__" in written:
+        values = _constructed(emitter, kind, "__post_init__", {}, values)
+    names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
+    if sorted(names) != sorted(values):
+        emitter.refuse(
+            f"{kind.__name__} has parameters that are not its fields, or the other way round"
+        )
+    return _of_fields(emitter, kind, {name: values[name] for name in names})
+
+
+def _of_fields(emitter: Emitter, form: type, fields: dict[str, Value]) -> Value:
+    return tuple_of_values(map(emitter.numbers, fields.values()), tuple(fields), form)
+
+
+class _Fields(ast.NodeTransformer):
+    """Puts variables in the place of the fields of an instance.
+
+    Args:
+        kind: The class.
+        own: What the function calls the instance.
+        names: The fields, those that are assigned before and those that the function assigns.
+    """
+
+    def __init__(self, kind: type, own: str, names: Iterable[str]) -> None:
+        self._kind = kind
+        self._own = own
+        self.names = tuple(dict.fromkeys(names))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """A variable for a field, and the class's own attribute for another."""
+        if getattr(node.value, "id", "") != self._own:
+            return self.generic_visit(node)
+        if node.attr not in self.names:
+            if is_constant_of(self._kind, node.attr):
+                node.value = ast.copy_location(ast.Constant(self._kind), node)  # type: ignore[arg-type]
+            return node
+        return ast.copy_location(ast.Name(self.variable(node.attr), node.ctx), node)
+
+    def variable(self, name: str) -> str:
+        """The variable of a field."""
+        return f"{self._own}__{name}"
+
+
+def is_constant_of(kind: type, name: str) -> bool:
+    """Whether an attribute of a class is that of its instances, too, and no method or property."""
+    found = inspect.getattr_static(kind, name, None)
+    return found is not None and not hasattr(found, "__get__")
+
+
+def _stored(own: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Attribute(ast.Name(name), field, ast.Store()) if name == own:
+                yield field
+
+
+def _constructed(
+    emitter: Emitter, kind: type, name: str, arguments: dict[str, Value], before: dict[str, Value]
+) -> dict[str, Value]:
+    """The fields of an instance after a special method of its class has run.
+
+    Args:
+        emitter: Where it is written.
+        kind: The class.
+        name: The method.
+        arguments: Those of the call, by the names of parameters.
+        before: The fields that the instance has already.
+    """
+    function: Any = getattr(kind, name)
+    known = emitter.program.definitions.get(function)
+    if known is None:
+        try:
+            known = definition_of(function)
+        except CompileError as error:
+            emitter.refuse(str(error))
+        own, *parameters = known.parameters
+        nodes = [node for statement in known.body for node in ast.walk(statement)]
+        fields = _Fields(kind, own, (*before, *_stored(own, nodes)))
+        body = [fields.visit(copy.deepcopy(statement)) for statement in known.body]
+        rest = {
+            node.id for statement in body for node in ast.walk(statement) if hasattr(node, "id")
+        }
+        computed = [inspect.getattr_static(kind, each, None) for each in fields.names]
+        if (
+            own in rest
+            or not fields.names
+            or any(isinstance(node, ast.Return) for node in nodes)
+            or any(isinstance(each, property) for each in computed)
+        ):
+            emitter.refuse(
+                f"{kind.__name__}.{name} does more than to assign fields, which has no compiled form"
+            )
+        loads: list[ast.expr] = [
+            ast.Name(fields.variable(each), ast.Load()) for each in fields.names
+        ]
+        returned = ast.Return(ast.Tuple(loads, ast.Load()))
+        for node in ast.walk(returned):
+            ast.copy_location(node, known.body[-1])
+        variables = [fields.variable(each) for each in before]
+        own_names = (*parameters, *variables)
+        known = Definition(function, own_names, [*body, returned], known.names, known.path)
+        emitter.program.definitions[function] = known
+    values = [*arguments.values(), *before.values()]
+    given = dict(zip(known.parameters, values, strict=True))
+    made = called_function(emitter, known, given, function)
+    end: Any = known.body[-1]
+    prefix = f"{function.__code__.co_varnames[0]}__"
+    stems = [each.id.removeprefix(prefix) for each in end.value.elts]
+    return dict(zip(stems, made.items, strict=True))

@@ -1,0 +1,94 @@
+"""Helpers of kernels on disk: linked by what another process compiles, and never trusted without need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+
+from colkern.cpu.compiler import compiled
+from colkern.kernels import row_numbers
+
+TYPES = (numba.int64, numba.int64, numba.int64)
+
+ARGUMENTS = 7, 130, 1000
+
+PROGRAM = """
+import colkern as ck
+def first(text: str) -> str:
+    return text.upper().strip() + "!"
+def other(text: str) -> str:
+    return text.upper()[:1] + "?"
+import sys
+print(ck.udf({"first": first, "other": other}[sys.argv[1]])(ck.array([" ab", "c"])).to_pylist())
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def helper() -> Any:
+    """A dispatcher that has compiled nothing yet."""
+    return compiled.__wrapped__(row_numbers.power_modulo)
+
+
+def loaded() -> bool:
+    """Whether the helper is found on disk; what calls it gives what Python gives."""
+    own = helper()
+    call = numba.njit(error_model="numpy")(lambda base, power, modulus: own(base, power, modulus))
+    assert call(*ARGUMENTS) == (pow(*ARGUMENTS), 0)
+    return bool(own.stats.cache_hits)
+
+
+def test_a_helper_is_compiled_once(here: Path) -> None:
+    assert [loaded(), loaded()] == [False, True]
+
+
+@pytest.mark.parametrize("kept", [0, 100])
+def test_a_damaged_file_is_compiled_anew(here: Path, kept: int) -> None:
+    assert not loaded()
+    (path,) = here.rglob("power_modulo-*")
+    path.write_bytes(path.read_bytes()[:kept])
+    assert [loaded(), loaded()] == [False, True]
+
+
+def test_each_signature_has_a_file(here: Path) -> None:
+    own = helper()
+    own.compile(TYPES)
+    own.compile((numba.int64, numba.int64, numba.uint64))
+    assert len(list(here.rglob("power_modulo-*"))) == 2
+
+
+def test_another_process_compiles_no_helper_again(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+
+    def run(name: str) -> tuple[str, dict[Path, int]]:
+        environment = {**os.environ, "COLKERN_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, str(script), name],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        files = tmp_path.glob("helpers/*.helper")
+        return done.stdout, {file: file.stat().st_mtime_ns for file in files}
+
+    shown, before = run("first")
+    assert shown == "['AB!', 'C!']\n"
+    for file in tmp_path.glob("kernels/*.kernel"):
+        file.unlink()
+    assert run("first") == (shown, before)
+    shown, after = run("other")
+    assert shown == "[' ?', 'C?']\n"
+    assert after.items() >= before.items()
+    assert not [file for file in after.keys() - before.keys() if file.name.startswith("upper")]

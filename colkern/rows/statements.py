@@ -122,6 +122,15 @@ def _stored_names(outer: ast.AST) -> set[str]:
     return found
 
 
+def _assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
+    """The variables that statements assign to, and those of rows that they change."""
+    found = stored_names(nodes)
+    for part in (part for node in nodes if emitter.changing_rows for part in ast.walk(node)):
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+            found |= {getattr(part.value, "id", "")} & emitter.changing_rows
+    return found
+
+
 # Assignments
 
 
@@ -311,7 +320,7 @@ def branches(
 
 
 def _while(emitter: Emitter, node: ast.While) -> None:
-    names = stored_names([node])
+    names = _assigned(emitter, [node])
 
     def body() -> None:
         test = condition(emitter, node.test)
@@ -442,7 +451,7 @@ def _for(emitter: Emitter, node: ast.For) -> None:
         node.iter,
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
-        stored_names([node.target, *node.body]),
+        _assigned(emitter, [node.target, *node.body]),
         (stored_names([node.target]) - stored_names(node.body)) | _made_in_a_round(node.body),
         node.orelse,
     )
@@ -524,7 +533,7 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
     if node.finalbody:
         _try_finally(emitter, node)
         return
-    names = stored_names([*node.body, *node.orelse, *node.handlers])
+    names = _assigned(emitter, [*node.body, *node.orelse, *node.handlers])
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
@@ -594,7 +603,7 @@ def _try_finally(emitter: Emitter, node: ast.Try) -> None:
     if node.handlers:
         make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
         body = [derived(node, "try", make)]
-    names = stored_names([*body, *node.finalbody])
+    names = _assigned(emitter, [*body, *node.finalbody])
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"), is_final=True)
     with emitter.in_cells(node, names):
         before = dict(emitter.env)

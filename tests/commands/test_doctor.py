@@ -19,7 +19,7 @@ from colkern.commands.checks.finding import Finding, missing, ok, problem
 
 Run = Callable[..., tuple[int, str, str]]
 
-CORE = ("numpy", "numba", "llvmlite", "lz4", "zstandard", "rich")
+CORE = ("numpy", "numba", "llvmlite", "lz4", "packaging", "zstandard", "rich")
 CORE_OF_RICH = ("pygments", "markdown-it-py", "mdurl")
 
 

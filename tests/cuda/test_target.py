@@ -101,7 +101,7 @@ def test_memory_is_that_of_the_targets_device(monkeypatch: pytest.MonkeyPatch) -
     assert target.total(table) == 15
     assert target.running_sum(table, np.int32)[1] == 15
     assert target.allocate(3, np.int64).tolist() == [0] * 3
-    assert len(devices.used) > 5
+    assert len(devices.used) >= 5
     assert set(devices.used) == {1}
 
 

@@ -169,7 +169,7 @@ class Opaque:
         lambda: udf(lambda x: x, signature="(int64) -> int64", nulls=Opaque()),
         lambda: udf(lambda x: x, returns=Opaque()),
         lambda: udf(lambda x: OPAQUE.value + x, signature="(int64) -> int64"),
-        lambda: udf(lambda x: OPAQUE(x), signature="(int64) -> int64"),
+        lambda: udf(lambda x: OPAQUE.of(x), signature="(int64) -> int64"),
         lambda: udf(lambda x: [OPAQUE, x], signature="(int64) -> int64"),
         lambda: ck.njit(lambda x: OPAQUE)(1),
     ],

@@ -16,6 +16,7 @@ _CORE = {
     "numpy": ("numpy", "arrays over the bytes of columns"),
     "numba": ("numba", "kernels and users' functions on the CPU"),
     "llvmlite": ("llvmlite.binding", "the machine code that Numba makes"),
+    "packaging": ("packaging.requirements", "comparisons of releases by `colkern doctor`"),
     "rich": ("rich", "what the command prints"),
 }
 

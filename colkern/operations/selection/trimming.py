@@ -110,7 +110,8 @@ class Trimmed(Copier):
         self.target = target_of(array.device)
         self.visible = above
         """The slots that are valid here and visible from above, from bit 0 on; None if all are."""
-        self.nulls = array._null_count if array.may_have_nulls else 0
+        # Counted: what leaves the process has no bitmap without a null.
+        self.nulls = array.null_count
         self.own_validity: Buffer | None = None
         if array.layout.has_validity and self.nulls:
             bitmap = array.buffers[0]

@@ -301,36 +301,67 @@ def join_bits(
     Piece `p` ends before bit ends[p]. Its bits are those from bit firsts[p] at addresses[p] on, of which
     no byte without such a bit is read; ones where the address is 0.
     """
-    piece = find_run(ends, uint64(start) << uint64(6))
-    for w in range(start, stop, step):
-        at = uint64(w) << uint64(6)
-        last = min(at + uint64(64), uint64(ends[len(ends) - 1]))
-        word = uint64(0)
-        while at < last:
-            while uint64(ends[piece]) <= at:
-                piece += uint64(1)
-            count = min(uint64(ends[piece]), last) - at
-            bits = ~uint64(0)
-            if addresses[piece] != uint64(0):
-                begin = uint64(ends[piece - uint64(1)]) if piece else uint64(0)
-                position = firsts[piece] + (at - begin)
-                byte = addresses[piece] + (position >> uint64(3))
-                shift = position & uint64(7)
-                size = shift + count
-                if size > uint64(56):
-                    bits = word_at(byte) >> shift
-                    if size > uint64(64):
-                        above = uint64(get_byte(int64(byte + uint64(8))))
-                        bits |= above << (uint64(64) - shift)
-                else:
-                    bits = uint64(0)
-                    for b in range(uint64(0), (size + uint64(7)) >> uint64(3)):
-                        own = uint64(get_byte(int64(byte + uint64(b))))
-                        bits |= own << (uint64(b) << uint64(3))
-                    bits >>= shift
-            word |= (bits & (~uint64(0) >> (uint64(64) - count))) << (at & uint64(63))
-            at += count
-        out[w] = word
+    w = uint64(start)
+    piece = find_run(ends, w << uint64(6))
+    while w < uint64(stop):
+        at = w << uint64(6)
+        while uint64(ends[piece]) <= at:
+            piece += uint64(1)
+        # The words that are of this piece alone.
+        whole = min(uint64(ends[piece]) >> uint64(6), uint64(stop))
+        if w >= whole:
+            out[w] = joined_word(addresses, firsts, ends, piece, at)
+            w += uint64(step)
+        elif addresses[piece] == uint64(0):
+            while w < whole:
+                out[w] = ~uint64(0)
+                w += uint64(step)
+        else:
+            begin = uint64(ends[piece - uint64(1)]) if piece else uint64(0)
+            position = firsts[piece] + uint64(8) - (begin & uint64(7))
+            place = addresses[piece] + (position >> uint64(3)) - (begin >> uint64(3)) - uint64(1)
+            shift = position & uint64(7)
+            while w < whole:
+                byte = place + (w << uint64(3))
+                bits = word_at(byte)
+                if shift:
+                    above = uint64(get_byte(int64(byte + uint64(8))))
+                    bits = bits >> shift | above << (uint64(64) - shift)
+                out[w] = bits
+                w += uint64(step)
+
+
+@helper
+def joined_word(addresses, firsts, ends, piece, at):
+    """The word from bit `at` on, which begins in a piece, of `join_bits`."""
+    last = min(at + uint64(64), uint64(ends[len(ends) - 1]))
+    first = at
+    word = uint64(0)
+    while at < last:
+        while uint64(ends[piece]) <= at:
+            piece += uint64(1)
+        count = min(uint64(ends[piece]), last) - at
+        bits = ~uint64(0)
+        if addresses[piece] != uint64(0):
+            begin = uint64(ends[piece - uint64(1)]) if piece else uint64(0)
+            position = firsts[piece] + (at - begin)
+            byte = addresses[piece] + (position >> uint64(3))
+            shift = position & uint64(7)
+            size = shift + count
+            if size > uint64(56):
+                bits = word_at(byte) >> shift
+                if size > uint64(64):
+                    above = uint64(get_byte(int64(byte + uint64(8))))
+                    bits |= above << (uint64(64) - shift)
+            else:
+                bits = uint64(0)
+                for b in range(uint64(0), (size + uint64(7)) >> uint64(3)):
+                    own = uint64(get_byte(int64(byte + uint64(b))))
+                    bits |= own << (uint64(b) << uint64(3))
+                bits >>= shift
+        word |= (bits & (~uint64(0) >> (uint64(64) - count))) << (at - first)
+        at += count
+    return word
 
 
 @kernel()

@@ -332,7 +332,9 @@ def join_bits(
 
 
 @helper
-def joined_word(addresses, firsts, ends, piece, at):
+def joined_word(
+    addresses: In[uint64], firsts: In[uint64], ends: In[int64], piece: uint64, at: uint64
+) -> uint64:
     """The word from bit `at` on, which begins in a piece, of `join_bits`."""
     last = min(at + uint64(64), uint64(ends[len(ends) - 1]))
     first = at

@@ -235,7 +235,10 @@ def _named_columns(
 
 
 def _speaks_arrow(data: object) -> TypeIs[GivesArray | GivesStream | GivesDeviceArray]:
-    return any(hasattr(data, method) for method in _ARROW_METHODS)
+    # Python's own need not be asked.
+    return data.__class__ not in (list, tuple, dict) and any(
+        hasattr(data, method) for method in _ARROW_METHODS
+    )
 
 
 def _same_fields(a: Schema, b: Schema) -> bool:

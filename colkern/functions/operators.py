@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from colkern import functions, operations
@@ -9,6 +11,7 @@ from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column
 from colkern.builders import array
 from colkern.dispatch import TEXT
+from colkern.layouts import Layout
 from colkern.operations.chunks import as_columns
 from colkern.operations.moving import there, to_device
 from colkern.operations.promotion import promoted, value_type, with_decimals
@@ -29,6 +32,10 @@ def applied(operator: str, *operands: object) -> Any:
         TypeError: As the operation does, or if two types have none that holds the values of both.
         ValueError: If a value does not fit the type that it is cast to.
     """
+    decision = (operator, *map(_mark, operands))
+    known = _KNOWN.get(decision)
+    if known is not None:
+        return known(*operands)
     column = next(each for each in operands if isinstance(each, Column))
     sides = [
         there(operand, column) if isinstance(operand, list) else as_columns(operand)
@@ -49,7 +56,24 @@ def applied(operator: str, *operands: object) -> Any:
     if operator in _OF_COLUMNS and not isinstance(sides[0], Column):
         sides[0] = _repeated(sides[0], sides[1])
     operation = getattr(operations, name, None) or getattr(functions, name)
+    if None not in decision and all(map(is_, sides, operands)):
+        _KNOWN[decision] = operation
     return operation(*sides)
+
+
+_KNOWN: dict[tuple[object, ...], Callable[..., Any]] = {}
+"""An operator and a mark of each operand → the operation, where it takes the operands as they are."""
+
+_VALUES = frozenset({bool, int, float, str})
+"""Classes of values whose class alone says which operation is meant."""
+
+
+def _mark(operand: object) -> Layout | type | None:
+    """What stands for an operand in a key of `_KNOWN`."""
+    kind = operand.__class__
+    if kind is Array:
+        return operand.layout  # type: ignore[attr-defined, no-any-return]
+    return kind if kind in _VALUES else None
 
 
 _ON_BOOLEANS = {

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from colkern import schema as s
 from colkern.arrays import Array, Column
@@ -294,6 +294,33 @@ def _require_alike(name: str, arrays: Sequence[Array]) -> None:
             raise ValueError(f"{name}: arrays on {first.device} and {array.device}")
 
 
+class _Ready(NamedTuple):
+    """What was decided for columns on the host and for values, which are the same each time.
+
+    Args:
+        plan: The compiled function.
+        returns: The type that its results were declared to have.
+        values: The values as arrays; None for columns.
+    """
+
+    plan: Plan
+    returns: s.DataType | None
+    values: list[Array | None]
+
+
+_READY: dict[tuple[object, ...], _Ready] = {}
+"""The function, how it is compiled, and a mark of each argument → what was decided."""
+
+
+def _mark(value: object) -> object:
+    """What stands for an argument in a key of `_READY`: equal for what is passed alike; or None."""
+    if isinstance(value, Array):
+        return value.layout
+    if isinstance(value, float):
+        return float, value.hex()
+    return (value.__class__, value) if value.__class__ in (str, bytes, int, bool) else None
+
+
 def _compiled(
     function: Callable[..., object],
     values: Sequence[object],
@@ -303,30 +330,53 @@ def _compiled(
     otherwise: Callable[..., object] | None,
 ) -> Array:
     """The results for arrays that are not encoded."""
-    columns = [value for value in values if isinstance(value, Array)]
-    length, device = columns[0].length, columns[0].device
-    pairs = [_passed(value, length) for value in values]
-    arrays, types = [array for array, _ in pairs], tuple(type_ for _, type_ in pairs)
-    call = _Call(function, types, nullable, returns, machine, otherwise)
-    plan: Any = _plan(call)
-    if isinstance(plan, PythonPlan):
-        arrays = [
-            array if isinstance(type_, s.DataType) else repeat_slots(array, length)
-            for array, type_ in zip(arrays, types, strict=True)
+    column = next(value for value in values if isinstance(value, Array))
+    length = column.length
+    marks = [*map(_mark, values)] if column.device is HOST else [None]
+    key = (function, nullable, machine, otherwise, *marks)
+    ready = _READY.get(key)
+    if ready is not None and (ready.returns is returns or ready.returns == returns):
+        plan: Any = ready.plan
+        arrays: list[Any] = [
+            value if one is None else one for value, one in zip(values, ready.values, strict=True)
         ]
-    elif device != HOST:
-        arrays = [
-            array
-            if isinstance(type_, One) and isinstance(type_.type, _PLAIN)
-            else to_device(array, device)
-            for array, type_ in zip(arrays, types, strict=True)
-        ]
-        plan = _on_device(call)
+    else:
+        pairs = [_passed(value, length) for value in values]
+        arrays, types = [array for array, _ in pairs], tuple(type_ for _, type_ in pairs)
+        plan, arrays = _decided(
+            _Call(function, types, nullable, returns, machine, otherwise), arrays, column
+        )
+        if None not in marks and isinstance(plan, Plan):
+            if len(_READY) == MOST_PLANS:
+                _READY.clear()
+            ones = [
+                array if isinstance(type_, One) else None
+                for array, type_ in zip(arrays, types, strict=True)
+            ]
+            _READY[key] = _Ready(plan, returns, ones)
     # Decimals that compiled code does not cover are Python's, with all their digits.
     with decimal.localcontext(prec=154):
         results: Array = plan.run(arrays, length)[0]
     require_values(function.__name__, results)
     return results
+
+
+def _decided(call: _Call, arrays: list[Array], column: Array) -> tuple[Any, list[Array]]:
+    """The plan of a call for arrays and values of its types, and these as the plan takes them."""
+    plan: Any = _plan(call)
+    if isinstance(plan, PythonPlan):
+        return plan, [
+            array if isinstance(type_, s.DataType) else repeat_slots(array, column.length)
+            for array, type_ in zip(arrays, call.types, strict=True)
+        ]
+    if column.device == HOST:
+        return plan, arrays
+    return _on_device(call), [
+        array
+        if isinstance(type_, One) and isinstance(type_.type, _PLAIN)
+        else to_device(array, column.device)
+        for array, type_ in zip(arrays, call.types, strict=True)
+    ]
 
 
 def _passed(value: object, length: int) -> tuple[Array, s.DataType | One]:
@@ -360,14 +410,18 @@ def row_function(
     ) -> Callable[Concatenate[Values, Options], Values]:
         signature = inspect.signature(function)
         first, *options = signature.parameters.values()
+        count = len(signature.parameters)
 
         @functools.wraps(function)
         def called(*given: Any, **named: Any) -> Array:
-            bound = signature.bind(*given, **named)
-            bound.apply_defaults()
+            arguments: Sequence[object] = given
+            if named or len(given) != count:
+                bound = signature.bind(*given, **named)
+                bound.apply_defaults()
+                arguments = [*bound.arguments.values()]
             return over_rows(
                 function,
-                [*bound.arguments.values()],
+                arguments,
                 result,
                 takes,
                 machine=machine,

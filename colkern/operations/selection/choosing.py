@@ -120,9 +120,13 @@ def _of_one_type(*sides: object) -> Sequence[object]:
     if len(types) == 2:
         is_mixed = not s.same_type(*types)
     else:
-        has_float = any(isinstance(side, float | np.floating) for side in sides)
-        is_mixed = has_float and len(types) == 1
+        # Python's float beside floats is of their type.
+        alone = np.floating if types and isinstance(types[0], s.FloatingPoint) else _FLOATS
+        is_mixed = len(types) == 1 and any(isinstance(side, alone) for side in sides)
     return promoted(list(sides)) if is_mixed and are_numbers(sides) else sides
+
+
+_FLOATS = (float, np.floating)
 
 
 def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:

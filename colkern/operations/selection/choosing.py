@@ -12,8 +12,8 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.layouts import Role
-from colkern.memory import HOST, Device
+from colkern.layouts import Role, layout
+from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
@@ -127,6 +127,7 @@ def _of_one_type(*sides: object) -> Sequence[object]:
 
 
 _FLOATS = (float, np.floating)
+_FLOAT64 = s.float64()
 
 
 def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:
@@ -156,13 +157,30 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         return value
     if value is None:
         return nulls(1, type_, device)
-    single = _built([value], [name], type_)
+    single = _number(value, type_)
+    if single is None:
+        single = _built([value], [name], type_)
     if device != HOST:
         # Imported late: the host needs nothing of it.
         from colkern.operations.moving import to_device
 
         single = to_device(single, device)
     return single
+
+
+def _number(value: object, type_: s.DataType) -> Array | None:
+    """An array of a number that surely fits; None for other values, for which a builder knows the rules."""
+    fits = (
+        value.__class__ is float
+        if type_ == _FLOAT64
+        else isinstance(type_, s.Int)
+        and value.__class__ is int
+        and 0 <= value < 1 << type_.bit_width - type_.signed
+    )
+    if not fits:
+        return None
+    item = np.array([value], layout(type_).spec(Role.DATA).dtype)
+    return Array.of_valid(type_, 1, (None, Buffer.of_items(item)), 0)
 
 
 def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | None) -> Array:

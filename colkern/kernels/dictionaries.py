@@ -76,7 +76,7 @@ def look_up(
     step: uint64,
     out: Out[J],
 ) -> None:
-    """out[i] = values[base + indices[i]] for the slots of a range; the last value stands for larger indices."""
+    """out[i] = values[base + indices[i]] for a range of slots; the last value stands for larger indices."""
     last = indices.limit - uint64(1)
     apart = uint64(step)
     for begin in range(start, stop, apart * uint64(BLOCK)):

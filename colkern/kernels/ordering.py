@@ -119,7 +119,10 @@ def is_less_pair(
 def less_decimals(
     start, stop, step, left: Side[uint64], right: Side[uint64], width, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether left[i] < right[i], signed integers of an even `width` of words, lowest first."""
+    """Bit i of `out` = whether left[i] < right[i], signed integers of `width` words, the lowest first.
+
+    `width` is even.
+    """
     upper = width - uint64(2)
     pace, other_pace = left.stride * width, right.stride * width
     minus, none = uint64(_MINUS), uint64(0)

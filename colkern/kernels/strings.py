@@ -294,7 +294,7 @@ def match_view_start(start, stop, step, left: Viewed, pattern: Pattern, length, 
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        # As many for each byte: LLVM would make vectors of any number up to eight, which take ten times as long.
+        # As many for each byte: of any number up to eight, LLVM makes vectors that take ten times as long.
         for k in range(uint64(0), uint64(8)):
             i = min(first + uint64(k), length - uint64(1))
             head = left.views[i << uint64(1)] & valid_mask(left.validity, i)
@@ -324,9 +324,7 @@ def match_view_end(start, stop, step, left: Viewed, pattern: Pattern, length, ou
             second = left.views[(i << uint64(1)) + uint64(1)]
             buffer = second & uint64(_LENGTH) if size > VIEW_INLINE_BYTES else inline
             place = (
-                second >> uint64(32)
-                if size > VIEW_INLINE_BYTES
-                else (i << uint64(4)) + uint64(4)
+                second >> uint64(32) if size > VIEW_INLINE_BYTES else (i << uint64(4)) + uint64(4)
             )
             source = left.addresses[buffer] + place
             # The word that ends with the value; of a short one, the word that ends with its prefix.

@@ -66,20 +66,44 @@ def largest_index(indices: In[I], begin: Index, end: uint64, step: uint64) -> ui
     return uint64(largest)
 
 
+@helper
+def look_up(
+    indices: Indices[I],
+    values: In[T],
+    base: uint64,
+    start: Index,
+    stop: uint64,
+    step: uint64,
+    out: Out[J],
+) -> None:
+    """out[i] = values[base + indices[i]] for a range of slots; the last value stands for larger indices."""
+    last = indices.limit - uint64(1)
+    apart = uint64(step)
+    for begin in range(start, stop, apart * uint64(BLOCK)):
+        i, end = uint64(begin), min(uint64(begin) + apart * uint64(BLOCK), uint64(stop))
+        if largest_index(indices.items, i, end, step) <= last:
+            # Four at a time: a jump takes as long as a slot.
+            while i + uint64(3) * apart < end:
+                a = values[base + uint64(indices.items[i])]
+                b = values[base + uint64(indices.items[i + apart])]
+                c = values[base + uint64(indices.items[i + uint64(2) * apart])]
+                d = values[base + uint64(indices.items[i + uint64(3) * apart])]
+                out[i] = a
+                out[i + apart] = b
+                out[i + uint64(2) * apart] = c
+                out[i + uint64(3) * apart] = d
+                i += uint64(4) * apart
+        while i < end:
+            out[i] = values[base + min(uint64(indices.items[i]), last)]
+            i += apart
+
+
 @kernel()
 def decode_items(start, stop, step, indices: Indices[I], values: In[T], width, out: Out[T]):
     """Value i of `out` = value indices[i]; a value is `width` items."""
     last = indices.limit - uint64(1)
     if width == 1:
-        pace = uint64(step) * uint64(BLOCK)
-        for begin in range(start, stop, pace):
-            end = min(uint64(begin) + pace, uint64(stop))
-            if largest_index(indices.items, begin, end, step) <= last:
-                for i in range(begin, end, step):
-                    out[i] = values[uint64(indices.items[i])]
-            else:
-                for i in range(begin, end, step):
-                    out[i] = values[min(uint64(indices.items[i]), last)]
+        look_up(indices, values, uint64(0), start, stop, step, out)
     else:
         for i in range(start, stop, step):
             source = min(uint64(indices.items[i]), last) * width
@@ -182,16 +206,7 @@ def decode_strings(
 @kernel()
 def transpose_indices(start, stop, step, indices: Indices[I], moved: In[uint32], base, out: Out[J]):
     """out[i] = where the value of indices[i] is in another dictionary: moved[base + index]."""
-    last = indices.limit - uint64(1)
-    pace = uint64(step) * uint64(BLOCK)
-    for begin in range(start, stop, pace):
-        end = min(uint64(begin) + pace, uint64(stop))
-        if largest_index(indices.items, begin, end, step) <= last:
-            for i in range(begin, end, step):
-                out[i] = moved[base + uint64(indices.items[i])]
-        else:
-            for i in range(begin, end, step):
-                out[i] = moved[base + min(uint64(indices.items[i]), last)]
+    look_up(indices, moved, base, start, stop, step, out)
 
 
 # Tables

@@ -105,27 +105,47 @@ def less_floats(
         b += uint64(step)
 
 
+@helper
+def is_less_pair(
+    left: In[uint64], right: In[uint64], i: uint64, j: uint64, minus: uint64, below: uint64
+) -> uint64:
+    """1 if two words, the lower one first, are less than two others; `below` if they are the same."""
+    low = uint64(left[i] < right[j]) | uint64(left[i] == right[j]) & below
+    mine, other = left[i + uint64(1)] ^ minus, right[j + uint64(1)] ^ minus
+    return uint64(mine < other) | uint64(mine == other) & low
+
+
 @kernel()
 def less_decimals(
     start, stop, step, left: Side[uint64], right: Side[uint64], width, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether left[i] < right[i], signed integers of `width` words, the lowest first."""
-    top = width - uint64(1)
+    """Bit i of `out` = whether left[i] < right[i], signed integers of `width` words, the lowest first.
+
+    `width` is even.
+    """
+    upper = width - uint64(2)
+    pace, other_pace = left.stride * width, right.stride * width
+    minus, none = uint64(_MINUS), uint64(0)
+    whole = length >> uint64(3)
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
-            mine, other = uint64(i) * left.stride * width, uint64(i) * right.stride * width
-            less = uint64(0)
-            for k in range(uint64(0), top):
-                low, high = left.items[mine + uint64(k)], right.items[other + uint64(k)]
-                less = uint64(low < high) | uint64(low == high) & less
-            low, high = (
-                left.items[mine + top] ^ uint64(_MINUS),
-                right.items[other + top] ^ uint64(_MINUS),
-            )
-            less = uint64(low < high) | uint64(low == high) & less
-            bits |= less << (uint64(i) - first)
+        if upper == 0 and uint64(b) < whole:
+            # Without a loop in the loop: half as long, for nearly all decimals.
+            for k in range(uint64(0), uint64(8)):
+                mine, other = (first + uint64(k)) * pace, (first + uint64(k)) * other_pace
+                less = is_less_pair(left.items, right.items, mine, other, minus, none)
+                bits |= less << uint64(k)
+        else:
+            for i in range(first, min(first + uint64(8), length)):
+                mine, other = uint64(i) * pace, uint64(i) * other_pace
+                less = uint64(0)
+                for k in range(uint64(0), upper, uint64(2)):
+                    low, high = mine + uint64(k), other + uint64(k)
+                    less = is_less_pair(left.items, right.items, low, high, none, less)
+                low, high = mine + upper, other + upper
+                less = is_less_pair(left.items, right.items, low, high, minus, less)
+                bits |= less << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 

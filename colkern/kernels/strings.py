@@ -94,12 +94,17 @@ def are_same(left: uint64, right: uint64, count: uint64) -> Truth:
 
 @helper
 def are_stretches_same(left: uint64, right: uint64, count: uint64) -> Truth:
-    """As `are_same`, for many bytes which are expected to be the same: no look in between."""
+    """As `are_same`, for many bytes which are expected to be the same: a look for each 512."""
     tail = count - uint64(8)
     unlike = word_at(left + tail) ^ word_at(right + tail)
-    for w in range(uint64(0), count >> uint64(3)):
-        place = uint64(w) << uint64(3)
-        unlike |= word_at(left + place) ^ word_at(right + place)
+    k = uint64(0)
+    while k + uint64(512) <= count and unlike == 0:
+        for place in range(k, k + uint64(512), uint64(8)):
+            unlike |= word_at(left + uint64(place)) ^ word_at(right + uint64(place))
+        k += uint64(512)
+    while k < tail and unlike == 0:
+        unlike = word_at(left + k) ^ word_at(right + k)
+        k += uint64(8)
     return unlike == 0
 
 
@@ -289,13 +294,15 @@ def match_view_start(start, stop, step, left: Viewed, pattern: Pattern, length, 
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
-            head = left.views[uint64(i) << uint64(1)] & valid_mask(left.validity, i)
+        # As many for each byte: of any number up to eight, LLVM makes vectors that take ten times as long.
+        for k in range(uint64(0), uint64(8)):
+            i = min(first + uint64(k), length - uint64(1))
+            head = left.views[i << uint64(1)] & valid_mask(left.validity, i)
             same = (head & uint64(_LENGTH) >= pattern.length) & (head & mask == prefix)
             if pattern.length > 4 and same:
-                source = source_of_view(left.views, uint64(i), left.addresses)
+                source = source_of_view(left.views, i, left.addresses)
                 same = are_same_bytes(left.validity.bits, source, pattern.address, pattern.length)
-            bits |= uint64(same) << (uint64(i) - first)
+            bits |= uint64(same) << uint64(k)
         out[b] = packed(bits, uint64(0), length - first)
 
 
@@ -310,15 +317,14 @@ def match_view_end(start, stop, step, left: Viewed, pattern: Pattern, length, ou
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
-            size = left.views[uint64(i) << uint64(1)] & valid_mask(left.validity, i)
+        for k in range(uint64(0), uint64(8)):
+            i = min(first + uint64(k), length - uint64(1))
+            size = left.views[i << uint64(1)] & valid_mask(left.validity, i)
             size &= uint64(_LENGTH)
-            second = left.views[(uint64(i) << uint64(1)) + uint64(1)]
+            second = left.views[(i << uint64(1)) + uint64(1)]
             buffer = second & uint64(_LENGTH) if size > VIEW_INLINE_BYTES else inline
             place = (
-                second >> uint64(32)
-                if size > VIEW_INLINE_BYTES
-                else (uint64(i) << uint64(4)) + uint64(4)
+                second >> uint64(32) if size > VIEW_INLINE_BYTES else (i << uint64(4)) + uint64(4)
             )
             source = left.addresses[buffer] + place
             # The word that ends with the value; of a short one, the word that ends with its prefix.
@@ -329,7 +335,7 @@ def match_view_end(start, stop, step, left: Viewed, pattern: Pattern, length, ou
                 unlike = uint64(
                     not are_same(source + size - pattern.length, pattern.address, pattern.length)
                 )
-            bits |= uint64(unlike == 0) << (uint64(i) - first)
+            bits |= uint64(unlike == 0) << uint64(k)
         out[b] = packed(bits, uint64(0), length - first)
 
 

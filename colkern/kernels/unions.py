@@ -60,9 +60,13 @@ def gather_union(start, stop, step, slots: Slots, addresses: In[uint64], width, 
         source = addresses[child] + child_slot(slots.offsets, uint64(i)) * width * uint64(
             out.itemsize
         )
-        for item in range(uint64(0), width):
-            place = source + uint64(item) * uint64(out.itemsize)
-            out[uint64(i) * width + uint64(item)] = load_item(out, place)
+        if width == 1:
+            # Without a loop in the loop: in less than half of the time.
+            out[i] = load_item(out, source)
+        else:
+            for item in range(uint64(0), width):
+                place = source + uint64(item) * uint64(out.itemsize)
+                out[uint64(i) * width + uint64(item)] = load_item(out, place)
 
 
 @kernel()

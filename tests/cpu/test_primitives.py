@@ -23,11 +23,15 @@ def some_words() -> list[tuple[int, int]]:
     return [(rng.getrandbits(64), mask) for mask in masks]
 
 
-@pytest.fixture(params=["as the processor is", "without extensions"])
+@pytest.fixture(params=["as the processor is", "without avx512vbmi2", "without extensions"])
 def primitive(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A primitive, compiled for this processor and for one without any of its extensions."""
-    if request.param == "without extensions":
-        monkeypatch.setattr(processor, "get_host_cpu_features", lambda: {"sse2": True})
+    """A primitive, compiled for this processor and for ones without some or all of its extensions."""
+    features = processor.get_host_cpu_features()
+    if request.param == "without avx512vbmi2":
+        features["avx512vbmi2"] = False
+    elif request.param == "without extensions":
+        features = {"sse2": True}
+    monkeypatch.setattr(processor, "get_host_cpu_features", lambda: features)
     return lambda name: getattr(primitives, name)
 
 

@@ -25,6 +25,7 @@ from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.taking import take_positions
+from colkern.operations.selection.words import WORDS
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -229,11 +230,11 @@ def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Seque
     if not len(numbers):
         return
     lengths = [array.length for array in arrays]
-    if int(numbers.min()) < 0 or int(numbers.max()) >= len(arrays):
+    if not _are_below(numbers, len(arrays)):
         slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
         number = int(numbers[slot])
         raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    if int(positions.min()) >= 0 and int(positions.max()) < min(lengths):
+    if _are_below(positions, min(lengths)):
         return
     ends = target.table(lengths, np.int64)[numbers]
     outside = (positions < 0) | (positions >= ends)
@@ -245,14 +246,20 @@ def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Seque
         )
 
 
+def _are_below(integers: Items, limit: int) -> bool:
+    """Whether integers, of which there is one at least, are from 0 on and below a limit."""
+    # As unsigned ones, negative ones are the largest.
+    most = 1 << 8 * integers.dtype.itemsize - (integers.dtype.kind == "i")
+    return int(integers.view(WORDS[integers.dtype.itemsize]).max()) < min(limit, most)
+
+
 @on_its_device
 def _places(target: Target, numbers: Items, positions: Items) -> Places:
-    return Places(
-        target,
-        target.frozen(numbers.astype(np.int8)),
-        target.table(range(_TYPE_IDS), np.int64),
-        target.frozen(positions.astype(np.int32)),
-    )
+    type_ids = target.output(len(numbers), np.int8)
+    offsets = target.output(len(numbers), np.int32)
+    type_ids[:], offsets[:] = numbers, positions
+    table = target.table(range(_TYPE_IDS), np.int64)
+    return Places(target, target.frozen(type_ids), table, target.frozen(offsets))
 
 
 @on_its_device

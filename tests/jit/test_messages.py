@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,17 @@ def unknown_or_none(x: float) -> tuple:
     return x, complex(x, 1).imag if x > 0 else None  # HERE
 
 
+def clock(x: float) -> float:
+    return x + time.time()  # HERE
+
+
+def caught_number(x: str) -> int:
+    try:
+        return int(x)
+    except 3:  # noqa: B030  # HERE
+        return 0
+
+
 class Thing:
     rate = 2
 
@@ -118,6 +130,8 @@ THING = Thing()
         (unknown_in_tuple, "would be left to Python: complex"),
         (unknown_in_dict, "would be left to Python: complex"),
         (unknown_or_none, "would be left to Python: complex"),
+        (clock, "time.time() has no compiled form"),
+        (caught_number, "a handler's exceptions must be classes that are known"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
         (mixed_variable, "int or str"),

@@ -506,6 +506,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         return local_function(emitter, function, *_arguments_as_they_are(emitter, node))
+    if not callable(function):
+        emitter.refuse(f"{shown(function)} is not callable")
     try:
         write = _FORMS.get(function)
     except TypeError:

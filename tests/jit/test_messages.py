@@ -111,6 +111,11 @@ def caught_number(x: str) -> int:
         return 0
 
 
+def shadowed(x: int) -> str:
+    str = "n"
+    return str(x)  # HERE
+
+
 class Thing:
     rate = 2
 
@@ -124,12 +129,13 @@ THING = Thing()
     [
         (unknown_method, "str has no 'spilt'"),
         (global_object, "Thing has no 'speed'"),
-        (global_call, "Thing(int) has no compiled form"),
+        (global_call, "Thing is not callable"),
         (changed_global, "a constant that changes has no compiled form"),
         (library_call, "each row with a result would be left to Python: json.loads"),
         (unknown_in_tuple, "would be left to Python: complex"),
         (unknown_in_dict, "would be left to Python: complex"),
         (unknown_or_none, "would be left to Python: complex"),
+        (shadowed, "'n' is not callable"),
         (clock, "time.time() has no compiled form"),
         (caught_number, "a handler's exceptions must be classes that are known"),
         (builtin, "callable(str) has no compiled form"),

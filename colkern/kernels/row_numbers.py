@@ -283,10 +283,21 @@ def divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
 
 
 @helper
+def exact_product(left: float64, right: float64) -> tuple[float, float]:
+    """A product as the sum of two floats (Dekker's), of values far from where floats end."""
+    product = left * right
+    upper = left * 134217729.0
+    upper = upper - (upper - left)
+    lower = left - upper
+    high = right * 134217729.0
+    high = high - (high - right)
+    low = right - high
+    return product, ((upper * high - product) + upper * low + lower * high) + lower * low
+
+
+@helper
 def modulus_of_bits(left: int64, right: int64) -> int64:
-    """The remainder of a positive float divided by another, all as bits."""
-    if left < right:
-        return left
+    """The remainder of a positive float divided by another, which is not larger, all as bits."""
     divisor, lower = fraction_and_exponent(float_of_bits(right))
     rest, exponent = fraction_and_exponent(float_of_bits(left))
     exponent = exponent - lower
@@ -310,8 +321,17 @@ def float_modulus(left: float64, right: float64) -> float:
     """C's `fmod(left, right)` of a divisor that is not zero, and no infinite `left`."""
     if left != left or right != right:
         return left + right
-    rest = modulus_of_bits(bits_of_float(abs(left)), bits_of_float(abs(right)))
-    return math.copysign(float_of_bits(rest), left)
+    rest, divisor = float64(abs(left)), float64(abs(right))
+    if rest >= divisor:
+        quotient = rest / divisor
+        if quotient < _WHOLE and rest < 1e290:
+            product, error = exact_product(float64(int64(quotient)), divisor)
+            rest = (rest - product) - error
+            # Of a quotient that was rounded up to an integer, one is too much.
+            rest = rest + divisor if rest < 0.0 else rest
+        else:
+            rest = float_of_bits(modulus_of_bits(bits_of_float(rest), bits_of_float(divisor)))
+    return math.copysign(rest, left)
 
 
 @helper
@@ -397,16 +417,6 @@ def is_odd(value: float64) -> Truth:
 
 
 @helper
-def square(value: float) -> tuple[float, float]:
-    """A square as the sum of two floats (Dekker's product), of a value far from where floats end."""
-    product = value * value
-    upper = value * 134217729.0
-    upper = upper - (upper - value)
-    lower = value - upper
-    return product, ((upper * upper - product) + 2.0 * upper * lower) + lower * lower
-
-
-@helper
 def last_place(value: float) -> float64:
     """The value of the last bit of a positive float, far from where floats end."""
     return float_of_bits((bits_of_float(float64(value)) & (0x7FF << 52)) - (52 << 52))
@@ -420,7 +430,7 @@ def power_of_floats(base: float64, exponent: float64) -> tuple[float, Code]:
     is the square but near the middle of two floats.
     """
     if exponent == 2.0 and 1e-140 < abs(base) < 1e140:
-        result, rest = square(base)
+        result, rest = exact_product(base, base)
         is_power_of_two = bits_of_float(float64(result)) & _FRACTION == 0
         if abs(rest) < 0.44 * last_place(result) and not is_power_of_two:
             return result, DONE
@@ -453,12 +463,13 @@ def hypot(x: float64, y: float64) -> tuple[float, Code]:
     x, y = abs(x), abs(y)
     if not (x < 1e140 and y < 1e140 and (x > 1e-140 or y > 1e-140)):
         return float64(0.0), LEFT
-    upper, rest = square(x if x > y else y)
-    other, other_rest = square(y if x > y else x)
+    longer, shorter = (x, y) if x > y else (y, x)
+    upper, rest = exact_product(longer, longer)
+    other, other_rest = exact_product(shorter, shorter)
     total = upper + other
     rest = ((upper - total) + other) + (rest + other_rest)
     root = math.sqrt(total)
-    product, product_rest = square(root)
+    product, product_rest = exact_product(root, root)
     more = (((total - product) - product_rest) + rest) / (2.0 * root)
     result = root + more
     if abs((root - result) + more) > 0.499 * last_place(result):

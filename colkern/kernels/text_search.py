@@ -17,6 +17,7 @@ from colkern.kernels.text_words import (
     find_part,
     first_hit,
     hits_at,
+    places_of,
 )
 
 END = (1 << 63) - 1
@@ -106,6 +107,9 @@ def rindex_between(text: Text, part: Text, start: int64, end: int64) -> tuple[in
 @helper
 def is_in(part: Value, text: Value) -> Truth:
     """`part in text`."""
+    if part.size == 1 and 0 < text.size <= SPILL:
+        # A character among a few, of which a loop asks for each of a text's: one look, as both are short.
+        return places_of(get_byte(part.address), text.address, text.size) != 0
     return find_part(text.address, int64(0), text.size, part.address, part.size) >= 0
 
 

@@ -83,7 +83,8 @@ def call(
     if found is None:
         owner, _, attribute = name.partition(".")
         type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
-        if type_ is not None and attribute and not hasattr(type_, attribute):
+        is_of_type = bool(attribute and arguments) and arguments[0].kind.name == owner
+        if is_of_type and type_ is not None and not hasattr(type_, attribute):
             emitter.refuse(f"{owner} has no {attribute!r}")
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")

@@ -404,15 +404,13 @@ def combine(emitter: Emitter, left: Value, right: Value, name: str) -> None:
         emitter.write(f"set_word({left.code} + {place}, get_word({made.code} + {place}))")
 
 
-def extend(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
-    """`left += right` of a container, which changes in place."""
+def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
+    """`left |= right` and its kin of a set or dictionary."""
     if left.kind.name == "set" and type(operation) in COMBINED and left.kind == right.kind:
         combine(emitter, left, right, COMBINED[type(operation)])
         return
-    names = {ast.Add: "list.extend", ast.BitOr: f"{left.kind.name}.update"}
-    name = names.get(type(operation), "")
-    if name and has(name, [left, right]):
-        call(emitter, name, [left, right])
+    if isinstance(operation, ast.BitOr) and has(f"{left.kind.name}.update", [left, right]):
+        call(emitter, f"{left.kind.name}.update", [left, right])
         return
     # Other names of the container would not see what is made anew.
     emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import identity
@@ -26,6 +26,7 @@ from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values,
 
 MOST_ATTEMPTS = 200
 
+MISTAKE = "which is a mistake of colkern's; please report it"
 
 MOST_DEPTH = 400
 """So many calls of itself may a function stand in."""
@@ -101,6 +102,10 @@ def write_function(
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
                 emitter.refuse("it calls itself in any case")
+        except (CompileError, UnsupportedError, MeetsNumPy):
+            raise
+        except Exception as error:  # noqa: BLE001
+            emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
         returned = widened.get(RETURN, k.NONE)
         written = program.written[name] = Written(
             emitter.block, tuple(names), emitter.operations, returned, definition.path

@@ -211,6 +211,14 @@ def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
     return None if is_open else len(parameters) - given
 
 
+def _is_alike(emitter: Emitter, owner: Value, node: ast.expr) -> bool:
+    """Whether an expression gives a container as one that it is added to."""
+    if is_iterator(emitter, node):
+        return False
+    with emitter.looking():
+        return getattr(expression(emitter, node).kind, "name", "") == owner.kind.name
+
+
 def _arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
     """The arguments of a call, by position and by name; none of them None where a value is needed."""
     arguments = [needed(emitter, part) for part in node.args]
@@ -245,8 +253,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if (kind.name, name) in (("list", "append"), ("set", "add")) and len(node.args) == 1:
             add(emitter, owner, (expression(emitter, node.args[0]),))
             return NONE
-        if (kind.name, name) in (("list", "extend"), ("set", "update")) and any(
-            is_iterator(emitter, part) for part in node.args
+        if (kind.name, name) in (("list", "extend"), ("set", "update")) and not all(
+            _is_alike(emitter, owner, part) for part in node.args
         ):
             for part in node.args:
                 items(emitter, part, lambda value: add(emitter, owner, (value,)))
@@ -498,6 +506,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         return local_function(emitter, function, *_arguments_as_they_are(emitter, node))
+    if not callable(function):
+        emitter.refuse(f"{shown(function)} is not callable")
     try:
         write = _FORMS.get(function)
     except TypeError:

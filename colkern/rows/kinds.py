@@ -214,13 +214,17 @@ def origins(kind: Kind) -> tuple[object, ...]:
     return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 
-def containers_in(kind: Kind) -> Iterator[Container]:
-    """The containers that a value of a kind is or has."""
-    if isinstance(kind, Container):
-        yield kind
+def parts_of(kind: Kind) -> Iterator[Kind]:
+    """A kind, those of its parts, and those of their parts."""
+    yield kind
     parts = (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
     for part in parts:
-        yield from containers_in(part)
+        yield from parts_of(part)
+
+
+def containers_in(kind: Kind) -> Iterator[Container]:
+    """The containers that a value of a kind is or has."""
+    return (part for part in parts_of(kind) if isinstance(part, Container))
 
 
 def unchangeable(kind: Kind) -> Kind:

@@ -27,7 +27,7 @@ from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
-from colkern.rows.functions import of_fields, write_program
+from colkern.rows.functions import MISTAKE, of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.program import Program, Site
@@ -107,9 +107,9 @@ class Plan(Replanned):
         if any(map(k.is_deque, k.containers_in(self.kind))):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         gaps = [site for site in program.sites if site.reason in program.gaps]
-        is_empty = returns is None and any(k.NEVER in of.items for of in k.containers_in(self.kind))
+        is_unknown = returns is None and not {k.NONE, k.NEVER}.isdisjoint(k.parts_of(self.kind))
         is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
-        if (is_left and program.sites) or (is_empty and gaps):
+        if (is_left and program.sites) or (is_unknown and gaps):
             first = (gaps or program.sites)[0]
             raise CompileError(
                 f"{function.__name__} does not compile: each row with a result would be left to Python: "
@@ -242,10 +242,8 @@ class Plan(Replanned):
         from numba.core.errors import NumbaError
 
         if isinstance(error, NumbaError):
-            raise CompileError(
-                f"{self.title} does not compile: its generated source is not valid, "
-                "which is a mistake of colkern's; please report it"
-            ) from error
+            reason = f"its generated source is not valid, {MISTAKE}"
+            raise CompileError(f"{self.title} does not compile: {reason}") from error
 
     def _run_range(
         self,

@@ -285,12 +285,17 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
     assert isinstance(node.target, ast.Name)
     load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
     left = needed(emitter, load)
-    right = needed(emitter, node.value)
-    if isinstance(left.kind, k.Container):
-        from colkern.rows.containers import extend
+    if isinstance(left.kind, k.Container) and not left.kind.is_tuple:
+        from colkern.rows.containers import combined_in_place
 
-        extend(emitter, node.op, left, right)
+        if left.kind.name == "list" and isinstance(node.op, ast.Add):
+            extend = ast.Attribute(load, "extend", ast.Load())
+            make = partial(ast.Call, extend, [node.value], [])
+            expression(emitter, derived(node, "extend", make))
+        else:
+            combined_in_place(emitter, node.op, left, needed(emitter, node.value))
         return
+    right = needed(emitter, node.value)
     emitter.assign(node.target.id, operated(emitter, node.op, left, right))
 
 
@@ -637,9 +642,9 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
         return None
     emitter.node = handler
     value = expression(emitter, handler.type)
-    if not value.is_constant:
-        emitter.refuse("the exceptions of a handler must be known when the function is compiled")
     classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
+    if not value.is_constant or not all(isinstance(kind, type) for kind in classes):
+        emitter.refuse("a handler's exceptions must be classes that are known")
     if any(kind in (Exception, BaseException) for kind in classes):
         return None
     return tuple(sorted({code for kind, code in CODES.items() if issubclass(kind, classes)}))

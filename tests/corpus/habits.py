@@ -157,3 +157,17 @@ def seconds_of(text: str, hours: int) -> float:
     except ValueError:
         return -1.0
     return made.timestamp() + late
+
+
+@case(rows=[values.words(98)], covers="list.extend, set.update and += of what is no list, tuple +=")
+def letters_and_more(s: str) -> list[str]:
+    made = [s]
+    made += s[:2]
+    made += "x", s
+    made.extend((s, "y"))
+    seen = {"z"}
+    seen.update(s, [s, "e"], ("a", s))
+    ends = ("<",)
+    ends += (">",)
+    made += made[-1:]
+    return [*made, *sorted(seen), *ends]

@@ -205,6 +205,7 @@ def compare(case: Case, run: Run) -> Comparison:
         comparison.equal = not comparison.why
         comparison.left_on_ascii = _left_on_ascii(case, run)
     except Refused as refusal:
+        comparison.compiled = False
         comparison.why = f"refused: {refusal}"
     except Exception as error:  # noqa: BLE001
         comparison.compiled = True

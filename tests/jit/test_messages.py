@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ import colkern as ck
 from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import udf
+from colkern.rows import expressions
+from colkern.rows.functions import MISTAKE
 
 
 def message(function: Callable[..., Any], **options: Any) -> str:
@@ -84,6 +88,34 @@ def wrong_argument(x: str):
     return x.find(1.5)  # HERE
 
 
+def unknown_in_tuple(x: float):
+    return x, complex(x, 1).imag  # HERE
+
+
+def unknown_in_dict(x: float) -> dict:
+    return {"x": x, "y": [complex(x, 1).imag]}  # HERE
+
+
+def unknown_or_none(x: float) -> tuple:
+    return x, complex(x, 1).imag if x > 0 else None  # HERE
+
+
+def clock(x: float) -> float:
+    return x + time.time()  # HERE
+
+
+def caught_number(x: str) -> int:
+    try:
+        return int(x)
+    except 3:  # noqa: B030  # HERE
+        return 0
+
+
+def shadowed(x: int) -> str:
+    str = "n"
+    return str(x)  # HERE
+
+
 class Thing:
     rate = 2
 
@@ -97,9 +129,15 @@ THING = Thing()
     [
         (unknown_method, "str has no 'spilt'"),
         (global_object, "Thing has no 'speed'"),
-        (global_call, "Thing(int) has no compiled form"),
+        (global_call, "Thing is not callable"),
         (changed_global, "a constant that changes has no compiled form"),
         (library_call, "each row with a result would be left to Python: json.loads"),
+        (unknown_in_tuple, "would be left to Python: complex"),
+        (unknown_in_dict, "would be left to Python: complex"),
+        (unknown_or_none, "would be left to Python: complex"),
+        (shadowed, "'n' is not callable"),
+        (clock, "time.time() has no compiled form"),
+        (caught_number, "a handler's exceptions must be classes that are known"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
         (mixed_variable, "int or str"),
@@ -115,6 +153,13 @@ def test_what_and_where(function: Callable[..., Any], words: str) -> None:
     assert f'File "{__file__}", line {line_of(function)}' in text
     lines, _ = inspect.getsourcelines(function)
     assert next(line for line in lines if "HERE" in line).rstrip() in f"    {text.splitlines()[-1]}"
+
+
+def test_a_mistake_of_the_compiler_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(expressions._EXPRESSIONS, ast.BinOp, lambda emitter, node: {}["kind"])
+    text = message(added)
+    assert f"KeyError: 'kind', {MISTAKE}" in text
+    assert f'File "{__file__}", line {line_of(added)}' in text
 
 
 def helper(x):

@@ -294,6 +294,19 @@ def test_arithmetic_of_any_floats(left: float, right: float) -> None:
             assert given is LEFT or same(given, expected(row, (left, right))), row
 
 
+@pytest.mark.parametrize("by", ["plain", "compiled"])
+@pytest.mark.parametrize("divisor", [0.1, 0.3, 7.0, 1 / 3, 1e-300, 1e280, 1.5e-323, -0.7])
+def test_remainders_of_quotients_near_integers(divisor: float, by: str) -> None:
+    rows = [row for row in BODIES if row.name in ("%", "//") and kinds(row) == ["float", "float"]]
+    assert len(rows) == 2
+    for quotient in (1, 2, 3, 1_000_003, 2**51 + 1, 2**52, 2**53 + 2):
+        exact = quotient * divisor
+        for left in (math.nextafter(exact, 0), exact, math.nextafter(exact, 2 * exact), -exact):
+            for row in rows:
+                result = run(row.body, left, divisor, by=by)
+                assert same(result, expected(row, (left, divisor))), (left, row)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(LEAST, MOST), st.integers(LEAST, MOST))
 def test_arithmetic_of_any_integers(left: int, right: int) -> None:

@@ -33,9 +33,12 @@ udf = functools.partial(function_of_columns, plan="auto")
 def _native(case: Case) -> Any:
     """The case's function with a native plan; None if it has none.
 
-    Those of datetimes without a zone have none: Spark's timestamps are in its zone.
+    Those of datetimes without a zone have none: Spark's timestamps are in its zone. Nor have those that
+    get integers as floats.
     """
     if any(column.type == ck.timestamp("us") for column in case.columns):
+        return None
+    if case.covers == "float hint for integers":
         return None
     try:
         function = udf(case.function, plan="native")
@@ -165,6 +168,23 @@ def test_errors_say_the_line_that_raises(spark: SparkSession) -> None:
         PySparkException, match=r"amount: expected a floating-point type, got string"
     ):
         one.select(checked("text", "count")).collect()
+
+
+def share(part: float, whole: float) -> float:
+    return 2 * part / whole
+
+
+def test_a_function_of_floats_gets_the_integers_of_a_column(spark: SparkSession) -> None:
+    # As floats, the first two would be one number.
+    values = [2**53, 2**53 + 1, 3, None]
+    frame = spark.createDataFrame([(value,) for value in values], "n long")
+    results = frame.select(udf(share)("n", f.lit(1)), udf(share)("n", f.lit(0.5)))
+    wanted = [(2.0 * v, share(v, 0.5)) if v is not None else (None, None) for v in values]
+    assert [tuple(row) for row in results.collect()] == wanted
+    with pytest.raises(PySparkException, match="part: expected a floating-point type, got bigint"):
+        frame.select(udf(share, plan="native")("n", f.lit(0.5))).collect()
+    plan = _plan(frame.select(udf(share)(f.col("n").cast("double"), f.lit(0.5))))
+    assert "Python" not in plan
 
 
 def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:

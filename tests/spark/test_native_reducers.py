@@ -258,7 +258,13 @@ class Nearest:
 FLOATS = [1.5, -2.25, 0.5, math.nan, 8.0, math.inf, 3.0, None, 1e300, -7.0]
 
 
-@pytest.mark.usefixtures("ansi")
+@pytest.fixture
+def chosen_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions for which no plan is asked for have a native one where that is possible."""
+    monkeypatch.delenv("COLKERN_SPARK_PLAN", raising=False)
+
+
+@pytest.mark.usefixtures("ansi", "chosen_plan")
 def test_aggregate_takes_rows_in_any_order(spark: SparkSession) -> None:
     pairs = [(x, y) for x in FLOATS for y in FLOATS]
     rows = [(n % 7, *pair) for n, pair in enumerate(pairs)]
@@ -325,6 +331,7 @@ def test_refusals(reducer: Any, reason: str) -> None:
         udf(reducer, plan="native")
 
 
+@pytest.mark.usefixtures("chosen_plan")
 def test_udf_asks_for_native_aggregates(frame: DataFrame) -> None:
     grouped = frame.agg(udf(Mean)("n"))
     assert "Mean: arrow, in a Python worker: beside aggregates of Python" in explain(grouped)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
 
@@ -52,6 +53,22 @@ def test_a_worker_imports_what_its_function_needs() -> None:
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
     done = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True)
     assert (done.stdout, done.stderr.decode()[-300:]) == (b"[0.0, 0.0]\n", "")
+
+
+def test_rows_left_to_python_are_told_when_a_process_ends(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import colkern as ck, pyarrow as pa\n"
+        "from colkern.spark.functions.worker_calls import ArrowFunction\n"
+        "def shouted(text: str) -> str:\n"
+        "    return text.upper()\n"
+        "call = ArrowFunction(ck.udf(shouted))\n"
+        "print(ascii(call(pa.array(['\\u0149'])).to_pylist()))"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.stdout == "['\\u02bcN']\n"
+    (line,) = done.stderr.splitlines()
+    assert "1 rows, 1 of them left to Python" in line
 
 
 @pytest.mark.parametrize("fallback", [False, True])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from colkern.rows.reports import Report
     from colkern.spark.functions.declarations import ColumnFunction
 
 LOGGER = logging.getLogger("colkern.spark")
@@ -15,18 +17,19 @@ class LeftRows:
     """What a function leaves to Python from now on, logged at the end.
 
     Spark does not tell a worker that a task ends. It unpickles functions for each task, so the end is when
-    the one that keeps this object is dropped.
+    the one that keeps this object is dropped, or when the process ends.
 
     Args:
         function: The function.
     """
 
     def __init__(self, function: ColumnFunction) -> None:
-        self._report = function.report()
+        report = function.report()
         # A function of a module is the same for all tasks of a worker.
-        self._before = self._report.copy()
+        weakref.finalize(self, _log, report, report.copy())
 
-    def __del__(self) -> None:
-        report = self._report.since(self._before)
-        if report.sites:
-            LOGGER.warning("%s", "; ".join(map(str.strip, str(report).splitlines())))
+
+def _log(report: Report, before: Report) -> None:
+    since = report.since(before)
+    if since.sites:
+        LOGGER.warning("%s", "; ".join(map(str.strip, str(since).splitlines())))

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Literal, TypeAlias
-from weakref import WeakValueDictionary
 
 import pyarrow as pa
 from pyspark.errors import utils
@@ -233,17 +232,24 @@ class PlannedFunction:
 
     def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
         result = self._of_rows(typed, typed.term, typed.kind, columns)
-        moments = [
-            f.typeof(columns[name]).isin(MOMENT, UNTYPED)
-            for name, kind in typed.parameters.items()
-            if spark_type_of(kind) == MOMENT
+        types = {name: spark_type_of(kind) for name, kind in typed.parameters.items()}
+        tests = [
+            (f.current_timezone() == UTC) & f.typeof(columns[name]).isin(MOMENT, UNTYPED)
+            for name, type_ in types.items()
+            if type_ == MOMENT
         ]
-        if not moments:
+        if not self._must:
+            # Of integers, a function of floats gets integers.
+            tests += [
+                ~f.typeof(columns[name]).isin(*_TAKEN["bigint"][1])
+                for name, type_ in types.items()
+                if type_ == "double"
+            ]
+        if not tests:
             return result
         # Spark knows its time zone and types when it plans, and then drops the other branch.
-        is_utc = functools.reduce(operator.and_, moments, f.current_timezone() == UTC)
         elsewhere = self._elsewhere(columns, spark_type_of(typed.kind))
-        return f.when(is_utc, result).otherwise(elsewhere)
+        return f.when(functools.reduce(operator.and_, tests), result).otherwise(elsewhere)
 
     def _of_rows(
         self, typed: Typed, term: Term, kind: Kind, columns: Mapping[str, Column]
@@ -273,7 +279,7 @@ class PlannedFunction:
         return f.when(is_taken, result).otherwise(error)
 
     def _elsewhere(self, columns: Mapping[str, Column], type_: str) -> Column:
-        """The results for datetimes without a zone, or in another than UTC."""
+        """The results for datetimes without a zone, or in another than UTC, and for integers as floats."""
         if not self._must:
             return self._arrow(*columns.values())
         message = (
@@ -326,12 +332,14 @@ def may_be_repeated(column: Column | str) -> bool:
     native = {name for name, function in KNOWN.items() if function.is_native}
     words = {"CAST", "TRY_CAST", *native}
     # SQL's names have no case.
-    names = (name.lower() for name in called if name not in words)
-    return all(hasattr(f, name) and name not in _OTHER_EACH_TIME for name in names)
+    return all(
+        name.lower() not in _OTHER_EACH_TIME and (name in words or hasattr(f, name.lower()))
+        for name in called
+    )
 
 
-KNOWN: WeakValueDictionary[str, PlannedFunction] = WeakValueDictionary()
-"""The functions of this process by their names, the last of each name."""
+KNOWN: dict[str, PlannedFunction] = {}
+"""The functions of this process by their names, the last of each name: a frame may outlive its function."""
 
 
 def known_functions() -> list[PlannedFunction]:

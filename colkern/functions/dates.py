@@ -209,8 +209,8 @@ def _part_by_days(
         return _of_days(values, of_days, name)
 
     text = f"{text} of dates or timestamps: int64."
-    made = element_wise("Dates and times")(named(part, name, text))
-    return made  # noqa: RET504 - mypy does not see the type of the call in its place
+    operation = element_wise("Dates and times")(named(part, name, text))
+    return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
 year = _part_by_days("year", _year, "The year")
@@ -312,8 +312,8 @@ def _part_by_ticks(
         return _worked(name, values, _CLOCK, work)
 
     text = f"The {text} of timestamps or times: int64."
-    made = element_wise("Dates and times")(named(part, name, text))
-    return made  # noqa: RET504 - mypy does not see the type of the call in its place
+    operation = element_wise("Dates and times")(named(part, name, text))
+    return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
 hour = _part_by_ticks("hour", "hour", 1, 24, 3600)
@@ -414,8 +414,8 @@ def _counted_between(
     text = (
         f"How many {units} begin after `start`, up to `end`, which may be one value for all: int64."
     )
-    made = element_wise("Dates and times")(named(between, name, text))
-    return typing.cast("Callable[[Values, Array | date | time], Values]", made)
+    operation = element_wise("Dates and times")(named(between, name, text))
+    return typing.cast("Callable[[Values, Array | date | time], Values]", operation)
 
 
 years_between = _counted_between("years", _year)
@@ -669,7 +669,7 @@ def assume_timezone(
             )
         seconds, rest = _seconds(plain)
         type_ = s.timestamp("s", timezone)
-        moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_)
+        moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_, name="assume_timezone")
         clock = _numbers(seconds)
         if any(not_equal(_numbers(_local(moments)), clock)):
             raise ValueError(f"assume_timezone: clocks of {timezone} never show one of the times")
@@ -708,7 +708,7 @@ def _formats(format: str) -> Any:
 
 def _with_own_year(format: str) -> str:
     """A format with a mark for `%Y`, which Python writes with fewer than four digits of early years."""
-    return re.sub("%%|%Y", lambda found: "\x01" if found[0] == "%Y" else "%%", format)
+    return re.sub("%%|%Y", lambda match: "\x01" if match[0] == "%Y" else "%%", format)
 
 
 @lru_cache(maxsize=MOST_FORMATS)
@@ -741,12 +741,12 @@ def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
         seconds, rest = _seconds(moments)
         head, *tails = format.split("%S")
         if rest is None or not tails:
-            return over_rows(_formats(format), [seconds])
+            return over_rows(_formats(format), [seconds], name="strftime")
         if len(tails) > 1:
             raise UnsupportedError(f"format: %S stands twice in {format!r}")
         digits = len(str(_per_second(moments.type))) - 1
         function = _formats_with_fraction(head + "%S", tails[0], digits)
-        return over_rows(function, [seconds, rest])
+        return over_rows(function, [seconds, rest], name="strftime")
 
     return _worked("strftime", values, _MOMENTS, work)
 
@@ -816,5 +816,7 @@ def strptime(
     type_ = s.timestamp(unit)
     head = format.removesuffix("%z")
     parses = _parses if head == format else _parses_with_zone
-    instants = over_rows(parses(head, error_is_null), [strings], lambda *_: type_, STRINGS)
+    instants = over_rows(
+        parses(head, error_is_null), [strings], lambda *_: type_, STRINGS, name="strptime"
+    )
     return instants if head == format else retyped(instants, s.timestamp(unit, "UTC"))

@@ -82,9 +82,9 @@ class Udf(FunctionOfRow):
             return self
         if count not in self._shorter:
             signature = replace(self.signature, parameters=self.signature.parameters[:count])
-            made = Udf(self.function, signature, self.nulls, self.pure, self.options)
-            made.rows.report = self.rows.report
-            self._shorter[count] = made
+            shorter = Udf(self.function, signature, self.nulls, self.pure, self.options)
+            shorter.rows.report = self.rows.report
+            self._shorter[count] = shorter
         return self._shorter[count]
 
     @cached_property
@@ -241,7 +241,7 @@ def udf(
         raise ValueError(f"arithmetic: expected 'python' or 'machine', got {arithmetic!r}")
     options = RowOptions(arithmetic, strict, fallback)
 
-    def made(function: Callable[..., object]) -> Udf:
+    def decorated(function: Callable[..., object]) -> Udf:
         plain = getattr(function, "py_func", function)
         if hasattr(plain, "evalType"):
             raise TypeError(
@@ -265,4 +265,4 @@ def udf(
         scalar._require_known_default()
         return scalar
 
-    return made if function is None else made(function)
+    return decorated if function is None else decorated(function)

@@ -116,8 +116,8 @@ def ordered_positions(
         if is_text(array.type) and not descending:
             split = split_nulls(array) if array.null_count else None
             valid = array.length - array.null_count
-            found = text_positions(array, None if split is None else split[:valid])[0]
-            return found if split is None else _joined(target, found, split, nulls_first)
+            ordered = text_positions(array, None if split is None else split[:valid])[0]
+            return ordered if split is None else _joined(target, ordered, split, nulls_first)
     positions: Items | None = None
     for keys in reversed(sort_words(target, columns, nulls_first)):
         positions = target.sort_positions(keys, positions)

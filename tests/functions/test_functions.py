@@ -12,6 +12,7 @@ from jit.simulated_kernels import report_of
 from tiers import selected_cases
 
 import colkern as ck
+from colkern.functions import row_functions
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -100,10 +101,26 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.binary_repeat(ck.array(["a"]), ck.array([1, 2]))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="round_mode: expected one of"):
         ck.round(ck.array([1.0]), 0, "up and down")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^match_substring: expected strings or binary values, got"):
+        ck.match_substring(ck.array([1]), "a")
+    with pytest.raises(TypeError, match=r"^match_substring does not take \(string, int64\)"):
+        ck.match_substring(ck.array(["a"]), 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^bit_wise_and: expected integers, got string"):
+        ck.bit_wise_and(ck.array(["a"]), 1)
     with pytest.raises(ZeroDivisionError):
         ck.mod(ck.array([1]), 0)
-    with pytest.raises(ValueError, match="no power with a negative integer exponent"):
-        ck.power(ck.array([1]), ck.array([-1]))
+
+
+@pytest.mark.parametrize("compiled", ["0", "1"])
+def test_notes_name_the_function_and_the_row(
+    compiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLKERN_JIT", compiled)
+    row_functions._plan.cache_clear()
+    with pytest.raises(ValueError, match="no power with a negative integer exponent") as raised:
+        ck.power(ck.array([1, 1]), ck.array([1, -1]))
+    assert raised.value.__notes__ == ["power: row 1"]
+    row_functions._plan.cache_clear()
 
 
 def test_clocks_that_skip_or_repeat_a_time() -> None:

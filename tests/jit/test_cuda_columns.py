@@ -244,6 +244,9 @@ def test_columns_that_are_not_read_are_not_handed_over() -> None:
     schema = ck.Schema([*schema, ck.field("wanted", ck.int32())])
     kernel = ck.cuda_jit(first)
     kernel._specialised((None, schema), False)
-    (made,) = kernel._made.values()
-    assert {need.path.steps for need in made.needs if isinstance(need, Member)} <= {(), (200,)}
-    assert len(made.needs) <= 4
+    (specialisation,) = kernel._specialisations.values()
+    assert {need.path.steps for need in specialisation.needs if isinstance(need, Member)} <= {
+        (),
+        (200,),
+    }
+    assert len(specialisation.needs) <= 4

@@ -52,8 +52,8 @@ def element(
         read = element(e, path.part(0), kind.value_type, index, valid, asks)
     else:
         read = _READERS[type(kind)](e, path, kind, slot, valid)
-    made = nullable(read.kind)
-    return Value(made, (valid, *read.parts)) if asks and made != read.kind else read
+    wider = nullable(read.kind)
+    return Value(wider, (valid, *read.parts)) if asks and wider != read.kind else read
 
 
 def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> str:
@@ -179,16 +179,16 @@ def _float(e: Emitter, path: Path, kind: s.FloatingPoint, slot: str, valid: str)
 
 def _decimal(e: Emitter, path: Path, kind: s.Decimal, slot: str, valid: str) -> Value:
     count = max(kind.bit_width // 64, 1)
-    found = Decimal(count, kind.scale)
+    decimal = Decimal(count, kind.scale)
     if kind.bit_width <= 64:
         number = _number(e, path, kind, slot, valid)
-        return Value(found, (e.bind(f"_ck_u8(_ck_i8({number.parts[0]}))"),))
+        return Value(decimal, (e.bind(f"_ck_u8(_ck_i8({number.parts[0]}))"),))
     data, size = e.member(path, Role.DATA.value), f"_ck_u8({8 * count})"
     words = [
         e.bind(e.call(slots.words_at, e.like("u8"), data, size, slot, valid, f"_ck_u8({k})"))
         for k in range(count)
     ]
-    return Value(found, tuple(words))
+    return Value(decimal, tuple(words))
 
 
 _INTERVALS: dict[str, tuple[tuple[str, str, int], ...]] = {

@@ -28,18 +28,18 @@ class Finding:
 
     Args:
         name: The subject.
-        found: What was done or found.
+        detail: The version, the figure or the problem.
         remedy: What to do about it; empty if nothing is wrong.
     """
 
     name: str
-    found: str
+    detail: str
     remedy: str = ""
 
     def __str__(self) -> str:
         if not self.remedy:
-            return f"ok       {self.name}: {self.found}"
-        return f"problem  {self.name}: {self.found}; to do: {self.remedy}"
+            return f"ok       {self.name}: {self.detail}"
+        return f"problem  {self.name}: {self.detail}; to do: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_name, zone_of
+from colkern.dispatch import ENCODED, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels.row_decimals import END
 from colkern.layouts import VIEW_BYTES, Role
@@ -309,7 +310,10 @@ def _rows(type_: s.Struct, form: type = dict) -> Rows:
     return Rows(fields, nullable, () if form is tuple else names, form)
 
 
-_READERS: dict[type[s.DataType], Callable[[Any], AnyReader]] = {
+_READERS: Dispatch[type[s.DataType], Callable[[Any], AnyReader]] = by_type(
+    "the slots of columns in row functions", s.Interval, s.Union, *ENCODED, s.Extension
+)
+_READERS |= {
     s.Null: lambda _: Reader(k.NONE, (), "", lambda _: ()),
     s.Bool: _bool,
     s.Int: _int,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern import schema as s
+from colkern.dispatch import ENCODED, Dispatch, by_type
 from colkern.jit.device.emitter import Emitter, Value
 from colkern.jit.device.kinds import (
     BOOL,
@@ -281,7 +282,10 @@ def _row(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Val
     return Value(Row(path, kind), (slot,))
 
 
-_READERS: dict[type[s.DataType], Reader] = {
+_READERS: Dispatch[type[s.DataType], Reader] = by_type(
+    "the slots of columns in kernels", s.Null, s.Union, *ENCODED, s.Extension
+)
+_READERS |= {
     s.Bool: _bool,
     s.Int: _number,
     s.FloatingPoint: _float,

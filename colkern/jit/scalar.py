@@ -252,11 +252,11 @@ def udf(
             raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
         if inspect.isgeneratorfunction(plain):
             raise CompileError(
-                f"{plain.__name__}: generators are no functions of a row with one result; "
-                f"ck.generator makes one into a function to a column of lists"
+                f"{plain.__name__}: a generator has several results for a row; "
+                f"decorate it with ck.generator, which gives a column of lists"
             )
         if inspect.iscoroutinefunction(plain):
-            raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
+            raise CompileError(f"{plain.__name__}: a coroutine cannot be a function of a row")
         scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
         scalar._require_supported()
         if scalar.signature.returns is not None and scalar._has_default():

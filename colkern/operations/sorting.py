@@ -88,7 +88,7 @@ def sort_columns(
         keys = [key if isinstance(key, tuple) else (key, order) for key in named]
         pairs = [(data.column(key), direction) for key, direction in keys]
         if not pairs:
-            raise ValueError("sort_keys: need at least one")
+            raise ValueError("sort_keys: expected at least one key, got none")
     for _, direction in pairs:
         if direction not in ("ascending", "descending"):
             raise ValueError(f"order: expected 'ascending' or 'descending', got {direction!r}")

@@ -132,7 +132,7 @@ def _counted(emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value]
     number = call(emitter, "len", [matches])
     if count.constant != 0:
         if not count.is_constant:
-            emitter.refuse("subn() of so many as the row says has no compiled form")
+            emitter.refuse("subn() with a count that depends on the row has no compiled form")
         number = call(emitter, "min", [number, count])
     replaced = pattern_method(emitter, pattern, "sub", given)
     return tuple_of_values([emitter.numbers(replaced), number])

@@ -101,7 +101,9 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.binary_repeat(ck.array(["a"]), ck.array([1, 2]))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="round_mode: expected one of"):
         ck.round(ck.array([1.0]), 0, "up and down")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"^match_substring: expected strings or binary values, got"):
+    with pytest.raises(
+        TypeError, match=r"^match_substring: expected strings or binary values, got"
+    ):
         ck.match_substring(ck.array([1]), "a")
     with pytest.raises(TypeError, match=r"^match_substring does not take \(string, int64\)"):
         ck.match_substring(ck.array(["a"]), 1)  # type: ignore[arg-type]

@@ -674,7 +674,7 @@ def test_it_looks_like_its_function() -> None:
 
 
 def test_generators_are_refused() -> None:
-    with pytest.raises(CompileError, match=r"generators .* ck\.generator"):
+    with pytest.raises(CompileError, match=r"generator .* ck\.generator"):
 
         @udf
         def many(x: int):

@@ -183,7 +183,7 @@ class Statements(Calls):
             method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
             if method is None:
                 raise self.failure(
-                    f"{type(node).__name__.lower()} statements cannot be followed in a kernel"
+                    f"{type(node).__name__.lower()} statements are not supported in a kernel"
                 )
             method(node)
             if not _falls_through(self.block):
@@ -228,7 +228,7 @@ class Statements(Calls):
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         exception = None if raised is None else self.meaning(raised)
         if not isinstance(exception, type) or not issubclass(exception, Exception):
-            raise self.failure("an exception is raised by the name of its class in a kernel")
+            raise self.failure("name the class of the exception: a kernel raises no others")
         self.note_unless("False", exception, _text_of(node.exc))
         self._return_nothing()
 
@@ -435,7 +435,7 @@ class Statements(Calls):
                     else self._zipped(elements)
                 )
             if any(each is not None for each in inner):
-                raise self.failure("zip goes over columns and texts alone, or over neither")
+                raise self.failure("zip takes either columns and texts alone, or none of them")
             return None
         if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant):
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -752,27 +752,14 @@ def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _parses_with_zone(format: str, error_is_null: bool) -> Any:
-    """As `_parses`, of texts that end with the distance to UTC: `+0100`, `+01:00`, `Z`."""
+def _parses(format: str, error_is_null: bool) -> Any:
+    def in_utc(strings: str) -> datetime:
+        return datetime.strptime(strings, format).astimezone(UTC)
 
-    def distance(zone: str) -> int:
-        digits = zone[1:].replace(":", "")
-        if zone[0] not in "+-" or len(digits) != 4 or not digits.isdigit():
-            raise ValueError(f"{zone!r} is no distance to UTC, such as '+0100'")
-        minutes = int(digits[:2]) * 60 + int(digits[2:])
-        return -minutes if zone[0] == "-" else minutes
+    def plain(strings: str) -> datetime:
+        return datetime.strptime(strings, format)
 
-    def parsed(strings: str) -> datetime:
-        if strings[-1:] == "Z":
-            return datetime.strptime(strings[:-1], format)
-        size = 6 if strings[-3:-2] == ":" else 5
-        if len(strings) < size:
-            raise ValueError(f"{strings!r} has no distance to UTC at its end")
-        shown = datetime.strptime(strings[:-size], format)
-        return shown - timedelta(minutes=distance(strings[-size:]))
-
-    def strptime(strings: str) -> datetime:
-        return parsed(strings)
+    parsed = in_utc if format.endswith("%z") else plain
 
     def strptime_or_none(strings: str) -> datetime | None:
         try:
@@ -780,21 +767,7 @@ def _parses_with_zone(format: str, error_is_null: bool) -> Any:
         except ValueError:
             return None
 
-    return strptime_or_none if error_is_null else strptime
-
-
-@lru_cache(maxsize=MOST_FORMATS)
-def _parses(format: str, error_is_null: bool) -> Any:
-    def strptime(strings: str) -> datetime:
-        return datetime.strptime(strings, format)
-
-    def strptime_or_none(strings: str) -> datetime | None:
-        try:
-            return datetime.strptime(strings, format)
-        except ValueError:
-            return None
-
-    return strptime_or_none if error_is_null else strptime
+    return strptime_or_none if error_is_null else parsed
 
 
 @element_wise("Dates and times")
@@ -813,10 +786,6 @@ def strptime(
         ValueError: If a text has another form; a note says in which row.
         TypeError: If the array has no strings.
     """
-    type_ = s.timestamp(unit)
-    head = format.removesuffix("%z")
-    parses = _parses if head == format else _parses_with_zone
-    instants = over_rows(
-        parses(head, error_is_null), [strings], lambda *_: type_, STRINGS, name="strptime"
-    )
-    return instants if head == format else retyped(instants, s.timestamp(unit, "UTC"))
+    type_ = s.timestamp(unit, "UTC" if format.endswith("%z") else None)
+    parses = _parses(format, error_is_null)
+    return over_rows(parses, [strings], lambda *_: type_, STRINGS, name="strptime")

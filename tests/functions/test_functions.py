@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 from functions import device_cases
@@ -123,6 +123,18 @@ def test_notes_name_the_function_and_the_row(
         ck.power(ck.array([1, 1]), ck.array([1, -1]))
     assert raised.value.__notes__ == ["power: row 1"]
     row_functions._plan.cache_clear()
+
+
+def test_times_with_an_offset_from_utc_are_those_of_python() -> None:
+    texts = ["2024-01-02 03:04+01:00", "2024-01-02 03:04-0130", "1960-01-02 03:04Z", None]
+    texts += ["2024-01-02 03:04+01:00:30", "2024-01-02 03:04+2500", "2024-01-02 03:04"]
+    moments = ck.strptime(ck.array(texts), "%Y-%m-%d %H:%M%z", "s", error_is_null=True)
+    assert moments.type == ck.timestamp("s", "UTC")
+    assert moments.to_pylist() == [
+        None if text is None else datetime.strptime(text, "%Y-%m-%d %H:%M%z") for text in texts[:5]
+    ] + [None, None]
+    with pytest.raises(ValueError, match="does not match format"):
+        ck.strptime(ck.array(texts[-1:]), "%Y-%m-%d %H:%M%z")
 
 
 def test_clocks_that_skip_or_repeat_a_time() -> None:

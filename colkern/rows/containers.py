@@ -96,8 +96,10 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
     assert isinstance(container.kind, k.Tuple)
     key = place.constant
     if k.is_row(container.kind):
-        if not isinstance(key, str) or key not in container.kind.names:
-            emitter.refuse(f"a dictionary with the keys {', '.join(container.kind.names)}")
+        if key not in container.kind.names:
+            names = ", ".join(container.kind.names)
+            asked = repr(key) if place.is_constant else "this key, which the row decides"
+            emitter.refuse(f"the dictionary has the keys {names}, and not {asked}")
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]

@@ -1,4 +1,4 @@
-"""What the commands below `benchmarks` say of wrong arguments: one line, exit status 2."""
+"""Errors of the commands in `benchmarks` for wrong arguments: one line, exit status 2."""
 
 from __future__ import annotations
 

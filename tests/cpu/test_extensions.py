@@ -1,4 +1,4 @@
-"""What others teach Numba is part of the key of users' functions."""
+"""Numba's extensions by others are part of the key of users' functions."""
 
 from __future__ import annotations
 

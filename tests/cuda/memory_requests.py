@@ -1,4 +1,4 @@
-"""What the launches of `benchmarks.gpu` ask of a GPU's memory, without one.
+"""The requests that the launches of `benchmarks.gpu` make of a GPU's memory, without one.
 
     PYTHONPATH=tests python -m cuda.memory_requests --json benchmarks/results/memory_requests.json
 

@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.gpu` measures: with few slots, in the simulator and on the CPU."""
+"""The launches of `python -m benchmarks.gpu`: with few slots, in the simulator and on the CPU."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMES = [measurement.name for measurement in MEASUREMENTS]
 def simulated_launches(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[str]]:
-    """What failed in the simulator, by launch: one process runs those of the selected tests."""
+    """The failures in the simulator, by launch: one process runs those of the selected tests."""
     output = tmp_path_factory.mktemp("launches") / "report.json"
     done = subprocess.run(
         [sys.executable, ROOT / "tests" / "simulated_launches.py", output],

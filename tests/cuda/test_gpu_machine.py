@@ -1,4 +1,4 @@
-"""What `make test-gpu` runs is collected on a machine that has little besides a CUDA compiler and CuPy."""
+"""The tests of `make test-gpu` are collected on a machine with little besides a CUDA compiler and CuPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What launches ask of a GPU's memory: streaming kernels for little more than they need."""
+"""The memory requests of launches: streaming kernels ask for little more than they need."""
 
 from __future__ import annotations
 

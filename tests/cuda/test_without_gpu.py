@@ -29,7 +29,7 @@ MODULES = (
 
 
 def run(code: str, *missing: str, **environment: str) -> str:
-    """What the code prints in a process where those modules cannot be imported."""
+    """The output of the code in a process where those modules cannot be imported."""
     hidden = "import sys\n" + "".join(f"sys.modules[{name!r}] = None\n" for name in missing)
     done = subprocess.run(
         [sys.executable, "-c", hidden + code],

@@ -1,4 +1,4 @@
-"""What this process holds of what a stream needs, and what lies in shared memory by name."""
+"""The resources of a stream that this process holds, and the names in shared memory."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_on_the_host(name: str) -> None:
 def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What failed in the simulator, by case."""
+    """The failures in the simulator, by case."""
     output = tmp_path_factory.mktemp("functions") / "report.json"
     return report_of("functions.device_cases", selected_cases(request, "case"), output)
 

@@ -1,4 +1,4 @@
-"""What tests of reading into device memory share: batches, sources, and what comes of reading them."""
+"""Shared parts of tests of reading into device memory: batches, sources, and their results."""
 
 from __future__ import annotations
 

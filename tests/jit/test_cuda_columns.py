@@ -39,7 +39,7 @@ THREADS = 6
 def simulated_kernels(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What failed in the simulator, by case."""
+    """The failures in the simulator, by case."""
     output = tmp_path_factory.mktemp("kernels") / "report.json"
     return report_of("jit.device_kernels", selected_cases(request, "case"), output)
 

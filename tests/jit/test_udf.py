@@ -30,7 +30,7 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Array:
 
 
 def rowwise(function: Any, *columns: list[Any]) -> list[Any]:
-    """What the function gives row by row, None where an argument is."""
+    """The function's results row by row, None where an argument is."""
     return [None if None in row else function(*row) for row in zip(*columns, strict=True)]
 
 

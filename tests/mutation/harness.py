@@ -73,7 +73,7 @@ FOLDERS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests say of a mutant: by which tier it is caught ("" if by none), and by which test."""
+    """The verdict on a mutant: the tier that catches it ("" if none does), and the test."""
 
     mutant: Mutant
     tier: str
@@ -209,7 +209,7 @@ def run(root: Path, tier: str, paths: list[str], passed_over: list[str]) -> str:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """What was caught by which tier, by package; then what the day misses."""
+    """A table of the mutants that each tier caught, by package; then those that the day misses."""
     names = {DAY: "by day", NIGHT: "at night alone", "": "not at all"}
     counts = Counter((_package(o.mutant), o.tier) for o in outcomes)
     packages = sorted({package for package, _ in counts})

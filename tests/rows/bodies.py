@@ -98,7 +98,7 @@ class Memory:
 
 
 def run(body: Callable[..., Any], *values: Any, by: str = "plain", room: int = 1 << 16) -> Any:
-    """What a body gives for Python values.
+    """A body's result for Python values.
 
     Args:
         body: The body.

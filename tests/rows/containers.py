@@ -75,7 +75,7 @@ class Containers:
         }
 
     def call(self, body: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
-        """What a body gives, or the class of the exception, or `LEFT`."""
+        """A body's result, or the class of the exception, or `LEFT`."""
         signature = inspect.signature(body)
         first = [
             given.get(name, self._given[name])

@@ -118,7 +118,7 @@ def parameters(row: Method) -> list[Parameter]:
 
 
 def oracle(row: Method) -> Callable[..., Any]:
-    """What Python does for the name of a row."""
+    """Python's function for the name of a row."""
     if row.name in OPERATORS:
         return OPERATORS[row.name]
     owner, _, name = row.name.partition(".")
@@ -133,7 +133,7 @@ def oracle(row: Method) -> Callable[..., Any]:
 
 
 def expected(row: Method, values: dict[str, Any]) -> Any:
-    """What Python gives, or the class of its exception; dates and times as numbers."""
+    """Python's result, or the class of its exception; dates and times as numbers."""
     by_position = [*values.values()]
     named: dict[str, Any] = {}
     if row.name.rpartition(".")[2] in ("replace", "isoformat", *KINDS):

@@ -158,7 +158,7 @@ ORDINARY = {
 
 
 def formatted(value: Any, specification: str) -> Any:
-    """What Python gives, or the class of its exception."""
+    """Python's result, or the class of its exception."""
     try:
         return format(value, specification)
     except (ValueError, OverflowError) as error:

@@ -191,7 +191,7 @@ def cases(row: Method) -> list[tuple[Any, ...]]:
 
 
 def expected(row: Method, values: tuple[Any, ...]) -> Any:
-    """What Python gives, or the class of its exception."""
+    """Python's result, or the class of its exception."""
     name = row.name
     function: Any = OPERATORS.get(name)
     if function is None:

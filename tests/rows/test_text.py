@@ -40,7 +40,7 @@ ROWS = [row for row in [*text.METHODS, *byte_strings.METHODS] if callable(row.bo
 
 
 def oracle(row: Method) -> Callable[..., Any]:
-    """What Python does for the name of a row."""
+    """Python's function for the name of a row."""
     if row.name in OPERATORS:
         return OPERATORS[row.name]
     found: Any = builtins
@@ -56,7 +56,7 @@ def parameters(row: Method) -> list[str]:
 
 
 def expected(row: Method, values: tuple[Any, ...]) -> Any:
-    """What Python gives, or the class of its exception."""
+    """Python's result, or the class of its exception."""
     try:
         return oracle(row)(*values)
     except (ValueError, IndexError, TypeError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""What jobs leave behind in a Spark that goes on: nothing that adds up."""
+"""Jobs leave nothing behind that adds up in a Spark that goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tasks write, and how it becomes visible: files, commits and offsets, without Spark."""
+"""The output of tasks, and how it becomes visible: files, commits and offsets, without Spark."""
 
 from __future__ import annotations
 

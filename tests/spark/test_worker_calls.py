@@ -1,4 +1,4 @@
-"""What Spark's workers call, called here: batches of pyarrow's in, batches of pyarrow's out."""
+"""The functions that Spark's workers call: batches of pyarrow's in, batches of pyarrow's out."""
 
 from __future__ import annotations
 

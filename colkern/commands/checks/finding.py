@@ -24,31 +24,31 @@ class Finding:
     Args:
         name: The thing that was checked.
         mark: Its state.
-        detail: The version, the place or the error.
+        found: The version, the place or the error.
         enables: Its use; may be empty.
         remedy: What to install or to set; empty if there is nothing to do.
     """
 
     name: str
     mark: Mark
-    detail: str
+    found: str
     enables: str = ""
     remedy: str = ""
 
 
-def ok(name: str, detail: str, enables: str = "") -> Finding:
+def ok(name: str, found: str, enables: str = "") -> Finding:
     """A thing that is there and works."""
-    return Finding(name, Mark.OK, detail, enables)
+    return Finding(name, Mark.OK, found, enables)
 
 
-def missing(name: str, detail: str, enables: str = "", remedy: str = "") -> Finding:
+def missing(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
     """An option that is not there."""
-    return Finding(name, Mark.MISSING, detail, enables, remedy)
+    return Finding(name, Mark.MISSING, found, enables, remedy)
 
 
-def problem(name: str, detail: str, enables: str = "", remedy: str = "") -> Finding:
+def problem(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
     """A thing that does not work."""
-    return Finding(name, Mark.PROBLEM, detail, enables, remedy)
+    return Finding(name, Mark.PROBLEM, found, enables, remedy)
 
 
 def checked(

@@ -28,18 +28,18 @@ class Finding:
 
     Args:
         name: The subject.
-        detail: The version, the figure or the problem.
+        found: What was done or found.
         remedy: What to do about it; empty if nothing is wrong.
     """
 
     name: str
-    detail: str
+    found: str
     remedy: str = ""
 
     def __str__(self) -> str:
         if not self.remedy:
-            return f"ok       {self.name}: {self.detail}"
-        return f"problem  {self.name}: {self.detail}; to do: {self.remedy}"
+            return f"ok       {self.name}: {self.found}"
+        return f"problem  {self.name}: {self.found}; to do: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,21 +94,21 @@ def test_a_machine_with_everything(look: Look) -> None:
         pylibcudf_cu13="26.10",
     )
     assert {finding.mark for finding in found.values()} == {Mark.OK}
-    assert found["driver"].detail.endswith("CUDA up to 13.0")
-    assert found["device 0"].detail == (
+    assert found["driver"].found.endswith("CUDA up to 13.0")
+    assert found["device 0"].found == (
         "NVIDIA H100, compute capability 9.0, 79.0 GiB of 80.0 GiB free"
     )
     assert found["device 1"].enables == 'device="cuda:1"'
-    assert found["pinned memory"].detail.startswith("64.0 MiB pinned as a trial")
-    assert found["numba-cuda"].detail == "0.30.4, by default, for compute capabilities 7.5 to 12.1"
-    assert found["NVRTC"].detail == "13.0, /lib/libnvrtc.so.13, by conda"
-    assert found["GPUDirect Storage"].detail == "available"
+    assert found["pinned memory"].found.startswith("64.0 MiB pinned as a trial")
+    assert found["numba-cuda"].found == "0.30.4, by default, for compute capabilities 7.5 to 12.1"
+    assert found["NVRTC"].found == "13.0, /lib/libnvrtc.so.13, by conda"
+    assert found["GPUDirect Storage"].found == "available"
 
 
 def test_a_machine_without_a_gpu_misses_it_and_has_no_problem(look: Look) -> None:
     found = look(FakeDriver(init=NO_DEVICE), without=tuple(INSTALLED))
     assert {finding.mark for finding in found.values()} == {Mark.MISSING}
-    assert found["driver"].detail == "the driver sees no device"
+    assert found["driver"].found == "the driver sees no device"
     for name in ("numba-cuda", "CUDA libraries", "CuPy"):
         assert "pip install 'colkern[cuda13]' (or 'colkern[cuda12]'" in found[name].remedy
     assert found["kvikio"].remedy == "pip install kvikio-cu13 or kvikio-cu12"
@@ -123,14 +123,14 @@ def test_what_to_install_follows_from_the_driver(look: Look) -> None:
 
 def test_a_driver_that_does_not_start(look: Look) -> None:
     driver = look(FakeDriver(init=UNKNOWN))["driver"]
-    assert (driver.mark, driver.detail) == (Mark.PROBLEM, "cuInit: error 999")
+    assert (driver.mark, driver.found) == (Mark.PROBLEM, "cuInit: error 999")
 
 
 def test_a_device_that_others_have_filled(look: Look) -> None:
     full = FakeDevice(failures={"cuDevicePrimaryCtxRetain": OUT_OF_MEMORY})
     found = look(FakeDriver(full))
     assert found["device 0"].mark is Mark.PROBLEM
-    assert found["device 0"].detail == (
+    assert found["device 0"].found == (
         "NVIDIA H100, compute capability 9.0, 80.0 GiB; "
         "cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY"
     )
@@ -145,10 +145,10 @@ def test_packages_for_a_newer_cuda_than_the_driver_serves(look: Look) -> None:
     driver = FakeDriver(FakeDevice(), version=12080)
     found = look(driver, cupy_cuda13x="13.6.0", rmm_cu12="26.10")
     assert found["CuPy"].mark is Mark.PROBLEM
-    assert found["CuPy"].detail == "cupy-cuda13x is for CUDA 13, the driver serves CUDA up to 12"
+    assert found["CuPy"].found == "cupy-cuda13x is for CUDA 13, the driver serves CUDA up to 12"
     assert found["CuPy"].remedy == 'pip uninstall cupy-cuda13x, then pip install "colkern[cuda12]"'
     assert found["NVRTC"].mark is Mark.PROBLEM
-    assert "is newer than the driver" in found["NVRTC"].detail
+    assert "is newer than the driver" in found["NVRTC"].found
     # The version of its language is no release of CUDA.
     assert found["NVVM"].mark is Mark.OK
     assert found["rmm-cu12"].mark is Mark.OK
@@ -161,7 +161,7 @@ def test_packages_for_an_older_cuda_work(look: Look) -> None:
 def test_two_packages_in_each_others_place(look: Look) -> None:
     found = look(FakeDriver(FakeDevice()), cupy_cuda12x="13.6.0", cupy_cuda13x="13.6.0")
     assert found["CuPy"].mark is Mark.PROBLEM
-    assert found["CuPy"].detail == "cupy-cuda13x and cupy-cuda12x are in each other's place"
+    assert found["CuPy"].found == "cupy-cuda13x and cupy-cuda12x are in each other's place"
 
 
 def test_cupy_is_tried_on_the_device(look: Look) -> None:
@@ -176,20 +176,20 @@ def test_cupy_that_does_not_import(look: Look) -> None:
 
     cupy = look(FakeDriver(FakeDevice()), runs=fails, cupy_cuda13x="13.6.0")["cupy-cuda13x"]
     assert cupy.mark is Mark.PROBLEM
-    assert cupy.detail == "13.6.0 does not work: ImportError: libcudart.so.13"
+    assert cupy.found == "13.6.0 does not work: ImportError: libcudart.so.13"
 
 
 def test_rapids_is_not_imported_without_a_device(look: Look) -> None:
     tried: list[str] = []
     found = look(FakeDriver(init=NO_DEVICE), runs=tried.append, cudf_cu13="26.10")
-    assert found["cudf-cu13"].detail == "26.10, not tried without a driver"
+    assert found["cudf-cu13"].found == "26.10, not tried without a driver"
     assert tried == []
 
 
 def test_a_device_that_the_compiler_is_too_new_for(look: Look) -> None:
     compiler = look(FakeDriver(FakeDevice("Tesla V100", (7, 0))))["numba-cuda"]
     assert compiler.mark is Mark.PROBLEM
-    assert "Tesla V100 has compute capability 7.0, less than the 7.5" in compiler.detail
+    assert "Tesla V100 has compute capability 7.0, less than the 7.5" in compiler.found
 
 
 @pytest.mark.parametrize(
@@ -203,13 +203,13 @@ def test_a_device_that_the_compiler_is_too_new_for(look: Look) -> None:
 def test_numba_cuda_and_numpy(compiler: str, numpy: str, mark: Mark, look: Look) -> None:
     found = look(FakeDriver(FakeDevice()), numba_cuda=compiler, numpy=numpy)["numba-cuda"]
     assert found.mark is mark
-    assert ("np.row_stack" in found.detail) == (mark is Mark.PROBLEM)
+    assert ("np.row_stack" in found.found) == (mark is Mark.PROBLEM)
 
 
 def test_libraries_that_are_not_found(look: Look) -> None:
     lost = [CudaLibrary("nvvm", "", "", (0, 0), 'Failure finding "libnvvm.so.4"')]
     nvvm = look(FakeDriver(FakeDevice()), libraries=lost)["NVVM"]
-    assert (nvvm.mark, nvvm.detail) == (Mark.MISSING, 'Failure finding "libnvvm.so.4"')
+    assert (nvvm.mark, nvvm.found) == (Mark.MISSING, 'Failure finding "libnvvm.so.4"')
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_kvikio_without_direct_storage(storage: tuple[bool, bool], said: str, lo
     found = look(FakeDriver(FakeDevice()), storage=storage, kvikio_cu13="26.10")
     assert found["kvikio-cu13"].mark is Mark.OK
     assert found["GPUDirect Storage"].mark is Mark.MISSING
-    assert found["GPUDirect Storage"].detail.startswith(said)
+    assert found["GPUDirect Storage"].found.startswith(said)
 
 
 @pytest.mark.parametrize("has_module", [True, False])
@@ -248,7 +248,7 @@ def test_a_gpu_that_colkern_cannot_use(look: Look) -> None:
     said = "DeviceUnavailableError: no device memory: No module named 'cupy'"
     found = look(FakeDriver(FakeDevice()), missing_for_device=said, cupy_cuda13x="13.6.0")
     assert found['device="cuda"'].mark is Mark.PROBLEM
-    assert found['device="cuda"'].detail == said
+    assert found['device="cuda"'].found == said
 
 
 def test_a_gpu_that_nobody_asked_colkern_to_use(look: Look) -> None:
@@ -260,14 +260,14 @@ def test_the_simulator(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
     driver = FakeDriver(init=NO_DEVICE)
     # `look` takes the variable away when it is made, not when it is called.
-    assert "simulator" in look(driver)["compiler"].detail
+    assert "simulator" in look(driver)["compiler"].found
 
 
 def test_a_compiler_that_there_is_not(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLKERN_CUDA_COMPILER", "nvcc")
     found = look(FakeDriver(init=NO_DEVICE))
     assert found["compiler"].mark is Mark.PROBLEM
-    assert "got 'nvcc'" in found["compiler"].detail
+    assert "got 'nvcc'" in found["compiler"].found
     assert found["CuPy"].mark is Mark.MISSING
 
 
@@ -277,7 +277,7 @@ def test_the_successor(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["numba-cuda-mlir"].mark is Mark.MISSING
     assert "colkern[mlir13]" in found["numba-cuda-mlir"].remedy
     found = look(FakeDriver(FakeDevice()), numba_cuda_mlir="0.6.0")
-    assert found["numba-cuda-mlir"].detail.startswith("0.6.0, by COLKERN_CUDA_COMPILER, ")
+    assert found["numba-cuda-mlir"].found.startswith("0.6.0, by COLKERN_CUDA_COMPILER, ")
 
 
 def test_the_libraries_of_this_environment() -> None:

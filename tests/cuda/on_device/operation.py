@@ -1,4 +1,4 @@
-"""What an operation is, and other arrays where an array is."""
+"""Operations, and the other arrays that take an array's place."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def as_rows(results: list[Any]) -> list[Any]:
 
 
 def called_in_python(
-    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str = ""
+    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str
 ) -> list[Any]:
     """The results of a function for rows, each with its number; an exception gets a note with it.
 
@@ -92,7 +92,7 @@ def called_in_python(
     Args:
         function: The function.
         rows: The rows.
-        title: What the note says before the number; empty for the function's name.
+        title: The words of the note before the number.
     """
     results = []
     yields = inspect.isgeneratorfunction(function)
@@ -100,6 +100,6 @@ def called_in_python(
         try:
             results.append(list(function(*row)) if yields else function(*row))
         except Exception as error:
-            error.add_note(f"{title or f'{function.__name__}: row'} {place}")
+            error.add_note(f"{title} {place}")
             raise
     return results

@@ -191,8 +191,8 @@ PHASES = (
     ("tests/test_", "notebooks/"),
     ("tests/cpu/test_warming.py",),
 )
-"""What comes after all others, in this order. The simulator's processes compare with the CPU's kernels,
-and find them compiled then; warming runs every operation in processes of its own."""
+"""The tests that come after all others, in this order. The simulator's processes compare with kernels of
+the CPU, and find them compiled then; warming runs every operation in processes of its own."""
 
 
 def _phase(item: pytest.Item) -> int:

@@ -50,7 +50,7 @@ def test_a_chart_of_no_known_format(
 def refused(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """What is said of arguments; the only line."""
+    """The error for arguments: the only line."""
     monkeypatch.setattr(sys, "argv", ["compare.py", *arguments])
     with pytest.raises(SystemExit) as ended:
         compare.main()

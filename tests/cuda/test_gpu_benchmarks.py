@@ -152,7 +152,7 @@ class Event:
 
 @pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is used of CuPy, over host memory, with the CPU for a device."""
+    """The part of CuPy that is used, over host memory, with the CPU for a device."""
     device = SimpleNamespace(synchronize=lambda: None)
     module = SimpleNamespace(
         zeros=np.zeros,
@@ -192,7 +192,7 @@ def test_a_copy_counts_what_is_read_and_written(cupy: Any) -> None:
 
 
 def measured(arguments: list[str], monkeypatch: pytest.MonkeyPatch, path: Path) -> Any:
-    """What the command writes, and how it ends."""
+    """The command's output and exit status."""
     monkeypatch.setattr(sys, "argv", ["gpu", "--size", "10000000", "--json", str(path), *arguments])
     status = __main__.main()
     return status, json.loads(path.read_text())

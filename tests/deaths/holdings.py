@@ -28,7 +28,7 @@ class Holdings(NamedTuple):
     threads: Counter[str]
 
     def beyond(self, before: Holdings) -> dict[str, object]:
-        """What there is more than before; other things that went meanwhile do not count."""
+        """The resources beyond those of before; other things that went meanwhile do not count."""
         more = {
             "names": self.names - before.names,
             "descriptors": self.descriptors - before.descriptors,

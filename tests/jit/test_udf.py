@@ -665,10 +665,13 @@ def test_the_result_type_is_known_without_a_column() -> None:
 def test_it_looks_like_its_function() -> None:
     @udf
     def documented(x: int) -> bool:
-        """What it does."""
+        """The docstring of the function."""
         return x > 1
 
-    assert (documented.__name__, documented.__doc__) == ("documented", "What it does.")
+    assert (documented.__name__, documented.__doc__) == (
+        "documented",
+        "The docstring of the function.",
+    )
     assert repr(documented) == "<colkern udf documented(x: int) -> bool>"
     assert documented.function(2) is True
 

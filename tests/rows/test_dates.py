@@ -152,7 +152,7 @@ def as_numbers(value: Any) -> Any:
 
 
 def by_row(row: Method, values: dict[str, Any], by: str) -> Any:
-    """What the row gives."""
+    """The row's result."""
     body: Any = row.body
     given, constants = [], []
     for parameter in parameters(row):

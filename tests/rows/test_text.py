@@ -86,7 +86,7 @@ def list_of(memory: bodies.Memory, items: list[Any]) -> Any:
 
 
 def given_by_body(row: Method, values: tuple[Any, ...], by: str, *, full: bool = False) -> Any:
-    """What a row's body gives for Python values, in the words of `bodies.run`."""
+    """The result of a row's body for Python values, in the words of `bodies.run`."""
     memory = bodies.Memory(1 << 14)
     arguments = [
         list_of(memory, value) if isinstance(value, list) else value

@@ -22,7 +22,7 @@ MEGABYTE = 1 << 20
 
 
 class Process(NamedTuple):
-    """What one process holds.
+    """The resources of one process.
 
     Args:
         memory: Bytes that are resident.

@@ -86,7 +86,7 @@ def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def rows_of(generator: Any, *values: Any, returns: ck.DataType) -> list[tuple[Any, ...]]:
-    """What a generator yields for one row, called as for lateral joins."""
+    """The items that a generator yields for one row, called as for lateral joins."""
     function = ck.generator(generator, strict=True)
     call = ArrowFunction(function, ck.list_(returns))
     types = column_types(function)

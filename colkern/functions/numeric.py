@@ -31,6 +31,7 @@ from colkern.functions.row_functions import (
     row_function,
     same,
 )
+from colkern.integers import integer
 from colkern.operations import cast
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded
@@ -465,7 +466,7 @@ def _of_bits(
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
         raise TypeError(f"{name}: expected integers, got {left.type}")
-    sides: list[Any] = [_signed(left), _signed(right), *options]
+    sides: list[Any] = [_signed(left, name), _signed(right, name), *options]
     if sized:
         bits = type_.bit_width
         # Of 64 bits, 1 stands for the sign, for which a number has no room.
@@ -474,9 +475,10 @@ def _of_bits(
     return retyped(result, s.uint64()) if type_ == s.uint64() else result
 
 
-def _signed(side: IntegersOrNumber) -> IntegersOrNumber:
+def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
     """Words of 64 bits as numbers with a sign."""
     if isinstance(side, Array):
         plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
         return retyped(plain, s.int64()) if plain.type == s.uint64() else side
-    return side - (1 << 64) if side >> 63 == 1 else side
+    number = integer(side, name)
+    return number - (1 << 64) if number >> 63 == 1 else number

@@ -109,6 +109,8 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.match_substring(ck.array(["a"]), 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^bit_wise_and: expected integers, got string"):
         ck.bit_wise_and(ck.array(["a"]), 1)
+    with pytest.raises(TypeError, match="bit_wise_and: expected an integer, got str 'a'"):
+        ck.bit_wise_and(ck.array([1]), "a")  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         ck.mod(ck.array([1]), 0)
 

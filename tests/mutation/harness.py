@@ -66,7 +66,14 @@ FOLDERS = {
     "colkern/operations/": ["tests/operations", "tests/arrays", "tests/cuda/test_operations.py"],
     "colkern/rows/": ["tests/rows", "tests/corpus", "tests/jit", "tests/functions"],
     "colkern/spark/": ["tests/spark"],
-    "colkern/": ["tests/test_*.py", "tests/arrays", "tests/cpu", "tests/operations", "tests/ipc"],
+    "colkern/": [
+        "tests/test_*.py",
+        "tests/arrays",
+        "tests/functions",
+        "tests/cpu",
+        "tests/operations",
+        "tests/ipc",
+    ],
 }
 """The tests that may notice a fault, by where it is."""
 

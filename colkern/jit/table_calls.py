@@ -113,7 +113,7 @@ def called(
     row, arguments, bindings = chosen
     body: Any = row.method.body
     pairs = list(zip(arguments, row.parameters, strict=True))
-    if row.method.makes_body:
+    if row.method.maker:
         body = body(*(value.constant for value, one in pairs if one.is_constant))
         pairs = [(value, one) for value, one in pairs if not one.is_constant]
     taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)

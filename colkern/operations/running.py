@@ -191,12 +191,10 @@ def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
     rows[ranks[positions]] = positions
     validity = compact_validity(array)
     numbers = target.buffer(ranks.view(np.int64))
-    results = running(
-        Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count)
-    )
+    order = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
     # What stands under a null may be any number.
-    places = rows[results.items(Role.DATA).clip(0, max(array.length - 1, 0))]
-    buffers = results.buffers[0], target.buffer(places)
+    places = rows[order.items(Role.DATA).clip(0, max(array.length - 1, 0))]
+    buffers = order.buffers[0], target.buffer(places)
     return take(array, Array.of_valid(s.uint64(), array.length, buffers))
 
 
@@ -310,14 +308,14 @@ def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) ->
     if isinstance(array.type.storage, s.Decimal):
         array = _wide(array)
         sums = _decimal_sums(array, flags, lambda part: _running("sum", part))
-        return _outcome(array, array.type, sums, shown)
+        return _filled(array, array.type, sums, shown)
     with np.errstate(all="ignore"):
         results = _running(how, _without_nulls(how, array, flags))
         if start is not None:
             storage = array.type.storage
             assert isinstance(storage, _NUMBERS)
             results = _UFUNCS[how](results, number_of(start, storage, "start"))
-    return _outcome(array, array.type, results, shown)
+    return _filled(array, array.type, results, shown)
 
 
 @on_its_device
@@ -326,11 +324,11 @@ def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
     with np.errstate(all="ignore"):
         sums = _running("sum", _without_nulls("sum", array, flags, np.float64))
         means = sums / flags.cumsum(dtype=np.int64)
-    return _outcome(array, s.float64(), means, shown)
+    return _filled(array, s.float64(), means, shown)
 
 
 @on_its_device
-def _outcome(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
+def _filled(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
     """Items as an array that is null where nothing is shown."""
     target: Target = target_of(array.device)
     bits = packed_bits(target, shown) if array.null_count or not bool(shown.all()) else None
@@ -354,7 +352,7 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
     if isinstance(array.type.storage, s.Decimal):
         array = _wide(array)
         sums = _decimal_sums(array, flags, lambda part: _windows(np.add, part, window))
-        return _outcome(array, array.type, sums, counts >= least)
+        return _filled(array, array.type, sums, counts >= least)
     own, type_ = how, array.type
     dtype: Any = None
     if how == "mean":
@@ -366,7 +364,7 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
         results = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
         if how == "mean":
             results = results / counts
-    return _outcome(
+    return _filled(
         array, type_, results, counts >= max(least, 1) if how != "sum" else counts >= least
     )
 

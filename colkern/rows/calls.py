@@ -268,7 +268,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     method = row.method
     wraps = emitter.program.wraps and method.machine is not None
     body: Any = method.machine if wraps else method.body
-    if method.makes_body:
+    if method.maker:
         constants = [
             value.constant
             for value, parameter in zip(arguments, row.parameters, strict=True)
@@ -278,7 +278,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     given = [
         _widened(emitter, parameter, value, bindings)
         for value, parameter in zip(arguments, row.parameters, strict=True)
-        if not (parameter.is_constant and method.makes_body)
+        if not (parameter.is_constant and method.maker)
     ]
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     line = getattr(emitter.node, "lineno", 0)

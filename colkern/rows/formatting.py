@@ -205,12 +205,10 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         name = "precision_" if text.endswith(".") else "width_"
         text += LATER[name]
         sizes[name] = emitter.plain(part)
-    body_and_names = (
-        body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
-    )
-    if body_and_names is None or any(size.kind != k.INT for size in sizes.values()):
+    sized = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
+    if sized is None or any(size.kind != k.INT for size in sizes.values()):
         return emitter.left(k.TEXT, "a format that depends on the row like this")
-    body, names = body_and_names
+    body, names = sized
     for name, size in sizes.items():
         # Another number is no size: it begins with a sign, or with the flag `0`.
         least = int(name == "width_" or text[-1:] not in "fFeE%")

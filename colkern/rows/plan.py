@@ -436,18 +436,18 @@ def _as_column_value(result: Any) -> Any:
     return [*map(_as_column_value, result)] if type(result) is list else result
 
 
-def with_nulls(results: Array, validity: Buffer | None, null_count: int) -> Array:
+def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array:
     """Results that are null also where a bitmap says so."""
-    if results.type == s.null():
-        return results
-    outer = Array(s.bool_(), results.length, [validity, validity], null_count=null_count)
-    if results.null_count:
-        validity, null_count = combine_validity([outer, results])
+    if column.type == s.null():
+        return column
+    outer = Array(s.bool_(), column.length, [validity, validity], null_count=null_count)
+    if column.null_count:
+        validity, null_count = combine_validity([outer, column])
     return Array(
-        results.type,
-        results.length,
-        [validity, *results.buffers[1:]],
-        results.children,
+        column.type,
+        column.length,
+        [validity, *column.buffers[1:]],
+        column.children,
         null_count=null_count,
     )
 

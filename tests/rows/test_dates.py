@@ -162,7 +162,7 @@ def by_row(row: Method, values: dict[str, Any], by: str) -> Any:
             constants.append(value)
         else:
             given.append(float(value) if parameter.kind == "float" else value)
-    if row.makes_body:
+    if row.maker:
         body = body(*constants)
     if not isinstance(body, str):
         return run(body, *given, by=by)
@@ -232,7 +232,7 @@ COMPILED = (
 @pytest.mark.parametrize("row", [r for r in METHODS if label(r).startswith(COMPILED)], ids=label)
 def test_compiled_row_gives_what_the_plain_body_gives(row: Method) -> None:
     for values in samples(row):
-        if row.makes_body and values.get("timespec", "auto") != "auto":
+        if row.maker and values.get("timespec", "auto") != "auto":
             continue  # one format is one body
         found, wanted = by_row(row, values, "compiled"), by_row(row, values, "plain")
         assert (found, type(found)) == (wanted, type(wanted)), values

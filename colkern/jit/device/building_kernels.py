@@ -132,21 +132,15 @@ def _row_kernel(
     mode: Mode,
 ) -> Specialisation:
     built = Builder(BuilderType(tree.parts[0].type), mode)
-    specialisation = specialised(
-        program, function, {names[0]: Number("i8"), **kinds, names[-1]: built}
-    )
-    needs: dict[Need, str] = {
-        need: name_of(need) for need in (*specialisation.needs, Shared("errors"))
-    }
+    inner = specialised(program, function, {names[0]: Number("i8"), **kinds, names[-1]: built})
+    needs: dict[Need, str] = {need: name_of(need) for need in (*inner.needs, Shared("errors"))}
     columns = [name for name, kind in kinds.items() for name in variables(name, kind)]
     arguments = ["_ck_row", *columns, "_ck_counts", "_ck_others"]
-    call = specialisation.call(
-        "_ck_function", arguments, [needs[need] for need in specialisation.needs]
-    )
+    call = inner.call("_ck_function", arguments, [needs[need] for need in inner.needs])
     namespace = {
         **CONSTANTS,
         "__name__": function.__module__,
-        "_ck_function": specialisation.function,
+        "_ck_function": inner.function,
     }
     prelude, taken = prelude_of(program, kinds, set(columns), needs, namespace)
     parameters = ["_ck_count", *(name for name, kind in kinds.items() if kind == PLAIN)]

@@ -159,6 +159,12 @@ def _items(e: Emitter, data_type: s.DataType, role: Role) -> tuple[str, str]:
     return e.like(spec.dtype.str[1:]), f"_ck_u8({spec.dtype.itemsize})"
 
 
+_READERS: Dispatch[type[s.DataType], Reader] = by_type(
+    "the slots of columns in kernels", s.Null, s.Union, *ENCODED, s.Extension
+)
+
+
+@_READERS.of(s.Int)
 def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.DATA)
     data = e.member(path, Role.DATA.value)
@@ -166,11 +172,13 @@ def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> 
     return Value(Number(code), (e.bind(e.call(slots.number_at, like, data, size, slot, valid)),))
 
 
+@_READERS.of(s.Bool)
 def _bool(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     data = e.member(path, Role.DATA.value)
     return Value(BOOL, (e.bind(e.call(slots.bool_at, e.like("u1"), data, slot, valid)),))
 
 
+@_READERS.of(s.FloatingPoint)
 def _float(e: Emitter, path: Path, kind: s.FloatingPoint, slot: str, valid: str) -> Value:
     if kind.bit_width > 16:
         return _number(e, path, kind, slot, valid)
@@ -178,6 +186,7 @@ def _float(e: Emitter, path: Path, kind: s.FloatingPoint, slot: str, valid: str)
     return Value(Number("f4"), (e.bind(e.call(slots.half_at, e.like("u2"), data, slot, valid)),))
 
 
+@_READERS.of(s.Decimal)
 def _decimal(e: Emitter, path: Path, kind: s.Decimal, slot: str, valid: str) -> Value:
     count = max(kind.bit_width // 64, 1)
     decimal = Decimal(count, kind.scale)
@@ -199,6 +208,7 @@ _INTERVALS: dict[str, tuple[tuple[str, str, int], ...]] = {
 """The parts of an interval: name, type, and where in the value they stand."""
 
 
+@_READERS.of(s.Interval)
 def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -> Value:
     if kind.unit == "year_month":
         return _number(e, path, kind, slot, valid)
@@ -213,6 +223,7 @@ def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -
     return Value(Record(kinds, tuple(name for name, _, _ in rows)), tuple(parts))
 
 
+@_READERS.of(s.Date, s.Time, s.Timestamp, s.Duration)
 def _moment(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     number = _number(e, path, kind, slot, valid)
     if not has_moments(kind):
@@ -235,18 +246,21 @@ def _bytes(e: Emitter, kind: s.DataType, place: str) -> Value:
     return Value(BYTES, parts)
 
 
+@_READERS.of(s.Binary, s.LargeBinary, s.Utf8, s.LargeUtf8)
 def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
     return _bytes(e, kind, e.call(slots.range_at, like, *buffers, slot, valid))
 
 
+@_READERS.of(s.BinaryView, s.Utf8View)
 def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     views, table = e.member(path, Role.VIEWS.value), e.member(path, "table")
     arguments = e.like("i4"), views, e.like("u8"), table, slot, valid
     return _bytes(e, kind, e.call(slots.viewed_at, *arguments))
 
 
+@_READERS.of(s.FixedSizeBinary)
 def _fixed_binary(e: Emitter, path: Path, kind: s.FixedSizeBinary, slot: str, valid: str) -> Value:
     data, width = e.member(path, Role.DATA.value), f"_ck_u8({kind.byte_width})"
     return _bytes(e, kind, e.call(slots.even_range_at, width, data, slot, valid))
@@ -257,6 +271,7 @@ def _elements(path: Path, kind: s.DataType) -> Column:
     return Column(path.part(0), kind.fields[0].type.storage, form)
 
 
+@_READERS.of(s.List, s.LargeList, s.Map)
 def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path.part(0), "offset")
@@ -264,6 +279,7 @@ def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Va
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
+@_READERS.of(s.ListView, s.LargeListView)
 def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     offsets, sizes = e.member(path, Role.OFFSETS.value), e.member(path, Role.SIZES.value)
@@ -272,41 +288,13 @@ def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) 
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
+@_READERS.of(s.FixedSizeList)
 def _fixed_list(e: Emitter, path: Path, kind: s.FixedSizeList, slot: str, valid: str) -> Value:
     first = e.member(path.part(0), "offset")
     call = e.call(slots.even_range_at, f"_ck_u8({kind.list_size})", first, slot, valid)
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
+@_READERS.of(s.Struct)
 def _row(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     return Value(Row(path, kind), (slot,))
-
-
-_READERS: Dispatch[type[s.DataType], Reader] = by_type(
-    "the slots of columns in kernels", s.Null, s.Union, *ENCODED, s.Extension
-)
-_READERS |= {
-    s.Bool: _bool,
-    s.Int: _number,
-    s.FloatingPoint: _float,
-    s.Decimal: _decimal,
-    s.Date: _moment,
-    s.Time: _moment,
-    s.Timestamp: _moment,
-    s.Duration: _moment,
-    s.Interval: _interval,
-    s.FixedSizeBinary: _fixed_binary,
-    s.Binary: _binary,
-    s.LargeBinary: _binary,
-    s.BinaryView: _viewed,
-    s.Utf8: _binary,
-    s.LargeUtf8: _binary,
-    s.Utf8View: _viewed,
-    s.List: _list,
-    s.LargeList: _list,
-    s.Map: _list,
-    s.ListView: _list_view,
-    s.LargeListView: _list_view,
-    s.FixedSizeList: _fixed_list,
-    s.Struct: _row,
-}

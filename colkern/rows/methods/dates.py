@@ -38,13 +38,13 @@ def _texts(of: str, plain: Body) -> list[Method]:
             "format",
             f"({of}, format_spec: const = '') -> str",
             _formatted(of, plain),
-            makes_body=True,
+            maker=True,
         ),
         Method(
             f"{of}.strftime",
             f"({of}, format: const) -> str",
             partial(formats.strftime, of),
-            makes_body=True,
+            maker=True,
         ),
     ]
 
@@ -92,7 +92,7 @@ _TIMES = [
         "time.isoformat",
         "(time, timespec: const = 'auto') -> str",
         partial(formats.isoformat, "time", ""),
-        makes_body=True,
+        maker=True,
     ),
     *_texts("time", date_text.str_time),
     *_compared("time"),
@@ -122,7 +122,7 @@ _DATETIMES = [
         "datetime.isoformat",
         f"(datetime, {_ISO_FORM}) -> str",
         partial(formats.isoformat, "datetime"),
-        makes_body=True,
+        maker=True,
     ),
     *_texts("datetime", date_text.str_datetime),
     *_compared("datetime"),
@@ -145,9 +145,7 @@ _DATETIMES = [
     ),
     Method("datetime.datetime.utcfromtimestamp", "(int) -> datetime", clock.from_timestamp),
     Method("datetime.datetime.utcfromtimestamp", "(float) -> datetime", clock.from_float_timestamp),
-    Method(
-        "datetime.datetime.strptime", "(str, const) -> datetime", formats.strptime, makes_body=True
-    ),
+    Method("datetime.datetime.strptime", "(str, const) -> datetime", formats.strptime, maker=True),
 ]
 
 _WITHOUT_OPPOSITE = "{0} < -9223372036854775807"
@@ -163,7 +161,7 @@ _TIMEDELTAS = [
         "format",
         "(timedelta, format_spec: const = '') -> str",
         lambda specification: date_text.leave_text if specification else date_text.str_timedelta,
-        makes_body=True,
+        maker=True,
     ),
     *_compared("timedelta"),
     Method("bool", "(timedelta) -> bool", "{0} != 0"),

@@ -214,7 +214,7 @@ METHODS = [
             "format",
             f"({kind.__name__}, const) -> str",
             lambda specification, kind=kind: body_of_format(kind, specification),
-            makes_body=True,
+            maker=True,
         )
         for kind in (bool, int, float, str)
     ),

@@ -1,4 +1,4 @@
-"""What launches cost Python: `python -m benchmarks.launches --json FILE`. Needs a C compiler, no GPU.
+"""Python's time for launches: `python -m benchmarks.launches --json FILE`. Needs a C compiler, no GPU.
 
 Kernels and operations start over a driver that runs nothing (`tests/cuda/silent_device.py`), so what is
 measured is colkern, numba-cuda and cuda.core; CuPy is replaced by memory of the host. Figures are

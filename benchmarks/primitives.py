@@ -1,4 +1,4 @@
-"""What the CPU's primitives gain over plain bodies: a kernel with each, timed in turn.
+"""The gain of the CPU's primitives over plain bodies: a kernel with each, timed in turn.
 
     python -m benchmarks.primitives [--json benchmarks/results/primitives.json] [NAME ...]
 

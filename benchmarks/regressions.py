@@ -1,4 +1,4 @@
-"""What asv measured of ten chosen cases beside an earlier commit: `python -m benchmarks.regressions`.
+"""asv's figures of ten cases beside an earlier commit: `python -m benchmarks.regressions`.
 
 The exit status is 1 if one of them takes more than a tenth longer. `make track` ends with it.
 """

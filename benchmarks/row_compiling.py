@@ -1,4 +1,4 @@
-"""What it costs to define a row function: `python -m benchmarks.row_compiling [pattern]`.
+"""The time to define a row function: `python -m benchmarks.row_compiling [pattern]`.
 
 Each function of `tests/corpus` is defined and called over no rows: once in a fresh cache by one process,
 then by a second process that finds all of them compiled. The times are of the processor, on one core, so

@@ -1,4 +1,4 @@
-"""What all tests share: the golden files, devices, Hypothesis's profiles, order and groups."""
+"""Shared parts of all tests: the golden files, devices, Hypothesis's profiles, order and groups."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def device() -> Iterator[StandIn]:
 def simulator_report(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[str]]:
-    """What failed in the CUDA simulator, by test: one process runs the cases of all that are selected."""
+    """The failures in the CUDA simulator, by test: one process runs the cases of all that are selected."""
     output = tmp_path_factory.mktemp("simulated") / "report.json"
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("simulator.py"), output],
@@ -113,7 +113,7 @@ def simulator_report(
 
 @pytest.fixture
 def simulated(request: pytest.FixtureRequest, simulator_report: dict[str, list[str]]) -> list[str]:
-    """What failed in the CUDA simulator, of the case that has the test's name."""
+    """The failure in the CUDA simulator of the case that has the test's name."""
     return simulator_report[request.node.name]
 
 
@@ -191,8 +191,8 @@ PHASES = (
     ("tests/test_", "notebooks/"),
     ("tests/cpu/test_warming.py",),
 )
-"""What comes after all others, in this order. The simulator's processes compare with the CPU's kernels,
-and find them compiled then; warming runs every operation in processes of its own."""
+"""The tests that come after all others, in this order. The simulator's processes compare with kernels of
+the CPU, and find them compiled then; warming runs every operation in processes of its own."""
 
 
 def _phase(item: pytest.Item) -> int:

@@ -30,7 +30,7 @@ def _bits(type_: pa.DataType, random: Random, length: int) -> pa.Array:
 
 
 def _moments(type_: pa.DataType, random: Random, length: int) -> pa.Array:
-    """What Python's types hold too, in their units: days, microseconds."""
+    """Values that Python's types hold too, in their units: days, microseconds."""
     day = 1 if type_ == pa.date32() else 86_400 * 10**6
     least, most = (0, day) if pa.types.is_time(type_) else (-700_000 * day, 2_900_000 * day)
     number = pa.int32() if type_.bit_width == 32 else pa.int64()

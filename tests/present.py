@@ -1,4 +1,4 @@
-"""What a test knows to be there, where the declaration allows None."""
+"""Values that a test knows to be there, where the declaration allows None."""
 
 from __future__ import annotations
 

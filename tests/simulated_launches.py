@@ -26,11 +26,11 @@ SLOTS = 192
 NOWHERE = 2**64 - 1
 
 SEEN_AS = {"extremes": lambda out: (out[::2].min(), out[1::2].max())}
-"""What of an output follows from the data alone, not from how the range is cut."""
+"""The part of an output that follows from the data alone, not from how the range is cut."""
 
 
 def on_cpu(launch: Any, out: Any) -> Any:
-    """What the body makes of the arguments in one range, as on one thread of a CPU; into `out`."""
+    """The body's output for the arguments in one range, as on one thread of a CPU; into `out`."""
     kernel = launch.kernel
     typed = [
         value if declared.array else np.dtype(declared.item).type(value)

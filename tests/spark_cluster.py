@@ -43,7 +43,7 @@ _SMALL = {
 
 
 def steps(n: int) -> int:
-    """What the jobs compute: how many steps Collatz's sequence takes from a number to one."""
+    """The function of the jobs: how many steps Collatz's sequence takes from a number to one."""
     taken = 0
     while n > 1:
         n = 3 * n + 1 if n % 2 else n // 2
@@ -128,7 +128,7 @@ class Job:
     log: Path
 
     def wait_for(self, written: Path) -> str:
-        """What a file holds that the job writes, once it is there."""
+        """The content of a file that the job writes, once it is there."""
         wait_for(lambda: written.exists() or self.process.poll() is not None, self.log)
         assert written.exists(), self.log.read_text()[-6000:]
         return written.read_text()
@@ -183,7 +183,7 @@ def _is_open(port: int) -> bool:
 
 @functools.cache
 def _environment() -> dict[str, str]:
-    """What Spark needs to find Java and Python, and nothing by which executors would find colkern."""
+    """Variables by which Spark finds Java and Python, and none by which executors would find colkern."""
     java = find_java().home
     return {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",

@@ -1,4 +1,4 @@
-"""What the commands below `benchmarks` say of wrong arguments: one line, exit status 2."""
+"""Errors of the commands in `benchmarks` for wrong arguments: one line, exit status 2."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_chart_of_no_known_format(
 def refused(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """What is said of arguments; the only line."""
+    """The error for arguments: the only line."""
     monkeypatch.setattr(sys, "argv", ["compare.py", *arguments])
     with pytest.raises(SystemExit) as ended:
         compare.main()

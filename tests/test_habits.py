@@ -1,4 +1,4 @@
-"""What users of pandas, polars and pyarrow write by habit: it works, or the error says what to write."""
+"""Habits of users of pandas, polars and pyarrow: they work, or the error says what to write."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_nan_has_no_row_that_was_there_before() -> None:
 
 
 def results(table: ck.Table) -> Iterator[Any]:
-    """What a table gives where its bytes are."""
+    """The results for a table, computed where its bytes are."""
     yield table.describe()
     yield table.group_by("city").agg({"id": "list", "price": ["sum", "quantile"]})
     yield (

@@ -14,7 +14,7 @@ import pytest
 NOTEBOOK = Path(__file__).resolve().parent.parent / "notebooks" / "gpu_etl.ipynb"
 
 SIZE = "ROWS, BATCHES = 2_000_000, 8"
-"""What the notebook says of its data; the simulator runs a thread after the other."""
+"""The notebook's size of its data; the simulator runs one thread after the other."""
 
 
 @pytest.fixture(scope="module")

@@ -185,7 +185,7 @@ OPTIONAL = (
 
 
 def run_without(packages: Iterable[str], code: str) -> str:
-    """What the code prints where those packages cannot be imported."""
+    """The output of the code where those packages cannot be imported."""
     hidden = f"import sys\nsys.modules.update(dict.fromkeys({tuple(packages)}))\n"
     return run(sys.executable, "-c", hidden + code).strip()
 

@@ -257,7 +257,7 @@ def changed_kernels() -> frozenset[str]:
 
 
 def _git(*arguments: str) -> str:
-    """What git says; nothing, outside of a repository."""
+    """Git's output; empty outside of a repository."""
     command = ["git", "-C", str(ROOT), *arguments]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout

@@ -102,7 +102,7 @@ def chosen_target(name: str, format_: str | None) -> Target:
     chosen = format_ or ("stream" if name == STANDARD else FORMATS.get(suffix))
     if chosen is None:
         raise UsageError(
-            f"{name}: the suffix is none of {', '.join(FORMATS)}; say what to write by --to"
+            f"{name}: the suffix is none of {', '.join(FORMATS)}; choose the format with --to"
         )
     return Target(name, chosen, target_of(name))
 

@@ -43,7 +43,6 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._enabled = True
 
     @property
     def cache_path(self) -> str:
@@ -51,12 +50,10 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
         return str(cache_dir("helpers"))
 
     def enable(self) -> None:
-        """Use the disk."""
-        self._enabled = True
+        """Nothing: helpers always use the disk."""
 
     def disable(self) -> None:
-        """Leave the disk alone."""
-        self._enabled = False
+        """Nothing: no one asks for it."""
 
     def flush(self) -> None:
         """Nothing: its files are found by content."""
@@ -65,8 +62,6 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
         self, sig: tuple[Any, ...], target_context: CPUContext
     ) -> CompileResult | None:
         """The helper for a signature, or None if it must be compiled."""
-        if not self._enabled:
-            return None
         try:
             content = read_whole(self._file(sig, target_context))
             if content is None:
@@ -99,7 +94,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
 
     def save_overload(self, sig: tuple[Any, ...], data: CompileResult) -> None:
         """Store what was compiled; a full or read-only disk is no error."""
-        if not self._enabled or data.library.has_dynamic_globals:
+        if data.library.has_dynamic_globals:
             return
         description = data.fndesc
         types_of = description.typemap, description.calltypes

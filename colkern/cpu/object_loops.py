@@ -77,7 +77,7 @@ def _loop(function: Callable[..., int]) -> Any:
 
 
 @_loop
-def find_classes(objects: int, count: int, found: Items) -> int:
+def find_classes(objects: int, count: int, classes: Items) -> int:
     """Write the addresses of the classes of objects; how many they are, or -1 if there is no room."""
     known = last = before = 0
     for i in range(count):
@@ -87,23 +87,23 @@ def find_classes(objects: int, count: int, found: Items) -> int:
             continue
         before, last = last, of_class
         place = 0
-        while place < known and found[place] != of_class:
+        while place < known and classes[place] != of_class:
             place += 1
         if place == known:
-            if known == len(found):
+            if known == len(classes):
                 return -1
-            found[known] = of_class
+            classes[known] = of_class
             known += 1
     return known
 
 
 @_loop
-def find_objects(objects: int, count: int, wanted: int, found: Items) -> int:
+def find_objects(objects: int, count: int, wanted: int, matches: Items) -> int:
     """Write whether each object is the wanted one (uint8[]); how many are."""
     total = 0
     for i in range(count):
-        found[i] = get_word(objects + 8 * i) == wanted
-        total += found[i]
+        matches[i] = get_word(objects + 8 * i) == wanted
+        total += matches[i]
     return total
 
 
@@ -206,11 +206,11 @@ def make_objects(
     """
     address = data.ctypes.data
     for i in range(len(starts)):
-        made = _call(make, (address + starts[i], sizes[i]))
-        if made == 0:
+        item = _call(make, (address + starts[i], sizes[i]))
+        if item == 0:
             _call_for_nothing(clear, ())
             return i
-        _call(put, (values, i, made))
+        _call(put, (values, i, item))
     return len(starts)
 
 
@@ -257,7 +257,7 @@ def find_members(
 
     `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
     """
-    found = 0
+    count_known = 0
     for i in range(count):
         value = get_word(objects + 8 * i)
         if value != none:
@@ -265,8 +265,8 @@ def find_members(
             if member != 0:
                 _call_for_nothing(hold, (member,))
                 _call(put, (values, i, member))
-                found += 1
-    return found
+                count_known += 1
+    return count_known
 
 
 @_loop
@@ -294,17 +294,17 @@ def cut_lists(
     How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
     """
     for i in range(len(firsts)):
-        made = _call(cut, (values, firsts[i], stops[i]))
-        if made == 0:
+        list_ = _call(cut, (values, firsts[i], stops[i]))
+        if list_ == 0:
             _call_for_nothing(clear, ())
             return i
-        _call(put, (lists, i, made))
+        _call(put, (lists, i, list_))
     return len(firsts)
 
 
 @_loop
 def make_dictionaries(
-    names: Items, columns: Items, count: int, make: int, enter: int, put: int, clear: int, made: int
+    names: Items, columns: Items, count: int, make: int, enter: int, put: int, clear: int, rows: int
 ) -> int:
     """Put dictionaries of columns into a list; how many before one that there is no memory for.
 
@@ -316,7 +316,7 @@ def make_dictionaries(
         failed = row == 0
         if not failed:
             # The list holds it from now on.
-            _call(put, (made, i, row))
+            _call(put, (rows, i, row))
             for k in range(len(names)):
                 entry = (row, names[k], get_word(columns[k] + 8 * i))
                 failed |= np.int32(_call(enter, entry)) != 0

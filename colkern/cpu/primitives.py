@@ -373,9 +373,9 @@ def _piece(context: Target, builder: Builder, address: Value) -> Value:
     return builder.load(pointer(context, builder, address, _PIECE_OF_BYTES), align=1)
 
 
-def _places(builder: Builder, found: Value) -> Value:
+def _places(builder: Builder, hits: Value) -> Value:
     """A bit for each byte that was found, as a word."""
-    return builder.zext(builder.bitcast(found, ir.IntType(32)), _WORD)
+    return builder.zext(builder.bitcast(hits, ir.IntType(32)), _WORD)
 
 
 def _all_bytes(builder: Builder, byte: Value | int) -> Value:

@@ -73,10 +73,10 @@ def classes_of(values: Values) -> set[type]:
     if _is_worth(values):
         from colkern.cpu.object_loops import find_classes
 
-        found = np.empty(_MOST_CLASSES, np.int64)
-        count = find_classes(_objects(values), len(values), found)
+        classes = np.empty(_MOST_CLASSES, np.int64)
+        count = find_classes(_objects(values), len(values), classes)
         if count >= 0:
-            return {ctypes.cast(a, ctypes.py_object).value for a in found[:count].tolist()}
+            return {ctypes.cast(a, ctypes.py_object).value for a in classes[:count].tolist()}
     return set(map(type, values))
 
 
@@ -164,8 +164,8 @@ def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Valu
 
     make = "PyUnicode_FromStringAndSize" if of_class is str else "PyBytes_FromStringAndSize"
     functions = map(_function, (make, "PyList_SetItem", "PyErr_Clear"))
-    made = make_objects(id(values), data, starts, sizes, *functions)
-    return values if made == len(values) else None
+    count = make_objects(id(values), data, starts, sizes, *functions)
+    return values if count == len(values) else None
 
 
 def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
@@ -184,7 +184,7 @@ def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
 
 
 def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
-    """What dictionaries have under each name, None where they lack it or for None.
+    """The members of dictionaries by name; None for a missing key, and for a None in place of a dictionary.
 
     None if a value is none of the class dict, or has another name.
     """
@@ -196,16 +196,16 @@ def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
     values, count = [*values], len(values)
     functions = [*map(_function, ("PyDict_GetItem", "Py_IncRef", "PyList_SetItem"))]
     columns: list[Values] = []
-    found = 0
+    hits = 0
     for name in names:
         column: Values = [None] * count
         given = (_objects(values), count, id(None), id(name), *functions)
-        found += find_members(*given, id(column))
+        hits += find_members(*given, id(column))
         columns.append(column)
     sizes = np.empty(count, np.int64)
     size = _function("PyDict_Size")
     all_ = find_sizes(_objects(values), count, id(None), size, sizes)
-    return columns if found == all_ else None
+    return columns if hits == all_ else None
 
 
 def spread(values: Values, valid: NDArray[np.bool_]) -> Values:

@@ -65,7 +65,7 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
-    """What chooses the variant of a kernel that has other than one capital."""
+    """The key by which a variant is chosen, of a kernel that has several capitals or none."""
     return tuple([arrays[place].dtype for place in kernel.choosing])
 
 

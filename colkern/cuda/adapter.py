@@ -291,7 +291,7 @@ def has_plain_launches(kernel: Launchable) -> bool:
 
 
 def launcher() -> Callable[..., None]:
-    """What launches loaded kernels: takes a `launch_stream`, a `grid`, the kernel, parameters."""
+    """The function that launches kernels; takes a `launch_stream`, a `grid`, the kernel, parameters."""
     from cuda.core import launch
 
     return cast("Callable[..., None]", launch)

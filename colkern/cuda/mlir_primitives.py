@@ -89,10 +89,10 @@ def _high_product(left: Any, right: Any) -> Any:
 
     least = arith.muli(low(left), low(right))
     crossed = arith.muli(high(left), low(right)), arith.muli(low(left), high(right))
-    made = high(arith.addi(high(least), arith.addi(*map(low, crossed))))
+    total = high(arith.addi(high(least), arith.addi(*map(low, crossed))))
     for partial in crossed:
-        made = arith.addi(made, high(partial))
-    return arith.addi(made, arith.muli(high(left), high(right)))
+        total = arith.addi(total, high(partial))
+    return arith.addi(total, arith.muli(high(left), high(right)))
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -36,7 +36,7 @@ _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
 class _Kept(dict[int, object]):
-    """What was made of numbers, kept: a few thousand at most. Faster than any call."""
+    """A cache of `make(number)`, with a few thousand entries at most. Faster than any call."""
 
     def __init__(self, make: Callable[[int], object]) -> None:
         super().__init__()
@@ -45,8 +45,8 @@ class _Kept(dict[int, object]):
     def __missing__(self, number: int) -> object:
         if len(self) == 4096:
             self.clear()
-        made = self[number] = self._make(number)
-        return made
+        value = self[number] = self._make(number)
+        return value
 
 
 @cache

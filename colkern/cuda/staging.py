@@ -83,7 +83,7 @@ class Staging:
     def __init__(self, library: DeviceLibrary) -> None:
         self._library = library
         self._free: deque[_Slot] = deque()
-        self._made = 0
+        self._count = 0
         self._turns = threading.Semaphore(library.most_slots)
         self._lock = threading.Lock()
         self._streams: dict[int, CopyStream] = {}
@@ -119,7 +119,7 @@ class Staging:
         with self._lock:
             # The one that was given back first has had most time for its copy.
             is_over = bool(self._free) and _is_over(self._free[0])
-            if is_over or (self._free and self._made >= self._library.most_slots):
+            if is_over or (self._free and self._count >= self._library.most_slots):
                 slot = self._free.popleft()
             else:
                 slot = self._further()
@@ -130,7 +130,7 @@ class Staging:
             slot = _Slot(self._library.page_locked(self._library.slot_bytes))
         except MemoryError as error:
             raise LimitExceededError(f"page-locked host memory: {error}") from error
-        self._made += 1
+        self._count += 1
         return slot
 
     def give_back(self, slot: _Slot) -> None:
@@ -138,9 +138,9 @@ class Staging:
         with self._lock:
             self._free.append(slot)
             # Those that were made as all others were in use.
-            while self._free and self._made > self._library.most_slots and _is_over(self._free[0]):
+            while self._free and self._count > self._library.most_slots and _is_over(self._free[0]):
                 self._free.popleft()
-                self._made -= 1
+                self._count -= 1
 
 
 def _is_over(slot: _Slot) -> bool:

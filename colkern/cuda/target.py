@@ -256,11 +256,11 @@ class CudaTarget:
         with memory.current(self.device):
             pairs = [array[:: max(len(array) - 1, 1)] for array in arrays]
             both = pairs[0] if len(pairs) == 1 else memory.array_library().concatenate(pairs)
-            found = iter(memory.on_host(both).tolist())
+            values = iter(memory.on_host(both).tolist())
         # Of one number, that is both.
         return [
-            (first, next(found) if len(pair) > 1 else first)
-            for pair, first in zip(pairs, found, strict=False)
+            (first, next(values) if len(pair) > 1 else first)
+            for pair, first in zip(pairs, values, strict=False)
         ]
 
     def address(self, array: Any) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -209,8 +209,8 @@ def _part_by_days(
         return _of_days(values, of_days, name)
 
     text = f"{text} of dates or timestamps: int64."
-    made = element_wise("Dates and times")(named(part, name, text))
-    return made  # noqa: RET504 - mypy does not see the type of the call in its place
+    operation = element_wise("Dates and times")(named(part, name, text))
+    return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
 year = _part_by_days("year", _year, "The year")
@@ -312,8 +312,8 @@ def _part_by_ticks(
         return _worked(name, values, _CLOCK, work)
 
     text = f"The {text} of timestamps or times: int64."
-    made = element_wise("Dates and times")(named(part, name, text))
-    return made  # noqa: RET504 - mypy does not see the type of the call in its place
+    operation = element_wise("Dates and times")(named(part, name, text))
+    return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
 hour = _part_by_ticks("hour", "hour", 1, 24, 3600)
@@ -414,8 +414,8 @@ def _counted_between(
     text = (
         f"How many {units} begin after `start`, up to `end`, which may be one value for all: int64."
     )
-    made = element_wise("Dates and times")(named(between, name, text))
-    return typing.cast("Callable[[Values, Array | date | time], Values]", made)
+    operation = element_wise("Dates and times")(named(between, name, text))
+    return typing.cast("Callable[[Values, Array | date | time], Values]", operation)
 
 
 years_between = _counted_between("years", _year)
@@ -669,7 +669,7 @@ def assume_timezone(
             )
         seconds, rest = _seconds(plain)
         type_ = s.timestamp("s", timezone)
-        moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_)
+        moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_, name="assume_timezone")
         clock = _numbers(seconds)
         if any(not_equal(_numbers(_local(moments)), clock)):
             raise ValueError(f"assume_timezone: clocks of {timezone} never show one of the times")
@@ -708,7 +708,7 @@ def _formats(format: str) -> Any:
 
 def _with_own_year(format: str) -> str:
     """A format with a mark for `%Y`, which Python writes with fewer than four digits of early years."""
-    return re.sub("%%|%Y", lambda found: "\x01" if found[0] == "%Y" else "%%", format)
+    return re.sub("%%|%Y", lambda match: "\x01" if match[0] == "%Y" else "%%", format)
 
 
 @lru_cache(maxsize=MOST_FORMATS)
@@ -741,38 +741,25 @@ def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
         seconds, rest = _seconds(moments)
         head, *tails = format.split("%S")
         if rest is None or not tails:
-            return over_rows(_formats(format), [seconds])
+            return over_rows(_formats(format), [seconds], name="strftime")
         if len(tails) > 1:
             raise UnsupportedError(f"format: %S stands twice in {format!r}")
         digits = len(str(_per_second(moments.type))) - 1
         function = _formats_with_fraction(head + "%S", tails[0], digits)
-        return over_rows(function, [seconds, rest])
+        return over_rows(function, [seconds, rest], name="strftime")
 
     return _worked("strftime", values, _MOMENTS, work)
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _parses_with_zone(format: str, error_is_null: bool) -> Any:
-    """As `_parses`, of texts that end with the distance to UTC: `+0100`, `+01:00`, `Z`."""
+def _parses(format: str, error_is_null: bool) -> Any:
+    def in_utc(strings: str) -> datetime:
+        return datetime.strptime(strings, format).astimezone(UTC)
 
-    def distance(zone: str) -> int:
-        digits = zone[1:].replace(":", "")
-        if zone[0] not in "+-" or len(digits) != 4 or not digits.isdigit():
-            raise ValueError(f"{zone!r} is no distance to UTC, such as '+0100'")
-        minutes = int(digits[:2]) * 60 + int(digits[2:])
-        return -minutes if zone[0] == "-" else minutes
+    def plain(strings: str) -> datetime:
+        return datetime.strptime(strings, format)
 
-    def parsed(strings: str) -> datetime:
-        if strings[-1:] == "Z":
-            return datetime.strptime(strings[:-1], format)
-        size = 6 if strings[-3:-2] == ":" else 5
-        if len(strings) < size:
-            raise ValueError(f"{strings!r} has no distance to UTC at its end")
-        shown = datetime.strptime(strings[:-size], format)
-        return shown - timedelta(minutes=distance(strings[-size:]))
-
-    def strptime(strings: str) -> datetime:
-        return parsed(strings)
+    parsed = in_utc if format.endswith("%z") else plain
 
     def strptime_or_none(strings: str) -> datetime | None:
         try:
@@ -780,21 +767,7 @@ def _parses_with_zone(format: str, error_is_null: bool) -> Any:
         except ValueError:
             return None
 
-    return strptime_or_none if error_is_null else strptime
-
-
-@lru_cache(maxsize=MOST_FORMATS)
-def _parses(format: str, error_is_null: bool) -> Any:
-    def strptime(strings: str) -> datetime:
-        return datetime.strptime(strings, format)
-
-    def strptime_or_none(strings: str) -> datetime | None:
-        try:
-            return datetime.strptime(strings, format)
-        except ValueError:
-            return None
-
-    return strptime_or_none if error_is_null else strptime
+    return strptime_or_none if error_is_null else parsed
 
 
 @element_wise("Dates and times")
@@ -813,8 +786,6 @@ def strptime(
         ValueError: If a text has another form; a note says in which row.
         TypeError: If the array has no strings.
     """
-    type_ = s.timestamp(unit)
-    head = format.removesuffix("%z")
-    parses = _parses if head == format else _parses_with_zone
-    instants = over_rows(parses(head, error_is_null), [strings], lambda *_: type_, STRINGS)
-    return instants if head == format else retyped(instants, s.timestamp(unit, "UTC"))
+    type_ = s.timestamp(unit, "UTC" if format.endswith("%z") else None)
+    parses = _parses(format, error_is_null)
+    return over_rows(parses, [strings], lambda *_: type_, STRINGS, name="strptime")

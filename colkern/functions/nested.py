@@ -69,25 +69,25 @@ def list_sum(lists: Array) -> Array:
         TypeError: If the array has no lists.
         OverflowError: If a sum does not fit.
     """
-    return over_rows(_sum, [lists], _sum_type, LISTS)
+    return over_rows(_sum, [lists], _sum_type, LISTS, name="list_sum")
 
 
 @element_wise("Lists, maps and structs")
 def list_mean(lists: Array) -> Array:
     """The mean of each list's items: float64, null of an empty list. Nulls in it do not count."""
-    return over_rows(_mean, [lists], lambda *_: s.float64(), LISTS)
+    return over_rows(_mean, [lists], lambda *_: s.float64(), LISTS, name="list_mean")
 
 
 @element_wise("Lists, maps and structs")
 def list_min(lists: Array) -> Array:
     """The least of each list's items, null of an empty list. Nulls in it do not count."""
-    return over_rows(_min, [lists], item_of, LISTS)
+    return over_rows(_min, [lists], item_of, LISTS, name="list_min")
 
 
 @element_wise("Lists, maps and structs")
 def list_max(lists: Array) -> Array:
     """The greatest of each list's items, null of an empty list. Nulls in it do not count."""
-    return over_rows(_max, [lists], item_of, LISTS)
+    return over_rows(_max, [lists], item_of, LISTS, name="list_max")
 
 
 def _contains(lists: list[Any], value: Any) -> bool:
@@ -102,7 +102,7 @@ def list_contains(lists: Array, value: Any) -> Array:
         lists: Lists.
         value: A Python value, or an array of as many.
     """
-    return over_rows(_contains, [lists, value], boolean, LISTS)
+    return over_rows(_contains, [lists, value], boolean, LISTS, name="list_contains")
 
 
 def _sorted(lists: list[Any], descending: bool) -> list[Any]:
@@ -120,7 +120,7 @@ def list_sort(lists: Array, *, descending: bool = False) -> Array:
     """The items of each list in order; nulls stand at the end."""
     has_nulls = bool(getattr(lists, "children", ())) and lists.children[0].null_count
     function = _sorted_with_nulls if has_nulls else _sorted
-    return over_rows(function, [lists, descending], same, LISTS)
+    return over_rows(function, [lists, descending], same, LISTS, name="list_sort")
 
 
 def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[Any]:
@@ -130,7 +130,7 @@ def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[An
 @element_wise("Lists, maps and structs")
 def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1) -> Array:
     """Items `start` to `stop` of each list, as Python's slices; the type stays."""
-    return over_rows(_slice, [lists, start, stop, step], same, LISTS)
+    return over_rows(_slice, [lists, start, stop, step], same, LISTS, name="list_slice")
 
 
 Occurrence = Literal["first", "last", "all"]
@@ -182,7 +182,7 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
     if occurrence not in functions:
         raise ValueError(f"occurrence: expected 'first', 'last' or 'all', got {occurrence!r}")
     rule = _values_of if occurrence == "all" else _value_of
-    return over_rows(functions[occurrence], [maps, query_key], rule, MAPS)
+    return over_rows(functions[occurrence], [maps, query_key], rule, MAPS, name="map_lookup")
 
 
 @element_wise("Lists, maps and structs")

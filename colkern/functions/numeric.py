@@ -31,6 +31,7 @@ from colkern.functions.row_functions import (
     row_function,
     same,
 )
+from colkern.integers import integer
 from colkern.operations import cast
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded
@@ -88,8 +89,10 @@ def _elementary(
     def elementary(values: float) -> float:
         return of_number(values)
 
-    made = row_function("Numbers", floating, NUMBERS, machine=True)(named(elementary, name, text))
-    return made  # noqa: RET504 - mypy does not see the type of the call in its place
+    operation = row_function("Numbers", floating, NUMBERS, machine=True)(
+        named(elementary, name, text)
+    )
+    return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
 sqrt = _elementary("sqrt", math.sqrt, "The square root of each number; NaN of negative ones.")
@@ -143,11 +146,11 @@ def power(base: Array, exponent: Any) -> Array:
     types = [decoded_type(each.type) for each in (base, exponent) if isinstance(each, Array)]
     whole = all(isinstance(type_.storage, s.Int) for type_ in types)
     if not whole or isinstance(exponent, float):
-        return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True)
+        return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True, name="power")
     if not isinstance(exponent, Array) and exponent < 0:
         raise ValueError("exponent: integers have no power with a negative integer exponent")
     unsigned = isinstance(exponent, Array) and decoded_type(exponent.type).storage == s.uint64()
-    return _of_bits(_power_of_integers, base, exponent, unsigned, sized=True)
+    return _of_bits("power", _power_of_integers, base, exponent, unsigned, sized=True)
 
 
 # Trigonometry, in radians
@@ -213,29 +216,29 @@ def _trunc(values: float) -> Any:
 @element_wise("Numbers")
 def floor(values: Array) -> Array:
     """The integer below each number, in its type; of integers, float64."""
-    return _of_fractions(_floor, values)
+    return _of_fractions("floor", _floor, values)
 
 
 @element_wise("Numbers")
 def ceil(values: Array) -> Array:
     """The integer above each number, in its type; of integers, float64."""
-    return _of_fractions(_ceil, values)
+    return _of_fractions("ceil", _ceil, values)
 
 
 @element_wise("Numbers")
 def trunc(values: Array) -> Array:
     """Each number without its fraction, in its type; of integers, float64."""
-    return _of_fractions(_trunc, values)
+    return _of_fractions("trunc", _trunc, values)
 
 
-def _of_fractions(function: Callable[..., Any], values: Array) -> Array:
+def _of_fractions(name: str, function: Callable[..., Any], values: Array) -> Array:
     storage = decoded_type(values.type).storage
     if isinstance(storage, s.Int):
         return cast(values, s.float64(), safe=False)
     if isinstance(storage, s.Decimal):
         modes: dict[Callable[..., Any], RoundMode] = {_floor: "down", _ceil: "up"}
         return _of_decimals(values, storage, 0, modes.get(function, "towards_zero"))
-    return over_rows(function, [values], same, NUMBERS, machine=True)
+    return over_rows(function, [values], same, NUMBERS, name=name, machine=True)
 
 
 RoundMode = Literal[
@@ -336,7 +339,7 @@ def _of_decimals(values: Array, type_: s.Decimal, ndigits: int, mode: RoundMode)
         one.scaleb(-max(ndigits, 0)),
         Decimal(10 ** max(-ndigits, 0)),
     ]
-    return over_rows(_quantizing(_OF_DECIMALS[mode]), [values, *places], same)
+    return over_rows(_quantizing(_OF_DECIMALS[mode]), [values, *places], same, name="round")
 
 
 @element_wise("Numbers")
@@ -364,10 +367,14 @@ def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even
         raise TypeError(f"round: expected numbers, got {values.type}")
     if isinstance(storage, s.FloatingPoint):
         function = _rounding(round_mode, True, ndigits < 0)
-        return over_rows(function, [values, 10.0 ** abs(ndigits)], same, NUMBERS, machine=True)
+        return over_rows(
+            function, [values, 10.0 ** abs(ndigits)], same, NUMBERS, machine=True, name="round"
+        )
     if ndigits >= 0:
         return values
-    return over_rows(_rounding(round_mode, False, True), [values, 10**-ndigits], same, NUMBERS)
+    return over_rows(
+        _rounding(round_mode, False, True), [values, 10**-ndigits], same, NUMBERS, name="round"
+    )
 
 
 # Bits
@@ -409,19 +416,19 @@ IntegersOrNumber: TypeAlias = Array | int
 @element_wise("Bits")
 def bit_wise_and(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in both integers; `right` is an array or a number."""
-    return _of_bits(_and, left, right)
+    return _of_bits("bit_wise_and", _and, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_or(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in one of two integers; `right` is an array or a number."""
-    return _of_bits(_or, left, right)
+    return _of_bits("bit_wise_or", _or, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_xor(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in just one of two integers; `right` is an array or a number."""
-    return _of_bits(_xor, left, right)
+    return _of_bits("bit_wise_xor", _xor, left, right)
 
 
 @element_wise("Bits")
@@ -429,7 +436,7 @@ def bit_wise_not(values: Array) -> Array:
     """The bits that are not set in each integer."""
     type_ = decoded_type(values.type).storage
     ones = (1 << type_.bit_width) - 1 if isinstance(type_, s.Int) and not type_.signed else -1
-    return _of_bits(_xor, values, ones)
+    return _of_bits("bit_wise_not", _xor, values, ones)
 
 
 @element_wise("Bits")
@@ -438,16 +445,17 @@ def shift_left(values: Array, places: IntegersOrNumber) -> Array:
 
     By fewer places than 0, or as many as there are bits beside a sign, nothing moves, as in pyarrow.
     """
-    return _of_bits(_shift_left, values, places, sized=True)
+    return _of_bits("shift_left", _shift_left, values, places, sized=True)
 
 
 @element_wise("Bits")
 def shift_right(values: Array, places: IntegersOrNumber) -> Array:
     """The bits of each integer, moved down by places; a sign stays. See `shift_left`."""
-    return _of_bits(_shift_right, values, places, sized=True)
+    return _of_bits("shift_right", _shift_right, values, places, sized=True)
 
 
 def _of_bits(
+    name: str,
     function: Callable[..., Any],
     left: Array,
     right: IntegersOrNumber,
@@ -457,19 +465,20 @@ def _of_bits(
     """A function of words of 64 bits, as which unsigned ones are read, too."""
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
-        raise TypeError(f"{function.__name__[1:]}: expected integers, got {left.type}")
-    sides: list[Any] = [_signed(left), _signed(right), *options]
+        raise TypeError(f"{name}: expected integers, got {left.type}")
+    sides: list[Any] = [_signed(left, name), _signed(right, name), *options]
     if sized:
         bits = type_.bit_width
         # Of 64 bits, 1 stands for the sign, for which a number has no room.
         sides += [bits, int(type_.signed) << (bits - 1 if bits < 64 else 0)]
-    result = over_rows(function, sides, same, INTEGERS, machine=True)
+    result = over_rows(function, sides, same, INTEGERS, name=name, machine=True)
     return retyped(result, s.uint64()) if type_ == s.uint64() else result
 
 
-def _signed(side: IntegersOrNumber) -> IntegersOrNumber:
+def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
     """Words of 64 bits as numbers with a sign."""
     if isinstance(side, Array):
         plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
         return retyped(plain, s.int64()) if plain.type == s.uint64() else side
-    return side - (1 << 64) if side >> 63 == 1 else side
+    number = integer(side, name)
+    return number - (1 << 64) if number >> 63 == 1 else number

@@ -19,6 +19,7 @@ from colkern import schema as s
 from colkern.arrays import Array, Column
 from colkern.builders import array as build_array
 from colkern.dispatch import TEXT
+from colkern.errors import CompileError
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations import cast as cast_values
@@ -184,6 +185,7 @@ class _Call:
     """The key of a compiled function: two calls with equal ones share it.
 
     Args:
+        name: The operation's, for messages.
         function: The plain function.
         types: The types of its columns and values.
         nullable: Whether it gets None for nulls.
@@ -192,6 +194,7 @@ class _Call:
         otherwise: The function for rows that compiled code does not cover, if another one.
     """
 
+    name: str
     function: Callable[..., object]
     types: tuple[s.DataType | One, ...]
     nullable: bool
@@ -204,9 +207,15 @@ class _Call:
 def _plan(call: _Call) -> Any:
     nullable = [call.nullable] * len(call.types)
     if os.environ.get("COLKERN_JIT") == "0":
-        return PythonPlan(call.otherwise or call.function, nullable, call.returns)
+        return PythonPlan(call.otherwise or call.function, nullable, call.returns, call.name)
     types: Any = call.types
-    plan = _ValuesPlan(call.function, types, nullable, call.returns, wraps=call.machine)
+    try:
+        plan = _ValuesPlan(
+            call.function, types, nullable, call.returns, wraps=call.machine, title=call.name
+        )
+    except CompileError as error:
+        given = ", ".join(str(each.type if isinstance(each, One) else each) for each in types)
+        raise CompileError(f"{call.name} does not take ({given})") from error
     plan.function = call.otherwise or call.function
     return plan
 
@@ -224,6 +233,7 @@ def over_rows(
     result: Rule = lambda *_: None,
     takes: Taken | None = None,
     *,
+    name: str = "",
     nullable: bool = False,
     machine: bool = False,
     otherwise: Callable[..., object] | None = None,
@@ -236,6 +246,7 @@ def over_rows(
             Strings, bytes, numbers, booleans, decimals, dates and times, or None, are values.
         result: The type of the results.
         takes: The types that the first array may have.
+        name: The caller's name, for messages; by default the function's.
         nullable: Whether the function gets None for nulls; else the result is null without a call.
         machine: Whether arithmetic is the machine's: integers wrap around, functions of `math` give NaN.
         otherwise: The function for rows that compiled code does not cover, if another one.
@@ -245,7 +256,7 @@ def over_rows(
         ValueError: If lengths or devices differ.
         InvalidArrowError: If an array points outside its own memory.
     """
-    name = function.__name__.strip("_")
+    name = name or function.__name__
     arrays = [value for value in arguments if isinstance(value, Array)]
     if not arrays:
         raise TypeError(
@@ -270,7 +281,7 @@ def over_rows(
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
             raise TypeError(f"{name}: expected {takes.name}, got {plain[0].type}")
         returns = result(*[array.type for array in plain])
-        return _compiled(function, values, returns, nullable, machine, otherwise)
+        return _compiled(name, function, values, returns, nullable, machine, otherwise)
 
     if len(arrays) == 1 and not nullable:
         (array,) = arrays
@@ -322,6 +333,7 @@ def _mark(value: object) -> object:
 
 
 def _compiled(
+    name: str,
     function: Callable[..., object],
     values: Sequence[object],
     returns: s.DataType | None,
@@ -333,7 +345,7 @@ def _compiled(
     column = next(value for value in values if isinstance(value, Array))
     length = column.length
     marks = [*map(_mark, values)] if column.device is HOST else [None]
-    key = (function, nullable, machine, otherwise, *marks)
+    key = (name, function, nullable, machine, otherwise, *marks)
     ready = _READY.get(key)
     if ready is not None and (ready.returns is returns or ready.returns == returns):
         plan: Any = ready.plan
@@ -344,7 +356,7 @@ def _compiled(
         pairs = [_passed(value, length) for value in values]
         arrays, types = [array for array, _ in pairs], tuple(type_ for _, type_ in pairs)
         plan, arrays = _decided(
-            _Call(function, types, nullable, returns, machine, otherwise), arrays, column
+            _Call(name, function, types, nullable, returns, machine, otherwise), arrays, column
         )
         if None not in marks and isinstance(plan, Plan):
             if len(_READY) == MOST_PLANS:
@@ -357,7 +369,7 @@ def _compiled(
     # Decimals that compiled code does not cover are Python's, with all their digits.
     with decimal.localcontext(prec=154):
         results: Array = plan.run(arrays, length)[0]
-    require_values(function.__name__, results)
+    require_values(name, results)
     return results
 
 
@@ -405,7 +417,7 @@ def row_function(
         heading: What it stands under in the documentation.
     """
 
-    def made(
+    def decorated(
         function: Callable[Concatenate[Any, Options], object],
     ) -> Callable[Concatenate[Values, Options], Values]:
         signature = inspect.signature(function)
@@ -442,7 +454,7 @@ def row_function(
         operated: Any = element_wise(heading)(called)
         return cast("Callable[Concatenate[Values, Options], Values]", operated)
 
-    return made
+    return decorated
 
 
 def element_wise(

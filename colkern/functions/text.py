@@ -41,9 +41,9 @@ def _by_character(turned: Callable[[str], str], text: str) -> str:
     """
     return "".join(
         next(
-            found
-            for found in (turned(each), _SINGLE.get(each, ""), each.title(), each)
-            if len(found) == 1
+            character
+            for character in (turned(each), _SINGLE.get(each, ""), each.title(), each)
+            if len(character) == 1
         )
         for each in text
     )
@@ -217,7 +217,7 @@ def match_substring(strings: Array, pattern: str, *, ignore_case: bool = False) 
     """
     if ignore_case:
         return match_substring_regex(strings, re.escape(pattern), ignore_case=True)
-    return over_rows(_contains, [strings, pattern], boolean, BYTES)
+    return over_rows(_contains, [strings, pattern], boolean, BYTES, name="match_substring")
 
 
 def _contains(strings: str, pattern: str) -> bool:
@@ -230,7 +230,7 @@ def count_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool =
     if ignore_case:
         assert isinstance(pattern, str)
         return count_substring_regex(strings, re.escape(pattern), ignore_case=True)
-    return over_rows(_count, [strings, pattern], size, BYTES)
+    return over_rows(_count, [strings, pattern], size, BYTES, name="count_substring")
 
 
 def _count(strings: str, pattern: str) -> int:
@@ -247,7 +247,7 @@ def find_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = 
         assert isinstance(pattern, str)
         return find_substring_regex(strings, re.escape(pattern), ignore_case=True)
     text = pattern.encode() if isinstance(pattern, str) else pattern
-    return over_rows(_find, [_as_bytes(strings), text], size, BYTES)
+    return over_rows(_find, [_as_bytes(strings), text], size, BYTES, name="find_substring")
 
 
 def _find(strings: bytes, pattern: bytes) -> int:
@@ -292,7 +292,9 @@ def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
     Raises:
         re.error: If `pattern` is none.
     """
-    return over_rows(_searches(pattern, ignore_case), [strings], boolean, STRINGS)
+    return over_rows(
+        _searches(pattern, ignore_case), [strings], boolean, STRINGS, name="match_substring_regex"
+    )
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
@@ -336,11 +338,13 @@ def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Ar
         simple = {"%%": _contains, "%": _ends}.get(plain[1] + plain[3], _equals)
         if plain[3] and not plain[1]:
             simple = _starts
-        return over_rows(simple, [strings, text], boolean, STRINGS)
+        return over_rows(simple, [strings, text], boolean, STRINGS, name="match_like")
     parts = re.findall(r"\\[%_\\]|.", pattern, re.DOTALL)
     special = {"%": ".*", "_": "."}
     regular = "".join(special.get(part) or re.escape(part[-1]) for part in parts)
-    return over_rows(_matches_whole(regular, ignore_case), [strings], boolean, STRINGS)
+    return over_rows(
+        _matches_whole(regular, ignore_case), [strings], boolean, STRINGS, name="match_like"
+    )
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
@@ -356,7 +360,9 @@ def _counts(pattern: str, ignore_case: bool) -> Any:
 @element_wise("Text")
 def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """How many parts of each string match a regular expression; see `match_substring_regex`."""
-    return over_rows(_counts(pattern, ignore_case), [strings], size, STRINGS)
+    return over_rows(
+        _counts(pattern, ignore_case), [strings], size, STRINGS, name="count_substring_regex"
+    )
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
@@ -376,7 +382,9 @@ def find_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = Fa
 
     See `find_substring` and `match_substring_regex`.
     """
-    return over_rows(_finds(pattern, ignore_case), [strings], size, STRINGS)
+    return over_rows(
+        _finds(pattern, ignore_case), [strings], size, STRINGS, name="find_substring_regex"
+    )
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
@@ -404,9 +412,9 @@ def replace_substring_regex(
     if max_replacements == 0:
         return strings
     # Python's name of the whole part; a backslash behind another is one of the text.
-    template = re.sub(r"(\\\\)|\\0", lambda found: found[1] or r"\g<0>", replacement)
+    template = re.sub(r"(\\\\)|\\0", lambda match: match[1] or r"\g<0>", replacement)
     function = _substitutes(pattern, template, max(max_replacements or 0, 0))
-    return over_rows(function, [strings], same, STRINGS)
+    return over_rows(function, [strings], same, STRINGS, name="replace_substring_regex")
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
@@ -436,7 +444,7 @@ def extract_regex(strings: Array, pattern: str) -> Array:
     def fields(*types: s.DataType) -> s.DataType:
         return s.struct([(name, types[0]) for name in names])
 
-    return over_rows(_extracts(pattern), [strings], fields, STRINGS)
+    return over_rows(_extracts(pattern), [strings], fields, STRINGS, name="extract_regex")
 
 
 # Splitting and joining
@@ -456,7 +464,7 @@ def split_pattern(
     """
     function = _split_reverse if reverse else _split
     given = [strings, pattern, -1 if max_splits is None else max_splits]
-    return over_rows(function, given, listed, STRINGS)
+    return over_rows(function, given, listed, STRINGS, name="split_pattern")
 
 
 def _split(strings: str, pattern: str, max_splits: int) -> list[str]:
@@ -484,8 +492,14 @@ def split_pattern_regex(strings: Array, pattern: str, *, max_splits: int | None 
     See `split_pattern` and `match_substring_regex`.
     """
     if max_splits == 0:
-        return over_rows(_whole, [strings], listed, STRINGS)
-    return over_rows(_splits(pattern, max(max_splits or 0, 0)), [strings], listed, STRINGS)
+        return over_rows(_whole, [strings], listed, STRINGS, name="split_pattern_regex")
+    return over_rows(
+        _splits(pattern, max(max_splits or 0, 0)),
+        [strings],
+        listed,
+        STRINGS,
+        name="split_pattern_regex",
+    )
 
 
 def _whole(strings: str) -> list[str]:
@@ -513,7 +527,7 @@ def binary_join(lists: Array, separator: Any) -> Array:
         lists: Lists of strings.
         separator: A text, or an array of as many.
     """
-    return over_rows(_joined, [lists, separator], _items, LISTS, nullable=True)
+    return over_rows(_joined, [lists, separator], _items, LISTS, nullable=True, name="binary_join")
 
 
 def _joined(lists: list[str | None] | None, separator: str | None) -> str | None:
@@ -569,7 +583,13 @@ def binary_join_element_wise(
             joined = f"{joined}{separator}{each}"
         else:
             pair = [joined, separator, each]
-            joined = over_rows(_join_there if skips else _join, pair, same_text, nullable=skips)
+            joined = over_rows(
+                _join_there if skips else _join,
+                pair,
+                same_text,
+                nullable=skips,
+                name="binary_join_element_wise",
+            )
     if not isinstance(joined, Array):
         raise TypeError("strings: expected an Array; make one with colkern.array(...)")
     return coalesce(joined, "") if skips else joined

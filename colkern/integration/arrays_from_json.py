@@ -65,7 +65,7 @@ class JsonDictionaries:
             if node.dictionary not in self._columns:
                 if unneeded:
                     return empty_array(node.values)
-                raise InvalidArrowError(f"no dictionary {node.dictionary}")
+                raise InvalidArrowError(f"dictionary {node.dictionary} is missing")
             try:
                 column = self._columns[node.dictionary]
                 self._arrays[key] = array_from_json(values_of(node), column, self)
@@ -93,7 +93,7 @@ def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionari
     """
     count = column.integer("count")
     if not 0 <= count <= _MAX_COUNT:
-        raise InvalidArrowError(f"a column of {count} values")
+        raise InvalidArrowError(f"count: expected 0 to {_MAX_COUNT}, got {count}")
     rule = layout_of(node.field.type)
     valid = np.ones(0, np.bool_)
     if rule.has_validity:
@@ -120,7 +120,7 @@ def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionari
 def _children(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> list[Array]:
     columns = column.entries("children", [])
     if len(columns) != len(node.children):
-        raise InvalidArrowError(f"{len(columns)} children for {len(node.children)} fields")
+        raise InvalidArrowError(f"expected {len(node.children)} children, got {len(columns)}")
     pairs = zip(node.children, columns, strict=True)
     return [named_array_from_json(child, entry, dictionaries) for child, entry in pairs]
 
@@ -160,7 +160,7 @@ class _Column:
 def _items(column: Entry, key: str, count: int) -> list[object]:
     items = column.items(key)
     if len(items) != count:
-        raise InvalidArrowError(f"{len(items)} items, not {count}", place=key)
+        raise InvalidArrowError(f"expected {count} items, got {len(items)}", place=key)
     return items
 
 

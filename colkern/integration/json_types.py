@@ -49,7 +49,7 @@ def type_from_json(entry: Entry, fields: Fields) -> s.DataType:
     if row is None:
         raise InvalidArrowError(f"unknown type {shown(name)}")
     if fields and not row.has_children:
-        raise InvalidArrowError(f"{name}: {len(fields)} children of a type that has none")
+        raise InvalidArrowError(f"{name}: expected no children, got {len(fields)}")
     try:
         return row.read(entry, fields)
     except InvalidArrowError:
@@ -105,7 +105,7 @@ def _name_of(value: object, names: Mapping[str, object]) -> str:
 def _int(entry: Entry, fields: Fields) -> s.Int:
     bits = entry.integer("bitWidth")
     if bits not in (8, 16, 32, 64):
-        raise InvalidArrowError(f"integers of {bits} bits; there are 8, 16, 32 and 64")
+        raise InvalidArrowError(f"bitWidth of an integer: expected 8, 16, 32 or 64, got {bits}")
     return s.Int(bits, entry.flag("isSigned"))
 
 
@@ -135,14 +135,14 @@ def _write_timestamp(type_: s.Timestamp) -> dict[str, Json]:
 
 def _only_child(fields: Fields) -> s.Field:
     if len(fields) != 1:
-        raise InvalidArrowError(f"{len(fields)} children; there is one")
+        raise InvalidArrowError(f"expected 1 child, got {len(fields)}")
     return fields[0]
 
 
 def _map(entry: Entry, fields: Fields) -> s.Map:
     entries = _only_child(fields)
     if not isinstance(entries.type, s.Struct) or len(entries.type.fields) != 2:
-        raise InvalidArrowError(f"entries of {entries.type}, not a struct of two fields")
+        raise InvalidArrowError(f"entries: expected a struct of two fields, got {entries.type}")
     return s.Map(entries, entry.flag("keysSorted"))
 
 
@@ -150,14 +150,14 @@ def _union(entry: Entry, fields: Fields) -> s.Union:
     make = entry.choice("mode", _UNION_MODES)
     codes = entry.items("typeIds", list(range(len(fields))))
     if not all(type(code) is int for code in codes):
-        raise InvalidArrowError(f"type ids {shown(codes)}")
+        raise InvalidArrowError(f"typeIds: expected integers, got {shown(codes)}")
     union: s.Union = make(fields, codes)
     return union
 
 
 def _run_end_encoded(entry: Entry, fields: Fields) -> s.RunEndEncoded:
     if len(fields) != 2:
-        raise InvalidArrowError(f"{len(fields)} children; there are two")
+        raise InvalidArrowError(f"expected 2 children, got {len(fields)}")
     # Checks the type of the run ends; their field may have metadata of its own.
     s.run_end_encoded(fields[0].type, fields[1])  # type: ignore[arg-type]
     return s.RunEndEncoded(*fields)

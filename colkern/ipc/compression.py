@@ -207,7 +207,9 @@ class Codec:
     def _stated_size(self, start: memoryview | bytes, stored: int) -> int:
         """The size in front of the frame, or `_NOT_COMPRESSED` where plain bytes follow."""
         if stored < PREFIX_BYTES:
-            raise InvalidArrowError(f"compressed buffer of {stored} bytes has no length")
+            raise InvalidArrowError(
+                f"compressed buffer of {stored} bytes is too short for its length"
+            )
         size: int = _PREFIX.unpack_from(start)[0]
         if size != _NOT_COMPRESSED and not 0 <= size <= self.most(stored - PREFIX_BYTES):
             raise InvalidArrowError(
@@ -396,7 +398,7 @@ def codec_named(name: str | None, level: int | None) -> Codec | None:
     """
     if name is None:
         if level is not None:
-            raise ValueError("compression_level: needs a compression")
+            raise ValueError("compression_level: pass a compression too")
         return None
     if name not in _NAMES:
         raise ValueError(f"compression: expected 'lz4', 'zstd' or None, got {name!r}")
@@ -419,8 +421,8 @@ def codec_of(compression: Record | None) -> Codec | None:
     if compression is None:
         return None
     if compression["method"] != BodyCompressionMethod.BUFFER:
-        raise UnsupportedError(f"body compression method {compression['method']}")
+        raise UnsupportedError(f"unknown body compression method {compression['method']}")
     codec = _CODECS.get(compression["codec"])
     if codec is None:
-        raise UnsupportedError(f"compression codec number {compression['codec']}")
+        raise UnsupportedError(f"unknown compression codec number {compression['codec']}")
     return codec

@@ -244,8 +244,8 @@ def _rebuilt(kind: type[AnyFunction], parts: tuple[Any, ...]) -> AnyFunction:
 
 def imported(name: str, column: object) -> Array:
     """`column_of` as one array: chunks are joined."""
-    found = column_of(name, column)
-    return combined(found) if isinstance(found, ChunkedArray) else found
+    whole = column_of(name, column)
+    return combined(whole) if isinstance(whole, ChunkedArray) else whole
 
 
 def column_of(name: str, column: object) -> Array | ChunkedArray:
@@ -258,14 +258,14 @@ def column_of(name: str, column: object) -> Array | ChunkedArray:
     if isinstance(column, Array):
         return column
     try:
-        found = as_columns(column)
+        columns = as_columns(column)
     except ValueError as error:
         error.add_note(f"column {name}")
         raise
-    if isinstance(found, RecordBatch | Table):
-        return as_structs(found)
-    if isinstance(found, Array | ChunkedArray):
-        return found
+    if isinstance(columns, RecordBatch | Table):
+        return as_structs(columns)
+    if isinstance(columns, Array | ChunkedArray):
+        return columns
     raise TypeError(
         f"{name}: expected an Arrow array, got {type(column).__name__}; colkern.array makes one"
     )

@@ -27,14 +27,14 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
     Raises:
         ValueError: If the type does not hold it.
     """
-    found = value
+    default = value
     if isinstance(returns, s.Struct) and isinstance(value, tuple):
-        found = dict(zip((field.name for field in returns.fields), value, strict=False))
-        found = found if len(value) == len(returns.fields) else value
+        default = dict(zip((field.name for field in returns.fields), value, strict=False))
+        default = default if len(value) == len(returns.fields) else value
     elif isinstance(value, bytes) and not isinstance(returns, _BYTES):
-        found = value.decode(errors="replace")
+        default = value.decode(errors="replace")
     try:
-        return array([found], None if returns == s.null() else returns)
+        return array([default], None if returns == s.null() else returns)
     except (TypeError, ValueError, OverflowError) as error:
         given = without_addresses(repr(value))
         raise ValueError(

@@ -155,7 +155,7 @@ def generator(
     require_null_policy(nulls)
     options = RowOptions(strict=strict, fallback=fallback)
 
-    def made(function: Callable[..., object]) -> Generator:
+    def decorated(function: Callable[..., object]) -> Generator:
         plain = getattr(function, "py_func", function)
         if inspect.isasyncgenfunction(plain):
             raise CompileError(
@@ -174,4 +174,4 @@ def generator(
         generating.define()
         return generating
 
-    return made if function is None else made(function)
+    return decorated if function is None else decorated(function)

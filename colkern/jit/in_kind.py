@@ -13,9 +13,9 @@ from colkern.arrays import Array, ChunkedArray
 def _of_pyarrow(results: Array | ChunkedArray, like: Any) -> Any:
     import pyarrow as pa
 
-    made = results.to_pyarrow()
-    is_whole = isinstance(like, pa.ChunkedArray) and isinstance(made, pa.Array)
-    return pa.chunked_array([made]) if is_whole else made
+    column = results.to_pyarrow()
+    is_whole = isinstance(like, pa.ChunkedArray) and isinstance(column, pa.Array)
+    return pa.chunked_array([column]) if is_whole else column
 
 
 def _of_pandas(results: Array | ChunkedArray, like: Any) -> Any:

@@ -49,10 +49,10 @@ class CompiledReducer(CompiledRows):
 
     def sources(self) -> Sources:
         """The sources, for a process that has none."""
-        found: Sources = {}
+        texts: Sources = {}
         for function in filter(None, astuple(self._functions)):
-            found |= sources_of(function)
-        return found
+            texts |= sources_of(function)
+        return texts
 
     def _compiled(
         self,
@@ -322,7 +322,7 @@ def reducer(
     require_null_policy(nulls)
     options = RowOptions(strict=strict, fallback=fallback)
 
-    def made(source: object) -> Reducer:
+    def decorated(source: object) -> Reducer:
         names = _names(source)
         functions = Functions(
             _function(names, source, "init", 0),
@@ -342,7 +342,7 @@ def reducer(
         reduction.define()
         return reduction
 
-    return made if source is None else made(source)
+    return decorated if source is None else decorated(source)
 
 
 def _names(source: object) -> _Names:

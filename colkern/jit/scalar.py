@@ -82,9 +82,9 @@ class Udf(FunctionOfRow):
             return self
         if count not in self._shorter:
             signature = replace(self.signature, parameters=self.signature.parameters[:count])
-            made = Udf(self.function, signature, self.nulls, self.pure, self.options)
-            made.rows.report = self.rows.report
-            self._shorter[count] = made
+            shorter = Udf(self.function, signature, self.nulls, self.pure, self.options)
+            shorter.rows.report = self.rows.report
+            self._shorter[count] = shorter
         return self._shorter[count]
 
     @cached_property
@@ -241,7 +241,7 @@ def udf(
         raise ValueError(f"arithmetic: expected 'python' or 'machine', got {arithmetic!r}")
     options = RowOptions(arithmetic, strict, fallback)
 
-    def made(function: Callable[..., object]) -> Udf:
+    def decorated(function: Callable[..., object]) -> Udf:
         plain = getattr(function, "py_func", function)
         if hasattr(plain, "evalType"):
             raise TypeError(
@@ -252,11 +252,11 @@ def udf(
             raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
         if inspect.isgeneratorfunction(plain):
             raise CompileError(
-                f"{plain.__name__}: generators are no functions of a row with one result; "
-                f"ck.generator makes one into a function to a column of lists"
+                f"{plain.__name__}: a generator has several results for a row; "
+                f"decorate it with ck.generator, which gives a column of lists"
             )
         if inspect.iscoroutinefunction(plain):
-            raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
+            raise CompileError(f"{plain.__name__}: a coroutine cannot be a function of a row")
         scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
         scalar._require_supported()
         if scalar.signature.returns is not None and scalar._has_default():
@@ -265,4 +265,4 @@ def udf(
         scalar._require_known_default()
         return scalar
 
-    return made if function is None else made(function)
+    return decorated if function is None else decorated(function)

@@ -107,13 +107,13 @@ def called(
     """
     if None in operands or None in named.values():
         return None
-    found = find(name, operands, named)  # type: ignore[arg-type]
-    if found is None:
+    chosen = find(name, operands, named)  # type: ignore[arg-type]
+    if chosen is None:
         return None
-    row, arguments, bindings = found
+    row, arguments, bindings = chosen
     body: Any = row.method.body
     pairs = list(zip(arguments, row.parameters, strict=True))
-    if row.method.made:
+    if row.method.maker:
         body = body(*(value.constant for value, one in pairs if one.is_constant))
         pairs = [(value, one) for value, one in pairs if not one.is_constant]
     taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)
@@ -149,12 +149,12 @@ def failures(name: str) -> dict[int, tuple[type[Exception], str]]:
         name: What failed.
     """
     left = f"{name} of these values has no compiled form: row functions alone leave it to Python"
-    found: dict[int, tuple[type[Exception], str]] = {
+    failures_by_code: dict[int, tuple[type[Exception], str]] = {
         row_values.LEFT: (UnsupportedError, left),
         row_values.NO_ROOM: (MemoryError, f"{name} makes more than there is room for"),
         row_values.OTHER_ERROR: (UnsupportedError, left),
     }
-    return found | {
+    return failures_by_code | {
         code: (error, f"{name} raises {error.__name__} for these values")
         for code, error in _EXCEPTIONS.items()
     }

@@ -18,17 +18,17 @@ def count_items(
     arena: Arena, key_layout: Layout, key_words: int64, header: int64
 ) -> tuple[int64, Code]:
     """`Counter(list)`."""
-    made = new_dict(arena, key_words)
-    if made == 0:
-        return made, NO_ROOM
+    counter = new_dict(arena, key_words)
+    if counter == 0:
+        return counter, NO_ROOM
     key = get_word(header)
     for _ in range(get_word(header + 8)):
-        place, code = insert_place(arena, key_layout, key_words, int64(1), made, key)
+        place, code = insert_place(arena, key_layout, key_words, int64(1), counter, key)
         if code != DONE:
-            return made, code
+            return counter, code
         set_word(place, get_word(place) + 1)
         key += key_words * 8
-    return made, DONE
+    return counter, DONE
 
 
 @helper

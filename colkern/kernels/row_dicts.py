@@ -315,15 +315,15 @@ def as_optional(
     arena: Arena, value_layout: Layout, value_words: int64, place: Place
 ) -> tuple[Place, Code]:
     """A value that may be None, of a value's place, or of 0 for None."""
-    made = allocate(arena, value_words * 8 + 8)
-    if made == 0:
-        return made, NO_ROOM
-    set_word(made, int64(place == 0))
+    optional = allocate(arena, value_words * 8 + 8)
+    if optional == 0:
+        return optional, NO_ROOM
+    set_word(optional, int64(place == 0))
     if place != 0:
         # A value that may be None anyway says so itself.
         flag = int64(0 if value_layout & 15 == OPTIONAL else 8)
-        copy_words(place, made + flag, value_words)
-    return made, DONE
+        copy_words(place, optional + flag, value_words)
+    return optional, DONE
 
 
 @helper
@@ -381,16 +381,16 @@ def next_item(key_words: int64, value_words: int64, header: int64, place: Place)
 def list_of_entries(arena: Arena, key_words: int64, value_words: int64, header: int64) -> int64:
     """A list of the keys of a dictionary or set, each with its value; 0 if the arena has no room."""
     words = key_words + value_words
-    made = new_list(arena, words, get_word(header + COUNT))
-    if made != 0:
-        place = get_word(made)
+    list_ = new_list(arena, words, get_word(header + COUNT))
+    if list_ != 0:
+        place = get_word(list_)
         key = next_item(key_words, value_words, header, int64(0))
         while key != 0:
             copy_words(key, place, words)
             place += words * 8
             key = next_item(key_words, value_words, header, key)
-        set_word(made + 8, get_word(header + COUNT))
-    return made
+        set_word(list_ + 8, get_word(header + COUNT))
+    return list_
 
 
 @helper
@@ -436,15 +436,15 @@ def merged(
     right: int64,
 ) -> tuple[int64, Code]:
     """`left | right`."""
-    made = new_dict(arena, key_words)
-    code = NO_ROOM if made == 0 else DONE
+    union = new_dict(arena, key_words)
+    code = NO_ROOM if union == 0 else DONE
     source = left
     # Twice around, as each call would be compiled by itself.
     for _ in range(2):
         if code == DONE:
-            made, code = update(arena, key_layout, key_words, value_words, made, source)
+            union, code = update(arena, key_layout, key_words, value_words, union, source)
             source = right
-    return made, code
+    return union, code
 
 
 @helper

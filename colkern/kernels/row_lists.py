@@ -350,13 +350,13 @@ def count(
     item_layout: Layout, item_words: int64, header: int64, value: Place
 ) -> tuple[int64, Code]:
     """`list.count(value)`."""
-    found = int64(0)
+    total = int64(0)
     for k in range(get_word(header + 8)):
         same = equal_words(item_layout, item_place(item_words, header, int64(k)), value)
         if same == UNKNOWN:
-            return found, LEFT
-        found += same
-    return found, DONE
+            return total, LEFT
+        total += same
+    return total, DONE
 
 
 @helper

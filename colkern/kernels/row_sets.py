@@ -40,7 +40,7 @@ def add_selected(
     arena: Arena,
     key_layout: Layout,
     key_words: int64,
-    made: int64,
+    result: int64,
     source: int64,
     other: int64,
     wanted: bool,
@@ -50,7 +50,7 @@ def add_selected(
     while key != 0:
         place, code = find_place(key_layout, key_words, int64(0), other, key)
         if code == DONE and (place != 0) == wanted:
-            place, code = insert_place(arena, key_layout, key_words, int64(0), made, key)
+            place, code = insert_place(arena, key_layout, key_words, int64(0), result, key)
         if code != DONE:
             return code
         key = next_item(key_words, int64(0), source, key)
@@ -62,13 +62,13 @@ def intersection(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left & right`: the elements of the smaller one, or of the right."""
-    made = new_dict(arena, key_words)
-    if made == 0:
-        return made, NO_ROOM
+    result = new_dict(arena, key_words)
+    if result == 0:
+        return result, NO_ROOM
     swapped = get_word(right + COUNT) > get_word(left + COUNT)
     source = left if swapped else right
     other = right if swapped else left
-    return made, add_selected(arena, key_layout, key_words, made, source, other, True)
+    return result, add_selected(arena, key_layout, key_words, result, source, other, True)
 
 
 @helper
@@ -76,10 +76,10 @@ def difference(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left - right`."""
-    made = new_dict(arena, key_words)
-    if made == 0:
-        return made, NO_ROOM
-    return made, add_selected(arena, key_layout, key_words, made, left, right, False)
+    result = new_dict(arena, key_words)
+    if result == 0:
+        return result, NO_ROOM
+    return result, add_selected(arena, key_layout, key_words, result, left, right, False)
 
 
 @helper
@@ -87,13 +87,13 @@ def symmetric_difference(
     arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """`left ^ right`."""
-    made = new_dict(arena, key_words)
-    code = NO_ROOM if made == 0 else DONE
+    result = new_dict(arena, key_words)
+    code = NO_ROOM if result == 0 else DONE
     for _ in range(2):
         if code == DONE:
-            code = add_selected(arena, key_layout, key_words, made, left, right, False)
+            code = add_selected(arena, key_layout, key_words, result, left, right, False)
             left, right = right, left
-    return made, code
+    return result, code
 
 
 @helper
@@ -148,15 +148,15 @@ def count_common(
     key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
     """How many elements of one set are in the other."""
-    found = int64(0)
+    total = int64(0)
     key = next_item(key_words, int64(0), left, int64(0))
     while key != 0:
         place, code = find_place(key_layout, key_words, int64(0), right, key)
         if code != DONE:
-            return found, code
-        found += int64(place != 0)
+            return total, code
+        total += int64(place != 0)
         key = next_item(key_words, int64(0), left, key)
-    return found, DONE
+    return total, DONE
 
 
 @helper

@@ -165,18 +165,18 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     while k < limit and most != 0:
         hits = hits_at(text.address + k, limit - k, old.size, head, tail)
         while hits != 0 and most != 0:
-            found = k + first_hit(hits)
+            hit = k + first_hit(hits)
             hits &= hits - 1
-            if found >= first and (
-                old.size <= 2 or are_same(text.address + found, old.address, old.size)
+            if hit >= first and (
+                old.size <= 2 or are_same(text.address + hit, old.address, old.size)
             ):
-                gap = found - first
+                gap = hit - first
                 if place + gap + new.size > room:
                     return text, NO_ROOM
                 write_loosely(place, text.address + first, gap, text.size - first)
                 write_part(place + gap, new.address, new.size)
                 place += gap + new.size
-                first = found + old.size
+                first = hit + old.size
                 most -= int64(most > 0)
         k += SPILL
     if first == 0:

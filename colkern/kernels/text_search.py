@@ -121,22 +121,22 @@ def count(text: Text, part: Text) -> int64:
     limit = text.size - part.size + 1
     head = get_byte(part.address)
     tail = get_byte(part.address + part.size - 1)
-    found = int64(0)
+    total = int64(0)
     after = int64(0)
     k = int64(0)
     while k < limit:
         hits = hits_at(text.address + k, limit - k, part.size, head, tail)
         if part.size == 1:
-            found += int64(popcount(uint64(hits)))
+            total += int64(popcount(uint64(hits)))
             hits = int64(0)
         while hits != 0:
             place = k + first_hit(hits)
             hits &= hits - 1
             if place >= after and are_same(text.address + place, part.address, part.size):
-                found += 1
+                total += 1
                 after = place + part.size
         k += SPILL
-    return found
+    return total
 
 
 @helper

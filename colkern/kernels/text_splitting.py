@@ -94,14 +94,14 @@ def split_by(
     while k < limit and most != 0:
         hits = hits_at(text.address + k, limit - k, separator.size, head, tail)
         while hits != 0 and most != 0:
-            found = k + first_hit(hits)
+            hit = k + first_hit(hits)
             hits &= hits - 1
-            if found >= first and (
+            if hit >= first and (
                 separator.size <= 2
-                or are_same(text.address + found, separator.address, separator.size)
+                or are_same(text.address + hit, separator.address, separator.size)
             ):
-                place = write_piece(arena, place, text.address + first, found - first, form)
-                first = found + separator.size
+                place = write_piece(arena, place, text.address + first, hit - first, form)
+                first = hit + separator.size
                 most -= int64(most > 0)
         k += SPILL
     place = write_piece(arena, place, text.address + first, text.size - first, form)
@@ -118,14 +118,14 @@ def rsplit_by(
         return header, VALUE_ERROR if separator.size == 0 else NO_ROOM
     place = get_word(arena)
     end = text.size
-    found = int64(0)
-    while found >= 0:
-        found = int64(-1)
+    hit = int64(0)
+    while hit >= 0:
+        hit = int64(-1)
         if most != 0:
-            found = find_last_part(text.address, int64(0), end, separator.address, separator.size)
-        first = int64(0) if found < 0 else found + separator.size
+            hit = find_last_part(text.address, int64(0), end, separator.address, separator.size)
+        first = int64(0) if hit < 0 else hit + separator.size
         place = write_piece(arena, place, text.address + first, end - first, form)
-        end = found
+        end = hit
         most -= int64(most > 0)
     result, code = closed(arena, header, place)
     if code == DONE:
@@ -145,11 +145,11 @@ def ascii_pieces(
         piece = readable(text.address + k, text.size - k, int64(SPILL))
         # Tab to carriage return; the separators, where they are spaces, and the space.
         separators = int64(4) * (spaces >> 28 & 1)
-        found = range_places(piece, int64(9), int64(5))
-        found |= range_places(piece, 32 - separators, 1 + separators)
-        found >>= text.address + k - piece
-        edges = (found ^ (found << 1 | before)) & low_places(text.size - k)
-        before = found >> (SPILL - 1) & 1
+        blanks = range_places(piece, int64(9), int64(5))
+        blanks |= range_places(piece, 32 - separators, 1 + separators)
+        blanks >>= text.address + k - piece
+        edges = (blanks ^ (blanks << 1 | before)) & low_places(text.size - k)
+        before = blanks >> (SPILL - 1) & 1
         while edges != 0:
             edge = k + first_hit(edges)
             edges &= edges - 1
@@ -279,14 +279,14 @@ def splitlines(arena: Arena, text: Text, keepends: bool) -> tuple[int64, Code]:
             hits |= range_places(piece, int64(0xE2), int64(1))
         hits = (hits >> (text.address + k - piece)) & low_places(count)
         while hits != 0:
-            found = k + first_hit(hits)
+            hit = k + first_hit(hits)
             hits &= hits - 1
             # A line feed may belong to the carriage return before.
-            size = line_end_at(text, found) if found >= first else int64(0)
+            size = line_end_at(text, hit) if hit >= first else int64(0)
             if size > 0:
-                end = found + size if keepends else found
+                end = hit + size if keepends else hit
                 place = write_piece(arena, place, text.address + first, end - first, form_of(text))
-                first = found + size
+                first = hit + size
         k += SPILL
     if first < text.size:
         place = write_piece(arena, place, text.address + first, text.size - first, form_of(text))

@@ -80,12 +80,12 @@ def without_lists(
     parameters = inspect.signature(function).parameters
     kinds = {name: str(each.annotation) for name, each in parameters.items()}
 
-    def made(name: str, value: object) -> object:
+    def as_array(name: str, value: object) -> object:
         is_array = kinds.get(name, "").startswith("Array") and "Sequence" not in kinds[name]
         return there(value, first) if is_array and isinstance(value, list) else value
 
-    rest = list(map(made, [*kinds][1:], args[1:]))
-    named = {name: made(name, value) for name, value in kwargs.items()}
+    rest = list(map(as_array, [*kinds][1:], args[1:]))
+    named = {name: as_array(name, value) for name, value in kwargs.items()}
     before = (*args[1:], *kwargs.values())
     is_same = all(map(operator.is_, before, (*rest, *named.values())))
     return (args, kwargs) if is_same else ([args[0], *rest], named)

@@ -76,7 +76,7 @@ class GroupedRows:
         fill: int = 0,
         most: int = 1 << 10,
     ) -> Items:
-        """What a kernel leaves for each group (dtype[shares, count, width]); one share on a device.
+        """The kernel's output for each group (dtype[shares, count, width]); one share on a device.
 
         Args:
             kernel: One of `colkern.kernels.grouping`.
@@ -151,9 +151,9 @@ class GroupedRows:
         """
         given = (self.target.frozen(keys), *validity_of(array, self.target))
         none = kernels.NO_ROW
-        found = self.run(kernels.least_group_keys, np.uint64, *given, width=2, fill=none)
-        least, rows = found[0, :, 0], found[0, :, 1].copy()
-        for share in found[1:]:
+        shares = self.run(kernels.least_group_keys, np.uint64, *given, width=2, fill=none)
+        least, rows = shares[0, :, 0], shares[0, :, 1].copy()
+        for share in shares[1:]:
             # Those of the first share, where keys are equal.
             better = (share[:, 0] < least) | ((rows == none) & (share[:, 1] != none))
             least[better], rows[better] = share[better, 0], share[better, 1]
@@ -200,10 +200,10 @@ def _result(
     return Array.of_valid(type_, rows.count, (validity, target.buffer(items.reshape(-1))), nulls)
 
 
-def _taken(rows: GroupedRows, column: Array, found: Items) -> Array:
+def _taken(rows: GroupedRows, column: Array, positions: Items) -> Array:
     """The values at some rows, null for `NO_ROW`."""
-    known = found != np.uint64(kernels.NO_ROW)
-    return take(column, _result(rows, s.uint64(), found, known))
+    known = positions != np.uint64(kernels.NO_ROW)
+    return take(column, _result(rows, s.uint64(), positions, known))
 
 
 def _count(rows: GroupedRows, column: Array, mode: str = "only_valid") -> Array:
@@ -262,8 +262,8 @@ def _product(rows: GroupedRows, column: Array) -> Array:
         while distance < len(items) and (own := groups[distance:] == groups[:-distance]).any():
             items[:-distance][own] *= items[distance:][own]
             distance *= 2
-    made = items[bounds[:-1]] if len(items) else rows.target.allocate(rows.count, items.dtype)
-    return _result(rows, wide, made, known)
+    products = items[bounds[:-1]] if len(items) else rows.target.allocate(rows.count, items.dtype)
+    return _result(rows, wide, products, known)
 
 
 def _unsupported(what: str, column: Array) -> UnsupportedError:
@@ -279,11 +279,11 @@ def _mean(rows: GroupedRows, column: Array) -> Array:
         means = zip(to_host(sums).to_pylist(), counts.tolist(), strict=True)
         one = Decimal(1).scaleb(-sums.type.scale)
         exact = Context(prec=90, rounding=ROUND_HALF_UP)
-        made = build_array(
+        averages = build_array(
             [None if t is None else exact.quantize(exact.divide(t, n), one) for t, n in means],
             sums.type,
         )
-        return to_device(made, rows.device)
+        return to_device(averages, rows.device)
     return _result(rows, s.float64(), _divided(sums.items(Role.DATA), counts), counts > 0)
 
 
@@ -360,8 +360,8 @@ def _quantile(
     starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
     counts = rows.valid_counts(if_else(equal(values, values), values, None))
     items = values.items(Role.DATA)
-    found = _between(items, positions, starts, counts, q, interpolation)
-    return _result(rows, s.float64(), found, counts > 0)
+    quantiles = _between(items, positions, starts, counts, q, interpolation)
+    return _result(rows, s.float64(), quantiles, counts > 0)
 
 
 _INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
@@ -393,9 +393,9 @@ def _between(
     second = items[positions[(starts + (low + 1).clip(None, most)).clip(0, len(items) - 1)]]
     # Between infinities there is nothing to add.
     with np.errstate(invalid="ignore"):
-        found: Items = np.where(share == 1, second, first * (1 - share) + second * share)
-    found[share == 0] = first[share == 0]
-    return found
+        values: Items = np.where(share == 1, second, first * (1 - share) + second * share)
+    values[share == 0] = first[share == 0]
+    return values
 
 
 Aggregate: TypeAlias = Callable[..., Array]

@@ -24,7 +24,7 @@ from colkern.targets import target_of
 
 @runtime_checkable
 class GroupReducer(Protocol):
-    """What reduces the rows of groups: a `ck.reducer`."""
+    """A reducer of the rows of each group: a `ck.reducer`."""
 
     __name__: str
 
@@ -167,8 +167,8 @@ class GroupBy(Generic[Rows]):
         for aggregation in (*aggregations, *named.values()):
             results.append(self._aggregated(*aggregation))
         batch: Any = RecordBatch.from_arrays(results, [*names, *named])
-        made: Any = Table([batch]) if self._of_table else batch
-        rows: Rows = made
+        source: Any = Table([batch]) if self._of_table else batch
+        rows: Rows = source
         return rows
 
     agg = aggregate

@@ -324,11 +324,11 @@ def join_asof(
     group = Array(s.uint32(), time.length, [None, target.buffer(groups)], null_count=0)
     words = sort_words(target, [(group, False), (time, False)], False)
     ranks = words[0] if len(words) == 1 else dense_ranks(target, words)[1]
-    found = _asof(
+    matches = _asof(
         target, ranks, groups, time.items(Role.DATA), sides.known(), rows, strategy, tolerance
     )
     kept = [k for k in range(len(right.schema)) if k not in right_places]
-    columns = [take(right.columns[k], _indices(target, found)) for k in kept]
+    columns = [take(right.columns[k], _indices(target, matches)) for k in kept]
     names = [
         n + right_suffix * (n in left.schema.names) for n in (right.schema.names[k] for k in kept)
     ]

@@ -59,7 +59,7 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
         if ones:
             flags = functools.reduce(or_, ones)
     else:
-        flags = on_values(values, lambda plain: _found(plain, members))
+        flags = on_values(values, lambda plain: _are_members(plain, members))
     return or_(fill_null(flags, False), is_null(values)) if has_null else fill_null(flags, False)
 
 
@@ -123,7 +123,7 @@ def _numbers(plain: Array, members: Array) -> tuple[Target, Items, Items]:
 
 
 @on_its_device
-def _found(plain: Array, members: Array) -> Array:
+def _are_members(plain: Array, members: Array) -> Array:
     """Whether each value is in a set, as booleans; false for nulls."""
     target, numbers, firsts = _numbers(plain, members)
     bits = _found_bits(target, plain, numbers < len(firsts))

@@ -55,7 +55,7 @@ that nothing needs to be checked, or looked at, but lengths and devices.
 
 
 def planned(plans: Plans[Decision], left: object, right: object) -> Decision | None:
-    """What was decided for two arrays, as many values on one device; None if nothing was."""
+    """The decision kept for the types of two arrays of one length on one device; None if there is none."""
     # An array whose buffers have not been asked for is of another class.
     if not left.__class__ is right.__class__ is Array or left.length != right.length:
         return None

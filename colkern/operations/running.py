@@ -177,7 +177,7 @@ def _floats(values: Array) -> Array:
 
 
 def _by_order(values: Array, running: Callable[[Array], Array]) -> Array:
-    """What a function of numbers gives for values: by their ranks, if they are something else."""
+    """A running function of numbers, applied to values: by their ranks, if they are not numbers."""
     require_valid(values)
     plain = decoded(values)
     return running(plain) if isinstance(plain.type.storage, _ORDERED) else _ranked(plain, running)
@@ -191,10 +191,10 @@ def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
     rows[ranks[positions]] = positions
     validity = compact_validity(array)
     numbers = target.buffer(ranks.view(np.int64))
-    found = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
+    order = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
     # What stands under a null may be any number.
-    places = rows[found.items(Role.DATA).clip(0, max(array.length - 1, 0))]
-    buffers = found.buffers[0], target.buffer(places)
+    places = rows[order.items(Role.DATA).clip(0, max(array.length - 1, 0))]
+    buffers = order.buffers[0], target.buffer(places)
     return take(array, Array.of_valid(s.uint64(), array.length, buffers))
 
 
@@ -288,7 +288,7 @@ def _decimal_sums(array: Array, flags: Items, summed: Callable[[Items], Items]) 
     """The words of sums of wide decimals, by a function that sums their parts of 32 bits."""
     words, width = decimal_words(array)
     parts = words.view(np.uint32).reshape(-1, 2 * width)
-    made = np.empty_like(parts)
+    sums = np.empty_like(parts)
     carry: Any = 0
     for k in range(2 * width):
         # The highest part has the sign.
@@ -297,9 +297,9 @@ def _decimal_sums(array: Array, flags: Items, summed: Callable[[Items], Items]) 
         if array.null_count:
             part[flags == 0] = 0
         total = summed(part) + carry
-        made[:, k] = total & 0xFFFF_FFFF
+        sums[:, k] = total & 0xFFFF_FFFF
         carry = total >> 32
-    return made.reshape(-1)
+    return sums.reshape(-1)
 
 
 @on_its_device
@@ -308,14 +308,14 @@ def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) ->
     if isinstance(array.type.storage, s.Decimal):
         array = _wide(array)
         sums = _decimal_sums(array, flags, lambda part: _running("sum", part))
-        return _made(array, array.type, sums, shown)
+        return _filled(array, array.type, sums, shown)
     with np.errstate(all="ignore"):
         results = _running(how, _without_nulls(how, array, flags))
         if start is not None:
             storage = array.type.storage
             assert isinstance(storage, _NUMBERS)
             results = _UFUNCS[how](results, number_of(start, storage, "start"))
-    return _made(array, array.type, results, shown)
+    return _filled(array, array.type, results, shown)
 
 
 @on_its_device
@@ -324,11 +324,11 @@ def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
     with np.errstate(all="ignore"):
         sums = _running("sum", _without_nulls("sum", array, flags, np.float64))
         means = sums / flags.cumsum(dtype=np.int64)
-    return _made(array, s.float64(), means, shown)
+    return _filled(array, s.float64(), means, shown)
 
 
 @on_its_device
-def _made(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
+def _filled(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
     """Items as an array that is null where nothing is shown."""
     target: Target = target_of(array.device)
     bits = packed_bits(target, shown) if array.null_count or not bool(shown.all()) else None
@@ -352,7 +352,7 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
     if isinstance(array.type.storage, s.Decimal):
         array = _wide(array)
         sums = _decimal_sums(array, flags, lambda part: _windows(np.add, part, window))
-        return _made(array, array.type, sums, counts >= least)
+        return _filled(array, array.type, sums, counts >= least)
     own, type_ = how, array.type
     dtype: Any = None
     if how == "mean":
@@ -364,7 +364,7 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
         results = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
         if how == "mean":
             results = results / counts
-    return _made(
+    return _filled(
         array, type_, results, counts >= max(least, 1) if how != "sum" else counts >= least
     )
 

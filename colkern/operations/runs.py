@@ -116,8 +116,8 @@ def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
         return None, 0
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
-    made, valid = _decode_bits(array, bitmap, values.offset)
-    return made, array.length - valid
+    bitmap_of_slots, valid = _decode_bits(array, bitmap, values.offset)
+    return bitmap_of_slots, array.length - valid
 
 
 def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:

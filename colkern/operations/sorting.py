@@ -88,7 +88,7 @@ def sort_columns(
         keys = [key if isinstance(key, tuple) else (key, order) for key in named]
         pairs = [(data.column(key), direction) for key, direction in keys]
         if not pairs:
-            raise ValueError("sort_keys: need at least one")
+            raise ValueError("sort_keys: expected at least one key, got none")
     for _, direction in pairs:
         if direction not in ("ascending", "descending"):
             raise ValueError(f"order: expected 'ascending' or 'descending', got {direction!r}")
@@ -116,8 +116,8 @@ def ordered_positions(
         if is_text(array.type) and not descending:
             split = split_nulls(array) if array.null_count else None
             valid = array.length - array.null_count
-            found = text_positions(array, None if split is None else split[:valid])[0]
-            return found if split is None else _joined(target, found, split, nulls_first)
+            ordered = text_positions(array, None if split is None else split[:valid])[0]
+            return ordered if split is None else _joined(target, ordered, split, nulls_first)
     positions: Items | None = None
     for keys in reversed(sort_words(target, columns, nulls_first)):
         positions = target.sort_positions(keys, positions)

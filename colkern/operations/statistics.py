@@ -39,16 +39,16 @@ def variance(array: Array, *, ddof: int = 0) -> float | None:
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    found: float | None = _only(one_group(array).aggregate("variance", array, ddof=ddof))
-    return found
+    result: float | None = _only(one_group(array).aggregate("variance", array, ddof=ddof))
+    return result
 
 
 @operation
 def stddev(array: Array, *, ddof: int = 0) -> float | None:
     """The square root of the `variance`."""
     require_valid(array)
-    found: float | None = _only(one_group(array).aggregate("stddev", array, ddof=ddof))
-    return found
+    result: float | None = _only(one_group(array).aggregate("stddev", array, ddof=ddof))
+    return result
 
 
 @overload

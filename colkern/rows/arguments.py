@@ -62,7 +62,7 @@ class Argument:
         self._inside = inside
         self.parameters: list[str] = []
         self.lines: list[str] = []
-        self.made: list[str] = []
+        self.lists: list[str] = []
         self.checks: list[str] = []
         self.functions: dict[str, str] = {}
         self.parts: list[Argument] = []
@@ -110,7 +110,7 @@ class Argument:
             part = self._part(field, f"{self.name}_{number}", nullable, self._guard)
             self.parameters += part.parameters
             self.lines += part.lines
-            self.made += part.made
+            self.lists += part.lists
             self.checks += part.checks
         return tuple_of_values((part.value for part in self.parts), reader.names, reader.form)
 
@@ -118,12 +118,12 @@ class Argument:
         item = self._part(reader.item, f"{self.name}_item", reader.nullable)
         own = [parameter.format(n=self.name) for parameter in reader.parameters]
         self.parameters += item.parameters
-        function, made = f"list_of_{self.name}", f"{self.name}_made"
+        function, list_ = f"list_of_{self.name}", f"{self.name}_made"
         self.functions[function] = _maker(function, [*own, *item.parameters], reader, item)
         call = f"{function}({', '.join(('arena', *own, *item.parameters, 'i'))})"
-        self.lines.append(f"{made} = {self._where_valid(call, '1')}")
-        self.made.append(made)
-        return Value(k.list_of(item.value.kind), made)
+        self.lines.append(f"{list_} = {self._where_valid(call, '1')}")
+        self.lists.append(list_)
+        return Value(k.list_of(item.value.kind), list_)
 
     @property
     def kind(self) -> Kind:
@@ -176,8 +176,8 @@ def {name}(arena, {parameters}, i):
 def _maker(name: str, parameters: Sequence[str], reader: Lists, item: Argument) -> str:
     """The source of a function that makes a list of slot `i`."""
     lines = list(item.lines)
-    for made in item.made:
-        lines += [f"if {made} <= 0:", f"    return {made}"]
+    for list_ in item.lists:
+        lines += [f"if {list_} <= 0:", f"    return {list_}"]
     if item.checks:
         lines += [f"if {' or '.join(item.checks)}:", "    return i8(-1)"]
     lines += stored(item.kind, "place", item.value)

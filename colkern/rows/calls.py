@@ -40,10 +40,10 @@ EXACT = ("str", "repr", "format", "isinstance")
 
 
 _OF_DEQUES = ("len", "[]", "[]=", "in", "==", "!=", "sorted", "str.join", "list.pop")
-"""What means for a deque what it means for a list."""
+"""Methods that do the same for a deque as for a list."""
 
 _ORDERING = ("<", "<=", ">", ">=", "min", "max", "sorted", "list.sort")
-"""What asks which of two is less."""
+"""Methods that compare by order."""
 
 
 TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
@@ -71,16 +71,16 @@ def call(
     in_zone = zones.called(emitter, name, arguments, named)
     if in_zone is not None:
         return in_zone
-    found = find(name, arguments, named)
-    if found is not None and found[0].method.body is None and not emitter.program.wraps:
+    match = find(name, arguments, named)
+    if match is not None and match[0].method.body is None and not emitter.program.wraps:
         reason = (
             f"{name}, compiled with arithmetic='machine' alone; math may have the same function"
         )
-        return emitter.left(found[0].result(found[2]), reason)
-    if found is None and (found := find(name, arguments, named, of_the_row=True)) is not None:
+        return emitter.left(match[0].result(match[2]), reason)
+    if match is None and (match := find(name, arguments, named, of_the_row=True)) is not None:
         reason = f"{name} of a value that is not known when the function is compiled"
-        return emitter.left(found[0].result(found[2]), reason)
-    if found is None:
+        return emitter.left(match[0].result(match[2]), reason)
+    if match is None:
         owner, _, attribute = name.partition(".")
         type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
         is_of_type = bool(attribute and arguments) and arguments[0].kind.name == owner
@@ -88,19 +88,19 @@ def call(
             emitter.refuse(f"{owner} has no {attribute!r}")
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
-    row, chosen, bindings = found
+    row, chosen, bindings = match
     if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
         raise MeetsNumPy
     if emitter.program.has_numpy and not emitter.program.wraps:
         _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
-    made = _called(emitter, row, chosen, bindings)
+    result = _called(emitter, row, chosen, bindings)
     if name in _SAME_FORM and k.is_tuple(arguments[0].kind):
         if name == "+" and not k.is_tuple(arguments[1].kind):
             emitter.refuse("a list added to a tuple has no compiled form")
-        made = as_tuple(made)
-    return made
+        result = as_tuple(result)
+    return result
 
 
 def is_left(name: str) -> bool:
@@ -114,10 +114,10 @@ def left_to_python(emitter: Emitter, name: str) -> Value:
     return emitter.left(row.result({}), name)
 
 
-def as_tuple(made: Value) -> Value:
+def as_tuple(value: Value) -> Value:
     """A list as the tuple that it stands for, whose length depends on the row."""
-    assert isinstance(made.kind, k.Container)
-    return replace(made, kind=replace(made.kind, is_tuple=True))
+    assert isinstance(value.kind, k.Container)
+    return replace(value, kind=replace(value.kind, is_tuple=True))
 
 
 _SAME_FORM = ("+", "*", "[:]", "[::]")
@@ -179,9 +179,9 @@ def find(
     is_exact = name.partition(".")[0] in EXACT
     for exact in (True, False):
         for row in rows:
-            found = _taken(row, arguments, named, exact, is_exact, of_the_row)
-            if found is not None:
-                return row, *found
+            taken = _taken(row, arguments, named, exact, is_exact, of_the_row)
+            if taken is not None:
+                return row, *taken
     return None
 
 
@@ -269,7 +269,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     method = row.method
     wraps = emitter.program.wraps and method.machine is not None
     body: Any = method.machine if wraps else method.body
-    if method.made:
+    if method.maker:
         constants = [
             value.constant
             for value, parameter in zip(arguments, row.parameters, strict=True)
@@ -279,7 +279,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     given = [
         _widened(emitter, parameter, value, bindings)
         for value, parameter in zip(arguments, row.parameters, strict=True)
-        if not (parameter.is_constant and method.made)
+        if not (parameter.is_constant and method.maker)
     ]
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     line = getattr(emitter.node, "lineno", 0)
@@ -292,15 +292,15 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if may_leave:
             emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
-        made = emitter.bind_value(result, [body.format(*bound)])
+        result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
-        made = invoked(emitter, body, given, result, method.name, bindings, operation)
+        result_value = invoked(emitter, body, given, result, method.name, bindings, operation)
     # A method that gives what it is given has no name of its own.
     known = {part for value in (*arguments, *given) for part in value.parts}
-    for place, part in enumerate(made.parts):
+    for place, part in enumerate(result_value.parts):
         if part not in known:
             emitter.operations[part] = operation, place
-    return made
+    return result_value
 
 
 def _check(check: str, codes: Sequence[str]) -> str:

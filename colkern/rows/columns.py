@@ -12,6 +12,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_name, zone_of
+from colkern.dispatch import ENCODED, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels.row_decimals import END
 from colkern.layouts import VIEW_BYTES, Role
@@ -90,6 +91,12 @@ def _items(array: Array) -> tuple[Any, ...]:
     return (array.items(Role.DATA),)
 
 
+_READERS: Dispatch[type[s.DataType], Callable[[Any], AnyReader]] = by_type(
+    "the slots of columns in row functions", s.Interval, s.Union, *ENCODED, s.Extension
+)
+
+
+@_READERS.of(s.Bool)
 def _bool(_: s.DataType) -> Reader:
     def prepare(array: Array) -> tuple[Any, ...]:
         return (array.buffer(Role.DATA) or EMPTY).array, np.uint64(array.offset)
@@ -97,12 +104,14 @@ def _bool(_: s.DataType) -> Reader:
     return Reader(k.BOOL, ("{n}_bits", "{n}_first"), "bit_at({n}_bits, {n}_first + i)", prepare)
 
 
+@_READERS.of(s.Int)
 def _int(type_: s.Int) -> Reader:
     if type_ == s.uint64():
         return Reader(k.INT, ("{n}",), "i8({n}[i])", _items, "i8({n}[i]) < 0")
     return Reader(k.INT, ("{n}",), "i8({n}[i])", _items)
 
 
+@_READERS.of(s.FloatingPoint)
 def _float(type_: s.FloatingPoint) -> Reader:
     def widened(array: Array) -> tuple[Any, ...]:
         return (target_of(array.device).frozen(array.items(Role.DATA).astype(np.float32)),)
@@ -110,6 +119,7 @@ def _float(type_: s.FloatingPoint) -> Reader:
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
 
 
+@_READERS.of(s.Decimal)
 def _decimal(type_: s.Decimal) -> Reader:
     kind, exponent = k.decimal_of(type_.scale), -type_.scale
     if type_.scale < 0:
@@ -172,6 +182,7 @@ def _views(kind: Kind) -> Callable[[s.DataType], Reader]:
     return lambda _: Reader(kind, parameters, code, prepare, loose=True)
 
 
+@_READERS.of(s.FixedSizeBinary)
 def _fixed_size_binary(type_: s.FixedSizeBinary) -> Reader:
     width = type_.byte_width
 
@@ -181,6 +192,7 @@ def _fixed_size_binary(type_: s.FixedSizeBinary) -> Reader:
     return Reader(k.BYTES, ("{n}_base",), f"Bytes({{n}}_base + i8(i) * {width}, {width})", prepare)
 
 
+@_READERS.of(s.Date)
 def _date(type_: s.Date) -> Reader:
     if type_ == s.date32():
         return Reader(k.DATE, ("{n}",), "i8({n}[i])", _items, _outside("i8({n}[i])", 1))
@@ -214,6 +226,7 @@ def _scaled(unit: str) -> str:
     return f"{code} // {by}" if by > 1 else f"{code} * {times}" if times > 1 else code
 
 
+@_READERS.of(s.Time)
 def _time(type_: s.Time) -> Reader:
     return _of_unit(k.TIME, type_.unit)
 
@@ -224,6 +237,7 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
     return Reader(kind, ("{n}",), _scaled(unit), _items, tests)
 
 
+@_READERS.of(s.Timestamp)
 def _timestamp(type_: s.Timestamp) -> Reader:
     times, by = _MICROSECONDS[type_.unit]
     per_day = US_IN_DAY * by // times
@@ -244,6 +258,7 @@ def _most(unit: str) -> int:
     return min(limit * 1_000_000 * by // times, (1 << 63) - 1)
 
 
+@_READERS.of(s.Duration)
 def _duration(type_: s.Duration) -> Reader:
     most = _most(type_.unit)
     return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
@@ -261,6 +276,7 @@ def _item(type_: s.DataType) -> AnyReader:
     return reader_of(item, tuple if isinstance(type_, s.Map) else dict)
 
 
+@_READERS.of(s.List, s.LargeList, s.Map)
 def _offset_lists(type_: Any) -> Lists:
     field = type_.fields[0]
     first = "i8({n}_offsets[i])"
@@ -275,6 +291,7 @@ def _offset_lists(type_: Any) -> Lists:
     )
 
 
+@_READERS.of(s.ListView, s.LargeListView)
 def _list_views(type_: Any) -> Lists:
     field = type_.fields[0]
     return Lists(
@@ -287,6 +304,7 @@ def _list_views(type_: Any) -> Lists:
     )
 
 
+@_READERS.of(s.FixedSizeList)
 def _fixed_size_lists(type_: s.FixedSizeList) -> Lists:
     field, size = type_.fields[0], type_.list_size
     first = f"i8({{n}}_start + i) * {size}"
@@ -309,31 +327,10 @@ def _rows(type_: s.Struct, form: type = dict) -> Rows:
     return Rows(fields, nullable, () if form is tuple else names, form)
 
 
-_READERS: dict[type[s.DataType], Callable[[Any], AnyReader]] = {
-    s.Null: lambda _: Reader(k.NONE, (), "", lambda _: ()),
-    s.Bool: _bool,
-    s.Int: _int,
-    s.FloatingPoint: _float,
-    s.Decimal: _decimal,
-    s.Date: _date,
-    s.Time: _time,
-    s.Timestamp: _timestamp,
-    s.Duration: _duration,
-    s.Utf8: _offsets(k.TEXT),
-    s.LargeUtf8: _offsets(k.TEXT),
-    s.Utf8View: _views(k.TEXT),
-    s.Binary: _offsets(k.BYTES),
-    s.LargeBinary: _offsets(k.BYTES),
-    s.BinaryView: _views(k.BYTES),
-    s.FixedSizeBinary: _fixed_size_binary,
-    s.List: _offset_lists,
-    s.LargeList: _offset_lists,
-    s.ListView: _list_views,
-    s.LargeListView: _list_views,
-    s.FixedSizeList: _fixed_size_lists,
-    s.Map: _offset_lists,
-    s.Struct: _rows,
-}
+_READERS |= {s.Null: lambda _: Reader(k.NONE, (), "", lambda _: ()), s.Struct: _rows}
+_READERS |= dict.fromkeys((s.Utf8, s.LargeUtf8), _offsets(k.TEXT))
+_READERS |= dict.fromkeys((s.Binary, s.LargeBinary), _offsets(k.BYTES))
+_READERS |= {s.Utf8View: _views(k.TEXT), s.BinaryView: _views(k.BYTES)}
 
 
 def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:

@@ -149,10 +149,10 @@ def _as_list(emitter: Emitter, value: Value) -> Value:
     assert isinstance(value.kind, k.Tuple)
     if not issubclass(value.kind.form, tuple):
         emitter.refuse(f"{value.kind} beside a tuple of any length has no compiled form")
-    made = new_container(emitter, emitter.node, "list", len(value.items))
+    list_ = new_container(emitter, emitter.node, "list", len(value.items))
     for item in value.items:
-        add(emitter, made, (item,))
-    return as_tuple(made)
+        add(emitter, list_, (item,))
+    return as_tuple(list_)
 
 
 def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:

@@ -95,9 +95,9 @@ class CompiledRows:
         """
         with self._lock:
             if columns not in self._plans:
-                made = self._plans[columns] = self._made(columns, nullable, returns)
-                if isinstance(made, Plan):
-                    self._meanings.note([self._function, *made.program.definitions])
+                result = self._plans[columns] = self._new_plan(columns, nullable, returns)
+                if isinstance(result, Plan):
+                    self._meanings.note([self._function, *result.program.definitions])
             return self._plans[columns]
 
     def is_current(self) -> bool:
@@ -127,7 +127,7 @@ class CompiledRows:
         """The plan of Python alone."""
         return PythonPlan(self._function, nullable, returns)
 
-    def _made(
+    def _new_plan(
         self,
         columns: tuple[s.DataType, ...],
         nullable: Sequence[bool],

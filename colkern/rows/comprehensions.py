@@ -56,22 +56,22 @@ def comprehension(
     if isinstance(node, ast.GeneratorExp):
         refuse_iterator(emitter)
     if isinstance(node, ast.DictComp):
-        made = new_container(emitter, node, "dict", 0)
+        container = new_container(emitter, node, "dict", 0)
 
         def take() -> None:
             key = emitter.numbers(expression(emitter, node.key))
-            add(emitter, made, (key, emitter.numbers(expression(emitter, node.value))))
+            add(emitter, container, (key, emitter.numbers(expression(emitter, node.value))))
 
         _generated(emitter, node, take)
-        return made
-    made = new_container(emitter, node, "list" if isinstance(node, ast.ListComp) else "set", 0)
+        return container
+    container = new_container(emitter, node, "list" if isinstance(node, ast.ListComp) else "set", 0)
     element = node.elt
 
     def take_item() -> None:
-        add(emitter, made, (expression(emitter, element),))
+        add(emitter, container, (expression(emitter, element),))
 
     _generated(emitter, node, take_item)
-    return made
+    return container
 
 
 def items(
@@ -118,10 +118,10 @@ def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Valu
         return expression(emitter, node)
     if count is None:
         return _list_of(emitter, node)
-    made = new_container(emitter, node, "list", count + 1)
-    more = f"({emitter.use(row_lists.list_size)}({made.code}) <= {count})"
-    items(emitter, node, lambda value: add(emitter, made, (value,)), more)
-    return made
+    list_ = new_container(emitter, node, "list", count + 1)
+    more = f"({emitter.use(row_lists.list_size)}({list_.code}) <= {count})"
+    items(emitter, node, lambda value: add(emitter, list_, (value,)), more)
+    return list_
 
 
 def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
@@ -250,14 +250,14 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     for word in node.keywords:
         start = word.value
     if sys.version_info >= (3, 12):
-        made = _list_of(emitter, node.args[0], any_order=_is_exact)
-        assert isinstance(made.kind, k.Container)
-        if made.kind.items[0] == k.FLOAT:
+        list_ = _list_of(emitter, node.args[0], any_order=_is_exact)
+        assert isinstance(list_.kind, k.Container)
+        if list_.kind.items[0] == k.FLOAT:
             # From Python 3.12 on, sum() compensates for rounding.
             first_value = emitter.numbers(needed(emitter, start) if start else constant(0))
             first_value = emitter.converted(first_value, k.FLOAT)
             body = row_lists.sum_floats_exactly
-            return invoked(emitter, body, [made, first_value], k.FLOAT, "sum")
+            return invoked(emitter, body, [list_, first_value], k.FLOAT, "sum")
     result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
 
     added = Accumulator(emitter, node, constant(False), "added")
@@ -267,12 +267,12 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
         result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
 
     items(emitter, node.args[0], take, any_order=_is_exact)
-    made = result.get()
-    if isinstance(made.kind, k.Decimal) and made.kind.loose:
+    list_ = result.get()
+    if isinstance(list_.kind, k.Decimal) and list_.kind.loose:
         # Of no decimals, the sum is the integer that it began with.
         emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
-        return Value(k.decimal_of(made.kind.scale), made.code)
-    return made
+        return Value(k.decimal_of(list_.kind.scale), list_.code)
+    return list_
 
 
 def _is_exact(kind: k.Kind) -> bool:
@@ -292,14 +292,14 @@ def all_of(emitter: Emitter, node: ast.Call) -> Value:
 
 def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
     """Whether one item is true, or none is false; no item behind the first that decides is asked for."""
-    found = emitter.copy(str(not by))
+    outcome = emitter.copy(str(not by))
 
     def take(value: Value) -> None:
         test = emitter.numbers(truth(emitter, value))
-        emitter.write(f"{found} = {test.code}")
+        emitter.write(f"{outcome} = {test.code}")
 
-    items(emitter, node.args[0], take, f"not {found}" if by else found, any_order=always)
-    return Value(k.BOOL, emitter.copy(found))
+    items(emitter, node.args[0], take, f"not {outcome}" if by else outcome, any_order=always)
+    return Value(k.BOOL, emitter.copy(outcome))
 
 
 def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
@@ -356,12 +356,12 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
 
 def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
     """`left + right` of lists whose items are of several kinds."""
-    made = new_container(emitter, emitter.node, "list", 0)
+    list_ = new_container(emitter, emitter.node, "list", 0)
     for side in (left, right):
         load = derived(emitter.node, "side", lambda: ast.Name("<side>", ast.Load()))
         emitter.env["<side>"] = side
-        items(emitter, load, lambda value: add(emitter, made, (value,)))
-    return made
+        items(emitter, load, lambda value: add(emitter, list_, (value,)))
+    return list_
 
 
 def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
@@ -372,9 +372,9 @@ def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
 
 
 def _list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -> Value:
-    made = new_container(emitter, node, "list", 0)
-    items(emitter, node, lambda value: add(emitter, made, (value,)), any_order=any_order)
-    return made
+    list_ = new_container(emitter, node, "list", 0)
+    items(emitter, node, lambda value: add(emitter, list_, (value,)), any_order=any_order)
+    return list_
 
 
 def counted(emitter: Emitter, node: ast.Call) -> Value:
@@ -429,9 +429,9 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     columns = []
     for place in range(len(rows.kind.items[0].items)):
         part = derived(node, f"column {place}", lambda: ast.Constant(None))
-        made = new_container(emitter, part, "list", 0)
-        items(emitter, load, lambda row, m=made, p=place: add(emitter, m, (row.items[p],)))  # type: ignore[misc]
-        columns.append(tuple_as_list(made))
+        column = new_container(emitter, part, "list", 0)
+        items(emitter, load, lambda row, c=column, p=place: add(emitter, c, (row.items[p],)))  # type: ignore[misc]
+        columns.append(tuple_as_list(column))
     return columns
 
 
@@ -452,18 +452,18 @@ def first(emitter: Emitter, node: ast.Call) -> Value:
     is_call = builtin_of(emitter, node.args[0]) == "yield"
     if not is_call and not isinstance(node.args[0], ast.GeneratorExp):
         emitter.refuse("next() has a compiled form of a generator at its beginning only")
-    found = emitter.copy("False")
+    is_there = emitter.copy("False")
     result = Accumulator(emitter, node, Value(k.NEVER))
 
     def take(value: Value) -> None:
         result.set(value)
-        emitter.write(f"{found} = True")
+        emitter.write(f"{is_there} = True")
 
-    items(emitter, node.args[0], take, f"not {found}")
+    items(emitter, node.args[0], take, f"not {is_there}")
     if len(node.args) > 1:
         other = node.args[1]
-        return emitter.chosen(found, result.get, lambda: expression(emitter, other))
-    emitter.fail_if(f"not {found}", row_values.STOP_ITERATION, "next() of nothing")
+        return emitter.chosen(is_there, result.get, lambda: expression(emitter, other))
+    emitter.fail_if(f"not {is_there}", row_values.STOP_ITERATION, "next() of nothing")
     return result.get()
 
 
@@ -482,8 +482,8 @@ def as_bytes(emitter: Emitter, node: ast.Call) -> Value:
         value = needed(emitter, node.args[0])
         if value.kind == k.BYTES:
             return value
-    made = as_list(emitter, node.args[0])
-    return made if made.kind == k.NEVER else call(emitter, "bytes", [made])
+    list_ = as_list(emitter, node.args[0])
+    return list_ if list_.kind == k.NEVER else call(emitter, "bytes", [list_])
 
 
 MOST_NUMBERS = 1 << 16
@@ -497,16 +497,16 @@ def as_range(emitter: Emitter, node: ast.Call) -> Value:
     codes = bounds_of_range(emitter, node)
     size = range_size(emitter, *codes)
     emitter.fail_if(f"{size.code} > {MOST_NUMBERS}", row_values.LEFT, "a range of many numbers")
-    made = _list_of(emitter, node)
-    return of_parts(k.unchangeable(made.kind), made.parts)
+    list_ = _list_of(emitter, node)
+    return of_parts(k.unchangeable(list_.kind), list_.parts)
 
 
 def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
     """`set(…)`."""
-    made = new_container(emitter, node, "set", 0)
+    set_ = new_container(emitter, node, "set", 0)
     if node.args:
-        items(emitter, node.args[0], lambda value: add(emitter, made, (value,)))
-    return made
+        items(emitter, node.args[0], lambda value: add(emitter, set_, (value,)))
+    return set_
 
 
 def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
@@ -532,17 +532,17 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
             return of_parts(kind, copied.parts)
         emitter.env["<pairs>"] = value
         pairs = derived(node, "pairs", lambda: ast.Name("<pairs>", ast.Load()))
-    made = new_container(emitter, node, "dict", 0, default)
+    dict_ = new_container(emitter, node, "dict", 0, default)
     if pairs is not None:
         items(
             emitter,
             pairs,
-            lambda value: add(emitter, made, tuple(unpacked(emitter, value, 2))),
+            lambda value: add(emitter, dict_, tuple(unpacked(emitter, value, 2))),
         )
     for word in node.keywords:
         assert word.arg is not None
-        add(emitter, made, (constant(word.arg), expression(emitter, word.value)))
-    return made
+        add(emitter, dict_, (constant(word.arg), expression(emitter, word.value)))
+    return dict_
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
@@ -565,39 +565,39 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
     words = {word.arg: word.value for word in node.keywords}
     sets: list[k.Kind] = []
     if "key" in words:
-        made = new_container(emitter, node, "list", 0)
+        list_ = new_container(emitter, node, "list", 0)
 
         def take(value: Value) -> None:
             value = emitter.numbers(value)
             key = emitter.numbers(emitter.plain(applied(emitter, words["key"], [value])))
-            add(emitter, made, (tuple_of_values((key, value)),))
+            add(emitter, list_, (tuple_of_values((key, value)),))
 
         items(emitter, node.args[0], take, any_order=_noting(sets))
     else:
-        made = _list_of(emitter, node.args[0], any_order=always)
+        list_ = _list_of(emitter, node.args[0], any_order=always)
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
-    return _sorted(emitter, made, truth(emitter, reverse), "key" in words, node, bool(sets))
+    return _sorted(emitter, list_, truth(emitter, reverse), "key" in words, node, bool(sets))
 
 
 def _sorted(
-    emitter: Emitter, made: Value, reverse: Value, by_key: bool, node: ast.Call, is_set: bool
+    emitter: Emitter, list_: Value, reverse: Value, by_key: bool, node: ast.Call, is_set: bool
 ) -> Value:
     """A list in order. Of a set, no two items may have the same key, as it is not known which was first."""
-    kind = made.kind
+    kind = list_.kind
     assert isinstance(kind, k.Container)
     if kind.items[0] == k.NEVER:
-        return made
+        return list_
     flag = emitter.numbers(reverse).code
     if not by_key:
-        return call(emitter, "sorted", [made], {"reverse": Value(k.BOOL, flag)})
+        return call(emitter, "sorted", [list_], {"reverse": Value(k.BOOL, flag)})
     pair = kind.items[0]
     assert isinstance(pair, k.Tuple)
     # The layout says what is compared: the key, with the value's words behind it.
     bindings = {"T": k.Tuple("tuple", pair.words, items=pair.items[:1])}
-    invoked(emitter, row_sorting.sort, [made, Value(k.BOOL, flag)], k.INT, "sorted", bindings)
+    invoked(emitter, row_sorting.sort, [list_, Value(k.BOOL, flag)], k.INT, "sorted", bindings)
     result = new_container(emitter, node.args[0], "list", 0)
     name = emitter.fresh("pairs")
-    emitter.env[name] = made
+    emitter.env[name] = list_
     load = ast.copy_location(ast.Name(name, ast.Load()), node)
     previous = Accumulator(emitter, node, Value(k.NEVER), "previous")
     first = emitter.copy("True")

@@ -34,10 +34,10 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
     if type(container.constant) is Counter:
         return call(emitter, "dict.get", [readable(emitter, container), place, constant(0)])
     if type(container.constant) is defaultdict:
-        found = call(emitter, "dict.get", [readable(emitter, container), place])
+        entry = call(emitter, "dict.get", [readable(emitter, container), place])
         # The function of a `defaultdict` is Python's to call.
-        emitter.fail_if(found.none, row_values.LEFT, "a key that a global dictionary lacks")
-        return inner(found)
+        emitter.fail_if(entry.none, row_values.LEFT, "a key that a global dictionary lacks")
+        return inner(entry)
     if container.is_constant and place.is_constant:
         try:
             return constant(container.constant[place.constant])
@@ -63,14 +63,14 @@ def _item_or_default(emitter: Emitter, container: Value, place: Value, default: 
     )
 
 
-def counter(emitter: Emitter, made: Value) -> Value:
+def counter(emitter: Emitter, entries: Value) -> Value:
     """`Counter(…)` of a list."""
-    kind = made.kind
+    kind = entries.kind
     assert isinstance(kind, Container)
     key = kind.items[0]
     if key == k.NEVER:
-        return Value(Container("dict", items=(key, k.INT), default="count"), made.code)
-    counted = invoked(emitter, row_counters.count_items, [made], k.INT, "Counter", {"K": key})
+        return Value(Container("dict", items=(key, k.INT), default="count"), entries.code)
+    counted = invoked(emitter, row_counters.count_items, [entries], k.INT, "Counter", {"K": key})
     return Value(Container("dict", items=(key, k.INT), default="count"), counted.code)
 
 
@@ -96,8 +96,10 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
     assert isinstance(container.kind, k.Tuple)
     key = place.constant
     if k.is_row(container.kind):
-        if not isinstance(key, str) or key not in container.kind.names:
-            emitter.refuse(f"a dictionary with the keys {', '.join(container.kind.names)}")
+        if key not in container.kind.names:
+            names = ", ".join(container.kind.names)
+            asked = repr(key) if place.is_constant else "this key, which the row decides"
+            emitter.refuse(f"the dictionary has the keys {names}, and not {asked}")
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
@@ -203,10 +205,12 @@ def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
     if any(isinstance(item, ast.Starred) for item in node.elts):
         return expression(emitter, derived(node, "sum of parts", lambda: _sum_of_parts(node)))
     items = [emitter.numbers(expression(emitter, item)) for item in node.elts]
-    made = new_container(emitter, node, "list" if isinstance(node, ast.List) else "set", len(items))
+    container = new_container(
+        emitter, node, "list" if isinstance(node, ast.List) else "set", len(items)
+    )
     for value in items:
-        add(emitter, made, (value,))
-    return made
+        add(emitter, container, (value,))
+    return container
 
 
 def _sum_of_parts(node: ast.List | ast.Set) -> ast.expr:
@@ -258,10 +262,10 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
         row = dict(zip(names, values, strict=True))
         return tuple_of_values(row.values(), tuple(row), dict)
-    made = new_container(emitter, node, "dict", len(keys))
+    dict_ = new_container(emitter, node, "dict", len(keys))
     for pair in zip(map(emitter.numbers, keys), values, strict=True):
-        add(emitter, made, pair)
-    return made
+        add(emitter, dict_, pair)
+    return dict_
 
 
 def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
@@ -295,9 +299,9 @@ def new_container(
         (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")
     )
     text = f"{emitter.use(body)}(arena, {kinds[0].words}{more})"
-    made = emitter.copy(text)
-    emitter.fail_if(f"{made} == 0", row_values.NO_ROOM, "the arena")
-    return Value(kind, made)
+    header = emitter.copy(text)
+    emitter.fail_if(f"{header} == 0", row_values.NO_ROOM, "the arena")
+    return Value(kind, header)
 
 
 def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
@@ -399,9 +403,9 @@ COMBINED: dict[Any, str] = {
 def combine(emitter: Emitter, left: Value, right: Value, name: str) -> None:
     """Have a set be what a method gives for it and another: other names see it, too."""
     require_changeable(emitter, left)
-    made = call(emitter, f"set.{name}", [left, right])
+    combined = call(emitter, f"set.{name}", [left, right])
     for place in range(0, row_dicts.HEADER, 8):
-        emitter.write(f"set_word({left.code} + {place}, get_word({made.code} + {place}))")
+        emitter.write(f"set_word({left.code} + {place}, get_word({combined.code} + {place}))")
 
 
 def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:

@@ -25,10 +25,10 @@ def new_deque(emitter: Emitter, node: ast.Call) -> Value:
     bound = expression(emitter, bounds[0]).constant if bounds else None
     if bound is not None and (not isinstance(bound, int) or bound < 1):
         emitter.refuse("deque() has a compiled form with a constant as `maxlen`, of at least 1")
-    made = new_container(emitter, node, "list", 0, most=k.UNBOUNDED if bound is None else bound)
+    deque = new_container(emitter, node, "list", 0, most=k.UNBOUNDED if bound is None else bound)
     if node.args:
-        items(emitter, node.args[0], lambda value: _append(emitter, made, value))
-    return made
+        items(emitter, node.args[0], lambda value: _append(emitter, deque, value))
+    return deque
 
 
 def method_of_deque(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:

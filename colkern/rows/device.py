@@ -133,11 +133,11 @@ class OnDevice:
             first = part.stop
         for name, parts in pieces.items():
             written[name] = _joined(target, parts)
-        made = output.array(target, written, length, plan.natural)
+        results = output.array(target, written, length, plan.natural)
         if null_count:
-            made = with_nulls(made, validity, null_count)
+            results = with_nulls(results, validity, null_count)
         rows = marks.nonzero()[0]
-        return plan.completed(target, made, arrays, rows, marks[rows].astype(np.int64))
+        return plan.completed(target, results, arrays, rows, marks[rows].astype(np.int64))
 
     def _needs_more(self, marks: Items, row_bytes: int) -> bool:
         """Whether many rows had no room in arenas of some size; later ones are larger then."""

@@ -100,36 +100,36 @@ class DeviceOutput(Output):
         """Whether some of what it writes is where something lies in an arena."""
         return any(part.is_text or part.item is not None for part in self.below())
 
-    def gather(self, target: Target, written: Written, rows: slice, found: Pieces) -> None:
+    def gather(self, target: Target, written: Written, rows: slice, pieces: Pieces) -> None:
         """Gather what rows have in the arenas.
 
         Args:
             target: The device's, which is current.
             written: The slots of all rows.
             rows: The rows.
-            found: By name, the pieces so far, to be added to.
+            pieces: By name, the pieces so far, to be added to.
         """
         if self.is_text or self.item is not None:
             addresses, sizes = (written[f"{self.name}_{what}"] for what in ("addresses", "sizes"))
-            self._gather(target, addresses[rows], sizes[rows], found)
+            self._gather(target, addresses[rows], sizes[rows], pieces)
         for part in self.parts:
             assert isinstance(part, DeviceOutput)
-            part.gather(target, written, rows, found)
+            part.gather(target, written, rows, pieces)
 
-    def _gather(self, target: Target, addresses: Items, sizes: Items, found: Pieces) -> None:
+    def _gather(self, target: Target, addresses: Items, sizes: Items, pieces: Pieces) -> None:
         """Gather the texts or lists at addresses."""
         item = self.item
         if item is None:
-            found.setdefault(f"{self.name}_data", []).append(gathered(target, addresses, sizes))
+            pieces.setdefault(f"{self.name}_data", []).append(gathered(target, addresses, sizes))
             return
         assert isinstance(item, DeviceOutput)
         count = item.kind.words
         words = gathered(target, addresses, sizes * (8 * count)).view(np.int64)
         length = target.total(sizes)
-        item._gather_items(target, words.reshape(length, count), 0, None, found)
+        item._gather_items(target, words.reshape(length, count), 0, None, pieces)
 
     def _gather_items(
-        self, target: Target, words: Items, at: int, there: Items | None, found: Pieces
+        self, target: Target, words: Items, at: int, there: Items | None, pieces: Pieces
     ) -> None:
         """Gather the slots of items, one row of words an item, of which its own begin at a column.
 
@@ -138,7 +138,7 @@ class DeviceOutput(Output):
         if isinstance(self.kind, k.Optional):
             valid = (words[:, at] == 0).astype(np.int64)
             there = valid if there is None else valid * there
-            found.setdefault(f"{self.name}_valid", []).append(valid)
+            pieces.setdefault(f"{self.name}_valid", []).append(valid)
             at += 1
         if self.is_text or self.item is not None:
             addresses, sizes = words[:, at].copy(), words[:, at + self.is_text].copy()
@@ -155,13 +155,13 @@ class DeviceOutput(Output):
                 addresses *= 0
                 sizes *= 0
                 addresses[known], sizes[known] = headers[:, 0], headers[:, 1]
-            found.setdefault(f"{self.name}_sizes", []).append(sizes)
-            self._gather(target, addresses, sizes, found)
+            pieces.setdefault(f"{self.name}_sizes", []).append(sizes)
+            self._gather(target, addresses, sizes, pieces)
         elif self.is_number:
-            found.setdefault(self.name, []).append(self.numbers(words[:, at]))
+            pieces.setdefault(self.name, []).append(self.numbers(words[:, at]))
         for part in self.parts:
             assert isinstance(part, DeviceOutput)
-            part._gather_items(target, words, at, there, found)
+            part._gather_items(target, words, at, there, pieces)
             at += part.kind.words
 
 

@@ -602,10 +602,10 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
 
     What is known of variables and containers belongs to nodes.
     """
-    made: dict[str, ast.AST] = vars(node).setdefault("derived", {})
-    if name not in made:
-        made[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
-    return made[name]
+    nodes: dict[str, ast.AST] = vars(node).setdefault("derived", {})
+    if name not in nodes:
+        nodes[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
+    return nodes[name]
 
 
 def _is_same(left: Value, right: Value) -> bool:

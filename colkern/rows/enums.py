@@ -25,14 +25,14 @@ from colkern.rows.values import Value
 def attribute(emitter: Emitter, member: Value, name: str) -> Value:
     """An attribute of a member."""
     kind = _form_of(member)
-    found = inspect.getattr_static(kind, name, None)
-    if isinstance(found, property) and not isinstance(
-        found, enum.property | types.DynamicClassAttribute
+    attribute_of_class = inspect.getattr_static(kind, name, None)
+    if isinstance(attribute_of_class, property) and not isinstance(
+        attribute_of_class, enum.property | types.DynamicClassAttribute
     ):
         from colkern.rows.functions import users_function
 
-        assert isinstance(found.fget, types.FunctionType)
-        return users_function(emitter, found.fget, [member], {})
+        assert isinstance(attribute_of_class.fget, types.FunctionType)
+        return users_function(emitter, attribute_of_class.fget, [member], {})
     if not all(hasattr(each, name) for each in kind):
         emitter.refuse(f"{kind.__name__} has no {name!r}")
     return _of_each(emitter, member, _ATTRIBUTES, name)
@@ -87,19 +87,19 @@ def of_value(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
     table = stored_constant(emitter, _by_value(form), kind_of)
     if not has("dict.get", [table, value]):
         emitter.refuse(f"{form.__name__}() of {value.kind} has no compiled form")
-    found = call(emitter, "dict.get", [table, value])
+    entry = call(emitter, "dict.get", [table, value])
     is_open = "_missing_" in vars(form)
     code = row_values.LEFT if is_open else row_values.VALUE_ERROR
-    emitter.fail_if(found.none, code, f"{form.__name__}() of another value")
-    return Value(k.member_of(form), found.code)
+    emitter.fail_if(entry.none, code, f"{form.__name__}() of another value")
+    return Value(k.member_of(form), entry.code)
 
 
 def of_name(emitter: Emitter, form: type[enum.Enum], name: Value) -> Value:
     """`Form[name]`."""
     if name.is_constant:
         return constant(form[name.constant])
-    found = call(emitter, "[]", [stored_constant(emitter, _by_name(form), kind_of), name])
-    return Value(k.member_of(form), found.code)
+    entry = call(emitter, "[]", [stored_constant(emitter, _by_name(form), kind_of), name])
+    return Value(k.member_of(form), entry.code)
 
 
 def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
@@ -129,7 +129,7 @@ Table = Callable[[type[enum.Enum], str], list[Any]]
 
 
 def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
-    """What a table has for a member."""
+    """The entry of a table for a member."""
     items = table(_form_of(member), name)
     place = Value(k.INT, emitter.numbers(member).code)
     if all(type(item) is type(items[0]) and item == items[0] for item in items):
@@ -142,10 +142,10 @@ def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
 
 def _table(make: Callable[[Any, str], Any]) -> Table:
     @lru_cache
-    def made(form: type[enum.Enum], name: str) -> list[Any]:
+    def items_of(form: type[enum.Enum], name: str) -> list[Any]:
         return [make(member, name) for member in form]
 
-    return made
+    return items_of
 
 
 _ATTRIBUTES = _table(getattr)
@@ -158,7 +158,7 @@ _MIXED = (str, int, float)
 
 
 def _plain(member: Any) -> Any:
-    """What a member of a class such as `(str, Enum)` is besides a member."""
+    """The plain value of a member of a class such as `(str, Enum)`."""
     if isinstance(member, str):
         return str.__str__(member)
     return int(member) if isinstance(member, int) else float(member)

@@ -71,9 +71,9 @@ def _named(emitter: Emitter, node: ast.NamedExpr) -> Value:
 
 def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Call):
-        made = _remainder(emitter, node.left, node.right)
-        if made is not None:
-            return made
+        remainder = _remainder(emitter, node.left, node.right)
+        if remainder is not None:
+            return remainder
     left = needed(emitter, node.left)
     right = needed(emitter, node.right)
     return operated(emitter, node.op, left, right)
@@ -448,7 +448,7 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
 
 
 def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]) -> Value:
-    """What is made of an expression's value; of `a if test else b` and of `a or b`, in each branch.
+    """`make` of an expression's value; of `a if test else b` and of `a or b`, `make` in each branch.
 
     So the branches may be of several kinds, as in `str(n if n else "none")`.
     """
@@ -467,11 +467,11 @@ def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]
         return emitter.chosen(test.code, side(test.holds, node.body), side(test.fails, node.orelse))
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
         left = expression(emitter, node.values[0])
-        found = _of_value(truth(emitter, left))
-        if found.constant is not None:
-            return make(left) if found.constant else in_branches(emitter, node.values[1], make)
+        tested = _of_value(truth(emitter, left))
+        if tested.constant is not None:
+            return make(left) if tested.constant else in_branches(emitter, node.values[1], make)
         return emitter.chosen(
-            found.code,
+            tested.code,
             lambda: make(inner(left)),
             lambda: in_branches(emitter, node.values[1], make),
         )

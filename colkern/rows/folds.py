@@ -168,8 +168,8 @@ class Fold:
             )
         ]
         checked = self._written.source(near)
-        found = near_sums.near_sums(checked, near, numbers)
-        self._program.sources[near], carried = found or (checked, [])
+        near_sum = near_sums.near_sums(checked, near, numbers)
+        self._program.sources[near], carried = near_sum or (checked, [])
         row = [line.replace(f"= {self._name}(", f"= {near}(") for line in row]
         most = near_sums.STATE
         own = [names[parameters.index(parameter)] for parameter in carried]

@@ -100,10 +100,10 @@ def _list_represented(emitter: Emitter, value: Value) -> Value:
     """`repr` of a list, or of a tuple whose length depends on the row."""
     load = derived(emitter.node, f"repr of {value.kind}", lambda: ast.Name("<shown>", ast.Load()))
     emitter.env["<shown>"] = value
-    made = new_container(emitter, load, "list", 0)
-    items(emitter, load, lambda item: add(emitter, made, (represented(emitter, item),)))
+    texts = new_container(emitter, load, "list", 0)
+    items(emitter, load, lambda item: add(emitter, texts, (represented(emitter, item),)))
     emitter.env.pop("<shown>", None)
-    inside = call(emitter, "str.join", [constant(", "), made])
+    inside = call(emitter, "str.join", [constant(", "), texts])
     if not k.is_tuple(value.kind):
         return concatenated(emitter, [constant("["), inside, constant("]")])
     size = call(emitter, "len", [value])
@@ -130,10 +130,10 @@ _DECIMAL = re.compile(r"((?:.?[<>^])?)(\+?)(0?)(\d*)(,?)(?:\.(\d+))?([fF]?)", re
 
 def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
     """`format` of a decimal: rounded, written, and put into its width as text is."""
-    found = _DECIMAL.fullmatch(specification)
-    if found is None or (found[6] and not found[7]) or (found[3] and (found[1] or found[5])):
+    match = _DECIMAL.fullmatch(specification)
+    if match is None or (match[6] and not match[7]) or (match[3] and (match[1] or match[5])):
         return emitter.left(k.TEXT, f"the format {specification!r} of a decimal")
-    align, sign, zero, width, comma, places, letter = found.groups()
+    align, sign, zero, width, comma, places, letter = match.groups()
     if places:
         value = call(emitter, "round", [value, constant(int(places))])
     if letter:
@@ -205,10 +205,10 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         name = "precision_" if text.endswith(".") else "width_"
         text += LATER[name]
         sizes[name] = emitter.plain(part)
-    found = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
-    if found is None or any(size.kind != k.INT for size in sizes.values()):
+    sized = body_of_sizes(kind, text) if kind is not None and not value.kind.loose else None
+    if sized is None or any(size.kind != k.INT for size in sizes.values()):
         return emitter.left(k.TEXT, "a format that depends on the row like this")
-    body, names = found
+    body, names = sized
     for name, size in sizes.items():
         # Another number is no size: it begins with a sign, or with the flag `0`.
         least = int(name == "width_" or text[-1:] not in "fFeE%")

@@ -104,10 +104,10 @@ def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
         name = _iterator_of(node)
         if not name or counts[name] != 2:
             continue
-        made = node.value  # type: ignore[attr-defined]
-        read = {part.id for part in ast.walk(made) if isinstance(part, ast.Name)}
+        assigned = node.value  # type: ignore[attr-defined]
+        read = {part.id for part in ast.walk(assigned) if isinstance(part, ast.Name)}
         for following in block[place + 1 :]:
-            if _put(following, name, made):
+            if _put(following, name, assigned):
                 del block[place]
                 break
             target = getattr(following, "targets", [getattr(following, "target", None)])[0]
@@ -142,7 +142,7 @@ _AT_ONCE = (
 """Nodes whose parts are all computed, each once, and in order."""
 
 
-def _put(node: ast.AST, name: str, made: ast.expr) -> bool:
+def _put(node: ast.AST, name: str, expression: ast.expr) -> bool:
     """Put an expression in the place of a variable that is read at once; whether it is there."""
     parts: list[ast.AST] = [node.iter] if isinstance(node, ast.For | ast.comprehension) else []
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
@@ -153,11 +153,11 @@ def _put(node: ast.AST, name: str, made: ast.expr) -> bool:
         if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load):
             for field, value in ast.iter_fields(node):
                 if value is part:
-                    setattr(node, field, made)
+                    setattr(node, field, expression)
                 elif isinstance(value, list):
-                    value[:] = [made if item is part else item for item in value]
+                    value[:] = [expression if item is part else item for item in value]
             return True
-        if _put(part, name, made):
+        if _put(part, name, expression):
             return True
     return False
 
@@ -180,14 +180,14 @@ _CACHED = type(lru_cache(abs))
 
 def sources_of(function: types.FunctionType) -> Sources:
     """The sources of a function and of the plain functions that it names, for a process without them."""
-    found: Sources = {}
+    texts: Sources = {}
     waiting = [function]
-    while waiting and len(found) < MOST_SHIPPED:
+    while waiting and len(texts) < MOST_SHIPPED:
         each = waiting.pop()
-        if _key(each) in found:
+        if _key(each) in texts:
             continue
         try:
-            found[_key(each)] = _text_of(each)
+            texts[_key(each)] = _text_of(each)
         except OSError:
             continue
         named = meanings_of(each)
@@ -196,7 +196,7 @@ def sources_of(function: types.FunctionType) -> Sources:
             for name in names_in(each.__code__)
             if isinstance(value := plain_function(named.get(name)), types.FunctionType)
         ]
-    return found
+    return texts
 
 
 MOST_SHIPPED = 64
@@ -242,10 +242,10 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     text = "".join(linecache.getlines(path, function.__globals__))
     if not text:
         raise OSError(f"there is no file {path}")
-    found = [node for node in _definitions(text) if _is_of(node, function.__code__)]
-    if not found or not _says(found[0], function.__code__):
+    definitions = [node for node in _definitions(text) if _is_of(node, function.__code__)]
+    if not definitions or not _says(definitions[0], function.__code__):
         raise OSError("its file has changed since")
-    node = found[0]
+    node = definitions[0]
     segment = ast.get_source_segment(text, node, padded=True)
     assert segment is not None
     return textwrap.dedent(segment), node.lineno

@@ -259,10 +259,10 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
             return ast.Call(node, loads, [])
         return ast.Call(ast.Attribute(loads[0], own_name, ast.Load()), loads[1:], [])
 
-    made = derived(node, f"call of {len(names)}", call)
+    call_node = derived(node, f"call of {len(names)}", call)
     if owner is not None or is_bound:
-        return expression(emitter, made)
-    return called(emitter, made, function)
+        return expression(emitter, call_node)
+    return called(emitter, call_node, function)
 
 
 def called_function(

@@ -66,12 +66,12 @@ class Replanned:
         if not self.inputs.lacks_nulls(arrays):
             return self
         if self._with_nulls is None:
-            made = self
+            plan = self
             with contextlib.suppress(CompileError, UnsupportedError):
                 knowing = type(self)(*self._given, inner_nulls=True)  # type: ignore[call-arg]
-                made = knowing if knowing.returns == self.returns else self
+                plan = knowing if knowing.returns == self.returns else self
             # Not before: another thread would take this plan for the other.
-            self._with_nulls = made
+            self._with_nulls = plan
         return self._with_nulls
 
 

@@ -139,8 +139,8 @@ class _Fields(ast.NodeTransformer):
 
 def is_constant_of(kind: type, name: str) -> bool:
     """Whether an attribute of a class is that of its instances, too, and no method or property."""
-    found = inspect.getattr_static(kind, name, None)
-    return found is not None and not hasattr(found, "__get__")
+    attribute = inspect.getattr_static(kind, name, None)
+    return attribute is not None and not hasattr(attribute, "__get__")
 
 
 def _stored(own: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -198,8 +198,8 @@ def _constructed(
         emitter.program.definitions[function] = known
     values = [*arguments.values(), *before.values()]
     given = dict(zip(known.parameters, values, strict=True))
-    made = called_function(emitter, known, given, function)
+    instance = called_function(emitter, known, given, function)
     end: Any = known.body[-1]
     prefix = f"{function.__code__.co_varnames[0]}__"
     stems = [each.id.removeprefix(prefix) for each in end.value.elts]
-    return dict(zip(stems, made.items, strict=True))
+    return dict(zip(stems, instance.items, strict=True))

@@ -166,10 +166,10 @@ def _spread(emitter: Emitter, node: ast.Call) -> ast.Call:
             emitter.refuse(f"`**` of {value.kind} in a call has no compiled form")
         else:
             words.append(word)
-    made: ast.Call = derived(
+    spread: ast.Call = derived(
         node, f"{len(arguments)} {len(words)}", lambda: ast.Call(node.func, arguments, words)
     )
-    return made
+    return spread
 
 
 def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value]:
@@ -308,10 +308,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         return as_tuple(_with_lists(emitter, owner, arguments[0]))
     is_table = isinstance(kind, k.Container) and kind.name == "dict" and name in ("get", "pop")
     if is_table and len(arguments) == 2 and not has(f"dict.{name}", [owner, *arguments]):
-        found = call(emitter, "dict.get", [owner, arguments[0]])
-        there = inner(found)
+        entry = call(emitter, "dict.get", [owner, arguments[0]])
+        there = inner(entry)
         return emitter.chosen(
-            found.none,
+            entry.none,
             lambda: arguments[1],
             lambda: there if name == "get" else call(emitter, "dict.pop", [owner, arguments[0]]),
         )
@@ -343,9 +343,9 @@ def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
     if not isinstance(table_of, dict) or not all(type(v) is tuple for v in table_of.values()):
         emitter.refuse("get() with a tuple has a compiled form of a constant table of tuples")
     lists = {name: list(items) for name, items in table_of.items()}
-    found = call(emitter, "dict.get", [stored_constant(emitter, lists, kind_of), key])
+    entry = call(emitter, "dict.get", [stored_constant(emitter, lists, kind_of), key])
     nothing = stored_constant(emitter, [], kind_of)
-    return emitter.chosen(found.none, lambda: nothing, lambda: inner(found))
+    return emitter.chosen(entry.none, lambda: nothing, lambda: inner(entry))
 
 
 _OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}
@@ -398,9 +398,9 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     emitter.env["<unsorted>"] = owner
     load = ast.Name("<unsorted>", ast.Load())
     call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))
-    made = sorted_list(emitter, call_node)
-    emitter.write(f"set_word({owner.code}, get_word({made.code}))")
-    emitter.write(f"set_word({owner.code} + 16, get_word({made.code} + 16))")
+    ordered = sorted_list(emitter, call_node)
+    emitter.write(f"set_word({owner.code}, get_word({ordered.code}))")
+    emitter.write(f"set_word({owner.code} + 16, get_word({ordered.code} + 16))")
     return NONE
 
 
@@ -519,14 +519,14 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if function in _OF_CONSTANTS:
         values = [looked_into(emitter, part) for part in node.args]
         words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
-        made = _made(function, values, words)
-        if made is not None:
-            return made
+        result = _constant_of(function, values, words)
+        if result is not None:
+            return result
     if getattr(function, "__module__", "") == "re":
         arguments, named = _arguments(emitter, node)
-        found = function_of_re(emitter, function, arguments, named)
-        if found is not None:
-            return found
+        result = function_of_re(emitter, function, arguments, named)
+        if result is not None:
+            return result
     if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
         return _of_record(emitter, node, function)
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
@@ -544,9 +544,9 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if isinstance(function, type) and has_fields(function):
         return instance(emitter, node, function, *_arguments_as_they_are(emitter, node))
     if getattr(function, "__module__", "") == "_operator":
-        found = by_operator(emitter, function, *_arguments(emitter, node))
-        if found is not None:
-            return found
+        result = by_operator(emitter, function, *_arguments(emitter, node))
+        if result is not None:
+            return result
     owner = getattr(function, "__objclass__", None)
     if owner is not None and owner.__name__ in k.PLAIN and node.args:
         # An unbound method: `str.upper(s)`.
@@ -562,8 +562,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
         parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
         return tuple_of_values(map(emitter.numbers, parts))
-    made = call(emitter, table_name(function), arguments, named)
-    return checked_loose(emitter, made, *arguments) if function in _KEEPING else made
+    result = call(emitter, table_name(function), arguments, named)
+    return checked_loose(emitter, result, *arguments) if function in _KEEPING else result
 
 
 def _with_lists_for(node: ast.Call) -> ast.Call:
@@ -626,11 +626,11 @@ def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
         keywords = [ast.keyword(name, value) for name, value in words.items()]
         return ast.Call(node.func, [*map(ast.Constant, function.args), *node.args], keywords)
 
-    made: ast.Call = derived(node, f"partial {id(function)}", make)
-    return made
+    completed: ast.Call = derived(node, f"partial {id(function)}", make)
+    return completed
 
 
-def _made(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
+def _constant_of(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """A constant of constants; None if none can be made of them."""
     if not all(value.is_constant for value in (*arguments, *named.values())):
         return None

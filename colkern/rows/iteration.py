@@ -178,9 +178,9 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
             return [constant(item) for item in getattr(value.constant, name)()]
         return view_of_row(value, name).items if k.is_row(value.kind) else None
     if name in ("enumerate", "zip") and isinstance(node, ast.Call) and not node.keywords:
-        found = [_choices(emitter, part) for part in node.args]
-        parts = [part for part in found if part is not None]
-        if len(parts) < len(found) or len(parts) > MOST_PARTS[name]:
+        choices = [_choices(emitter, part) for part in node.args]
+        parts = [part for part in choices if part is not None]
+        if len(parts) < len(choices) or len(parts) > MOST_PARTS[name]:
             return None
         numbers = [map(constant, itertools.count())] if name == "enumerate" else []
         return [tuple_of_values(items) for items in zip(*numbers, *parts, strict=False)]
@@ -483,8 +483,8 @@ def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
         from colkern.rows import lazy_items
 
         with emitter.ahead():
-            made = getattr(lazy_items, make)(emitter, node)
-        return source_of_value(emitter, made)
+            list_ = getattr(lazy_items, make)(emitter, node)
+        return source_of_value(emitter, list_)
 
     return write
 
@@ -494,8 +494,8 @@ def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
     from colkern.rows.comprehensions import as_list
 
     with emitter.ahead():
-        made = as_list(emitter, node)
-    return source_of_value(emitter, made)
+        list_ = as_list(emitter, node)
+    return source_of_value(emitter, list_)
 
 
 def _matches(emitter: Emitter, node: ast.Call) -> Source:

@@ -21,73 +21,73 @@ from colkern.rows.values import Value, tuple_of_values
 def filtered(emitter: Emitter, node: ast.Call) -> Value:
     """The items that `filter(test, …)` leaves."""
     test, iterable = _arguments(emitter, node, 2)
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
 
     def take(value: Value) -> None:
         value = emitter.numbers(value)
         is_plain = isinstance(test, ast.Constant) and test.value is None
-        found = truth(emitter, value if is_plain else applied(emitter, test, [value]))
+        verdict = truth(emitter, value if is_plain else applied(emitter, test, [value]))
         emitter.branch(
-            emitter.numbers(found).code, lambda: add(emitter, made, (value,)), lambda: None
+            emitter.numbers(verdict).code, lambda: add(emitter, list_, (value,)), lambda: None
         )
 
     items(emitter, iterable, take)
-    return made
+    return list_
 
 
 def taken_while(emitter: Emitter, node: ast.Call) -> Value:
     """`takewhile(test, …)`."""
     test, iterable = _arguments(emitter, node, 2)
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     going = emitter.copy("True")
 
     def take(value: Value) -> None:
         value = emitter.numbers(value)
-        found = truth(emitter, applied(emitter, test, [value]))
-        emitter.write(f"{going} = {emitter.numbers(found).code}")
-        emitter.branch(going, lambda: add(emitter, made, (value,)), lambda: None)
+        verdict = truth(emitter, applied(emitter, test, [value]))
+        emitter.write(f"{going} = {emitter.numbers(verdict).code}")
+        emitter.branch(going, lambda: add(emitter, list_, (value,)), lambda: None)
 
     items(emitter, iterable, take, going)
-    return made
+    return list_
 
 
 def sliced(emitter: Emitter, node: ast.Call) -> Value:
     """`islice(…, stop)` and `islice(…, start, stop)`."""
     iterable, *bounds = _arguments(emitter, node, 2, 3)
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     values = [emitter.numbers(needed(emitter, bound)) for bound in bounds]
     start, stop = ["0", *(emitter.converted(value, k.INT).code for value in values)][-2:]
     emitter.leave_if(f"({start} < 0) | ({stop} < 0)", "islice() from or up to a negative number")
     place = emitter.copy("0")
 
     def take(value: Value) -> None:
-        emitter.branch(f"{place} >= {start}", lambda: add(emitter, made, (value,)), lambda: None)
+        emitter.branch(f"{place} >= {start}", lambda: add(emitter, list_, (value,)), lambda: None)
         emitter.write(f"{place} += 1")
 
     items(emitter, iterable, take, f"{place} < {stop}")
-    return made
+    return list_
 
 
 def chained(emitter: Emitter, node: ast.Call) -> Value:
     """`chain(…)`."""
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     for part in _arguments(emitter, node, *range(9)):
-        items(emitter, part, lambda value: add(emitter, made, (value,)))
-    return made
+        items(emitter, part, lambda value: add(emitter, list_, (value,)))
+    return list_
 
 
 def flattened(emitter: Emitter, node: ast.Call) -> Value:
     """`chain.from_iterable(…)`."""
     (parts,) = _arguments(emitter, node, 1)
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     load = derived(node, "part", lambda: ast.Name("<part>", ast.Load()))
 
     def take(part: Value) -> None:
         emitter.env["<part>"] = part
-        items(emitter, load, lambda value: add(emitter, made, (value,)))
+        items(emitter, load, lambda value: add(emitter, list_, (value,)))
 
     items(emitter, parts, take)
-    return made
+    return list_
 
 
 def accumulated(emitter: Emitter, node: ast.Call) -> Value:
@@ -95,11 +95,11 @@ def accumulated(emitter: Emitter, node: ast.Call) -> Value:
     words = {word.arg: word.value for word in node.keywords}
     function = node.args[1] if len(node.args) > 1 else words.get("func")
     initial = needed(emitter, words["initial"]) if "initial" in words else Value(k.NEVER)
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     result = Accumulator(emitter, node, initial)
     empty = emitter.copy(str(initial.kind == k.NEVER))
     if initial.kind != k.NEVER:
-        add(emitter, made, (result.get(),))
+        add(emitter, list_, (result.get(),))
 
     def joined(value: Value) -> Value:
         if function is not None:
@@ -112,16 +112,16 @@ def accumulated(emitter: Emitter, node: ast.Call) -> Value:
             result.set(value)
         result.set(emitter.chosen(empty, lambda: value, lambda: joined(value)))
         emitter.write(f"{empty} = False")
-        add(emitter, made, (result.get(),))
+        add(emitter, list_, (result.get(),))
 
     items(emitter, node.args[0], take)
-    return made
+    return list_
 
 
 def pairs(emitter: Emitter, node: ast.Call) -> Value:
     """`pairwise(…)`."""
     (iterable,) = _arguments(emitter, node, 1)
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     before = Accumulator(emitter, node, Value(k.NEVER))
     is_there = emitter.copy("False")
 
@@ -131,19 +131,19 @@ def pairs(emitter: Emitter, node: ast.Call) -> Value:
             before.set(value)
         emitter.branch(
             is_there,
-            lambda: add(emitter, made, (tuple_of_values([before.get(), value]),)),
+            lambda: add(emitter, list_, (tuple_of_values([before.get(), value]),)),
             lambda: None,
         )
         before.set(value)
         emitter.write(f"{is_there} = True")
 
     items(emitter, iterable, take)
-    return made
+    return list_
 
 
 def products(emitter: Emitter, node: ast.Call) -> Value:
     """`product(…)` of several iterables."""
-    made = new_container(emitter, node, "list", 0)
+    list_ = new_container(emitter, node, "list", 0)
     names = []
     times, given = 1, node
     if [word.arg for word in node.keywords] == ["repeat"]:
@@ -158,10 +158,10 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
         if rest:
             items(emitter, rest[0], lambda value: go_over(rest[1:], [*chosen, value]))
         else:
-            add(emitter, made, (tuple_of_values(chosen),))
+            add(emitter, list_, (tuple_of_values(chosen),))
 
     go_over(names, [])
-    return made
+    return list_
 
 
 def _arguments(emitter: Emitter, node: ast.Call, *counts: int) -> list[ast.expr]:

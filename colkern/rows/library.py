@@ -183,10 +183,10 @@ def mode(data: Any) -> Any:
 
 def from_keys(iterable: Any, value: Any = None) -> Any:
     """`dict.fromkeys`."""
-    made = {}
+    dictionary = {}
     for key in iterable:
-        made[key] = value
-    return made
+        dictionary[key] = value
+    return dictionary
 
 
 def replace_slice(items: Any, start: int | None, stop: int | None, values: Any) -> None:
@@ -243,10 +243,10 @@ def pop_item(items: Any, last: bool = True) -> Any:
 
 def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
     """`OrderedDict.fromkeys`."""
-    made: Any = OrderedDict()
+    dictionary: Any = OrderedDict()
     for key in iterable:
-        made[key] = value
-    return made
+        dictionary[key] = value
+    return dictionary
 
 
 def transposed(rows: Any) -> Iterator[Any]:
@@ -327,7 +327,7 @@ def fields_of(line: str, delimiter: str) -> list[str]:
 
 
 def moment_of_format(date_string: str, format: str) -> datetime:
-    """What `datetime.strptime` gives for a format with `%z` at its end, as UTC without a zone."""
+    """`datetime.strptime` for a format with `%z` at its end: the time in UTC, without a zone."""
     if not date_string.isascii():
         raise Uncovered
     if not date_string or not (date_string[-1].isdigit() or date_string[-1] == "Z"):
@@ -340,7 +340,7 @@ def moment_of_format(date_string: str, format: str) -> datetime:
 
 
 def moment_of_iso(date_string: str) -> datetime:
-    """What `datetime.fromisoformat` gives for a time with an offset, as UTC without a zone."""
+    """`datetime.fromisoformat` for a time with an offset: the time in UTC, without a zone."""
     if len(date_string) < 18 or not date_string.isascii() or date_string[-3] != ":":
         raise Uncovered
     try:
@@ -473,9 +473,9 @@ def split_url(url: str) -> tuple[str, str, str, str, str]:
     if url.startswith("//"):
         stop = len(url)
         for mark in "/?#":
-            found = url.find(mark, 2)
-            if found >= 0:
-                stop = min(stop, found)
+            position = url.find(mark, 2)
+            if position >= 0:
+                stop = min(stop, position)
         netloc = url[2:stop]
         url = url[stop:]
     url, _, fragment = url.partition("#")

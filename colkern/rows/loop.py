@@ -119,15 +119,15 @@ def call_of(
     functions = "".join(program.sources.values())
     codes = [*leading, *(part for argument in arguments for part in argument.value.parts)]
     checks = [f"({test})" for argument in arguments for test in argument.checks]
-    made = [line for argument in arguments for line in argument.lines]
-    uses_arena = bool(made) or makes or calls_with_arena(program)
+    argument_lines = [line for argument in arguments for line in argument.lines]
+    uses_arena = bool(argument_lines) or makes or calls_with_arena(program)
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
     lines = ["set_word(arena, arena_begin)"] if uses_arena else []
-    lines += made
+    lines += argument_lines
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
     line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
     left, status = before_call(program, arguments, site)
-    if made or (checks and "while " in functions):
+    if argument_lines or (checks and "while " in functions):
         # A loop of the user's may never end for a value that is none.
         lines += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
     else:
@@ -251,9 +251,9 @@ def loop_source(
     plain = []
     if not call.one_by_one:
         near = f"{name}_near"
-        found = near_sums(program.sources[name], near, [""] * len(call.result.parts))
-        if found is not None:
-            program.sources[near] = found[0]
+        near_sum = near_sums(program.sources[name], near, [""] * len(call.result.parts))
+        if near_sum is not None:
+            program.sources[near] = near_sum[0]
             row = [line.replace(f"= {name}(", f"= {near}(") for line in row]
         plain = plain_rows([*row, *written], checked, everywhere=True)
     is_everywhere = bool(plain) and not checked
@@ -270,12 +270,12 @@ def before_call(
 ) -> tuple[int, str]:
     """The status of a row without a value in compiled code, and code for that of row `i`."""
     checks = [test for argument in arguments for test in argument.checks]
-    made = [name for argument in arguments for name in argument.made]
+    lists = [name for argument in arguments for name in argument.lists]
     status, left = "0", 0
-    if checks or made:
+    if checks or lists:
         left = program.site(site(NO_VALUE)) << 8 | row_values.LEFT
-    if made:
-        full, none = (" or ".join(f"{name} {test} 0" for name in made) for test in ("==", "<"))
+    if lists:
+        full, none = (" or ".join(f"{name} {test} 0" for name in lists) for test in ("==", "<"))
         status = f"{row_values.NO_ROOM} if {full} else {left} if {none} else 0"
     if checks:
         status = f"{left} if {' or '.join(checks)} else {status}"

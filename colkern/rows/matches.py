@@ -105,7 +105,7 @@ def pattern_method(
         emitter.refuse(f"{name}() in {text.kind} has no compiled form")
     try:
         if name in _FINDING.values():
-            return _found(emitter, find(name, pattern), text, name)
+            return _search(emitter, find(name, pattern), text, name)
         if name == "findall":
             count = pattern.groups
             if count > 1:
@@ -132,10 +132,10 @@ def _counted(emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value]
     number = call(emitter, "len", [matches])
     if count.constant != 0:
         if not count.is_constant:
-            emitter.refuse("subn() of so many as the row says has no compiled form")
+            emitter.refuse("subn() with a count that depends on the row has no compiled form")
         number = call(emitter, "min", [number, count])
-    made = pattern_method(emitter, pattern, "sub", given)
-    return tuple_of_values([emitter.numbers(made), number])
+    replaced = pattern_method(emitter, pattern, "sub", given)
+    return tuple_of_values([emitter.numbers(replaced), number])
 
 
 def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileError) -> Value:
@@ -151,14 +151,14 @@ def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileE
     return emitter.left(kind, reason.partition(" does not compile: ")[2] or reason)
 
 
-def _found(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
+def _search(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
     kind = match_kind(matcher)
     count = 2 * matcher.groups + 3
     kinds = k.tuple_of((k.INT,) * count)
     spans = invoked(emitter, matcher.body, [text], kinds, f"re.{name}")
-    found, *bounds = spans.items
+    is_match, *bounds = spans.items
     items = (text, *bounds)
-    none = emitter.bind(f"{found.code} == 0")
+    none = emitter.bind(f"{is_match.code} == 0")
     return Value(k.optional(kind), none=none, items=items)
 
 
@@ -198,10 +198,10 @@ def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Sou
     spans = [emitter.copy("0") for _ in range(count)]
 
     def search() -> None:
-        found = emitter.fresh()
-        emitter.write(f"{found}, {status} = {body}({text.code}, {start})")
+        result = emitter.fresh()
+        emitter.write(f"{result}, {status} = {body}({text.code}, {start})")
         emitter.fail_if(f"{status} != 0", status, "re.finditer")
-        emitter.write(f"{', '.join(spans)} = {found}")
+        emitter.write(f"{', '.join(spans)} = {result}")
 
     search()
 
@@ -228,12 +228,14 @@ def _replaced(
             "re.sub() with a function has a compiled form for functions of Python's alone"
         )
     source = _matches_in(emitter, pattern, text)
-    made = new_container(emitter, emitter.node, "list", 0)
+    pieces = new_container(emitter, emitter.node, "list", 0)
     end = emitter.copy("0")
 
     def add_up_to(stop: str) -> None:
         bounds = [Value(k.INT, end), Value(k.INT, stop)]
-        add(emitter, made, (invoked(emitter, text_scanning.part, [text, *bounds], k.TEXT, "sub"),))
+        add(
+            emitter, pieces, (invoked(emitter, text_scanning.part, [text, *bounds], k.TEXT, "sub"),)
+        )
 
     def round_() -> None:
         with emitter.within(f"if not {source.more}:"):
@@ -245,12 +247,12 @@ def _replaced(
         else:
             replacement = users_function(emitter, function, [match], {})
         # Instead of None, Python takes no text.
-        add(emitter, made, (emitter.plain(replacement, row_values.LEFT),))
+        add(emitter, pieces, (emitter.plain(replacement, row_values.LEFT),))
         emitter.write(f"{end} = {match.items[2].code}")
 
     repeated(emitter, emitter.node, set(), round_)
     add_up_to(f"{text.code}.size")
-    return call(emitter, "str.join", [constant(""), made])
+    return call(emitter, "str.join", [constant(""), pieces])
 
 
 # What can be asked of a match

@@ -1,4 +1,4 @@
-"""What the names in compiled functions meant, and whether they still do."""
+"""The objects that names in compiled functions meant, and whether they still mean them."""
 
 from __future__ import annotations
 

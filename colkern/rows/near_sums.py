@@ -58,8 +58,8 @@ def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[s
         kept = [part if near else "" for part, near in zip(carried, writer.near, strict=True)]
         if kept == carried:
             function.name = name
-            found = [part for part in carried if part]
-            return (ast.unparse(function) + "\n", found) if writer.count else None
+            sums = [part for part in carried if part]
+            return (ast.unparse(function) + "\n", sums) if writer.count else None
         carried = kept
 
 

@@ -202,40 +202,40 @@ class Plan(Replanned):
             written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         if self._sinks:
             output.spread(written)
-        made = output.array(target, written, length, self.natural)
+        results = output.array(target, written, length, self.natural)
         if null_count:
-            made = with_nulls(made, validity, null_count)
+            results = with_nulls(results, validity, null_count)
         left = [words for _, noted in parts for words in noted]
-        if not left and (made.type is self.returns or made.type == self.returns):
-            return made, NONE_LEFT
+        if not left and (results.type is self.returns or results.type == self.returns):
+            return results, NONE_LEFT
         rows, numbers = np.concatenate([_NO_PAIRS, *left]).T
-        return self.completed(target, made, arrays, rows.copy(), numbers.copy())
+        return self.completed(target, results, arrays, rows.copy(), numbers.copy())
 
     def completed(
-        self, target: Target, made: Array, arrays: Sequence[Any], rows: Items, numbers: Items
+        self, target: Target, results: Array, arrays: Sequence[Any], rows: Items, numbers: Items
     ) -> tuple[Array, Counter[Site | None]]:
         """The results with those of rows that were left, and how many these are at which place.
 
         Args:
             target: Where the results are.
-            made: What compiled code made.
+            results: What compiled code made.
             arrays: The columns.
             rows: The rows that were left.
             numbers: Those of the places that they were left at.
         """
         if not len(rows):
-            if made.type != self.returns:
-                made = self._cast(target, made, target.positions(made.length))
-            return made, NONE_LEFT
+            if results.type != self.returns:
+                results = self._cast(target, results, target.positions(results.length))
+            return results, NONE_LEFT
         left, numbers = (
             to_host(_column(target, s.int64(), words)).items(Role.DATA) for words in (rows, numbers)
         )
         if self._strict:
             raise self._refusal(int(left[0]), int(numbers[0]))
-        made = self._with_python(target, made, arrays, rows)
+        results = self._with_python(target, results, arrays, rows)
         program = self.source.program
         counts = Counter(numbers.tolist())
-        return made, Counter({program.site_of(n): count for n, count in counts.items()})
+        return results, Counter({program.site_of(n): count for n, count in counts.items()})
 
     def _explain(self, error: Exception) -> None:
         """Name the function whose generated source Numba does not compile: a mistake of colkern's."""
@@ -259,12 +259,12 @@ class Plan(Replanned):
         sinks: dict[str, _Room] = {}
         for sink in self._sinks:
             sinks[sink.name] = _Room(64 + self._expected(sink.name, stop - start))
-        made = {**sinks}
+        memory = {**sinks}
         if self.source.output.in_arena:
             expected = self._expected("r_data", stop - start)
             if expected > ARENA // 2:
                 arena = _Room(expected + ARENA)
-            made["r_data"] = arena
+            memory["r_data"] = arena
         left, at = [], start
         arena.begin()
         while True:
@@ -291,10 +291,10 @@ class Plan(Replanned):
             if not self.source.output.in_arena:
                 arena.begin()
             if at >= stop:
-                return self._used(made, stop - start), left
+                return self._used(memory, stop - start), left
             if len(noted) == LEFT_AT_ONCE:
                 continue
-            for name, room in made.items():
+            for name, room in memory.items():
                 if name.endswith("_data") and not self.large:
                     require_reach(len(room.used()), self.natural)
             grown = [room.grow() for room in (arena, *sinks.values())]
@@ -305,7 +305,7 @@ class Plan(Replanned):
                     slots[at] = 0
                 at += 1
                 if at >= stop:
-                    return self._used(made, stop - start), left
+                    return self._used(memory, stop - start), left
 
     def _expected(self, sink: str, rows: int) -> int:
         """How many bytes there may be of so many rows."""
@@ -362,7 +362,7 @@ class Plan(Replanned):
         self.run(self.inputs.none(), 0)
 
     def _with_python(
-        self, target: Target, made: Array, arrays: Sequence[Any], rows: Items
+        self, target: Target, compiled: Array, arrays: Sequence[Any], rows: Items
     ) -> Array:
         """The results with those of rows that were left, by the original function."""
         places = _column(target, s.int64(), rows)
@@ -371,29 +371,29 @@ class Plan(Replanned):
         results = called_in_python(self.function, called, self._row)
         own = to_device(self._as_array(results, left), target.device)
         # What compiled code wrote for a row that it left may fit nothing.
-        indices = target.positions(made.length)
+        indices = target.positions(compiled.length)
         indices[rows] = -1
         kept = (indices >= 0).nonzero()[0]
         indices[kept] = target.positions(len(kept))
         indices[rows] = len(kept) + target.positions(len(rows))
-        others = self._cast(target, take(made, _column(target, s.int64(), kept)), kept)
+        others = self._cast(target, take(compiled, _column(target, s.int64(), kept)), kept)
         return take(concat([others, own]), _column(target, s.int64(), indices))
 
-    def _cast(self, target: Target, made: Array, rows: Items) -> Array:
+    def _cast(self, target: Target, results: Array, rows: Items) -> Array:
         """Results as values of the declared type.
 
         Args:
-            made: The results.
+            results: The results.
             rows: Their rows.
 
         Raises:
             OverflowError: For one that does not fit; names its row.
         """
         try:
-            return cast(made, self.returns)
+            return cast(results, self.returns)
         except (OverflowError, ValueError):
             places = to_host(_column(target, s.int64(), rows)).items(Role.DATA)
-            values = self._as_array(to_host(made).to_pylist(), places)
+            values = self._as_array(to_host(results).to_pylist(), places)
             return to_device(values, target.device)
 
 
@@ -434,15 +434,19 @@ def _as_column_value(result: Any) -> Any:
     return [*map(_as_column_value, result)] if type(result) is list else result
 
 
-def with_nulls(made: Array, validity: Buffer | None, null_count: int) -> Array:
+def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array:
     """Results that are null also where a bitmap says so."""
-    if made.type == s.null():
-        return made
-    outer = Array(s.bool_(), made.length, [validity, validity], null_count=null_count)
-    if made.null_count:
-        validity, null_count = combine_validity([outer, made])
+    if column.type == s.null():
+        return column
+    outer = Array(s.bool_(), column.length, [validity, validity], null_count=null_count)
+    if column.null_count:
+        validity, null_count = combine_validity([outer, column])
     return Array(
-        made.type, made.length, [validity, *made.buffers[1:]], made.children, null_count=null_count
+        column.type,
+        column.length,
+        [validity, *column.buffers[1:]],
+        column.children,
+        null_count=null_count,
     )
 
 
@@ -538,5 +542,5 @@ def write_pool(program: Program, words: NDArray[np.int64], address: int) -> None
     data = words.view(np.uint8)
     data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
     for place, block in program.blocks.items():
-        made = np.frombuffer(block.at(address + place), np.uint8)
-        data[place : place + len(made)] = made
+        texts = np.frombuffer(block.at(address + place), np.uint8)
+        data[place : place + len(texts)] = texts

@@ -20,6 +20,7 @@ class PythonPlan:
         function: The function.
         nullable: Which parameters get None where a column is null.
         returns: The type of the results; None for what the values make.
+        name: The name in messages; empty for the function's.
     """
 
     def __init__(
@@ -27,8 +28,10 @@ class PythonPlan:
         function: Callable[..., Any],
         nullable: Sequence[bool],
         returns: s.DataType | type | None,
+        name: str = "",
     ) -> None:
         self._function = function
+        self._row = f"{name or function.__name__}: row"
         self._nullable = list(nullable)
         self._returns = None if isinstance(returns, type) else returns
 
@@ -42,7 +45,7 @@ class PythonPlan:
         called = called_rows(arrays, self._nullable)
         results: list[Any] = [None] * length
         for (place, _), result in zip(
-            called, called_in_python(self._function, called), strict=True
+            called, called_in_python(self._function, called, self._row), strict=True
         ):
             results[place] = result
         if self._returns is None:
@@ -80,7 +83,7 @@ def as_rows(results: list[Any]) -> list[Any]:
 
 
 def called_in_python(
-    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str = ""
+    function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str
 ) -> list[Any]:
     """The results of a function for rows, each with its number; an exception gets a note with it.
 
@@ -89,7 +92,7 @@ def called_in_python(
     Args:
         function: The function.
         rows: The rows.
-        title: What the note says before the number; empty for the function's name.
+        title: The words of the note before the number.
     """
     results = []
     yields = inspect.isgeneratorfunction(function)
@@ -97,6 +100,6 @@ def called_in_python(
         try:
             results.append(list(function(*row)) if yields else function(*row))
         except Exception as error:
-            error.add_note(f"{title or f'{function.__name__}: row'} {place}")
+            error.add_note(f"{title} {place}")
             raise
     return results

@@ -171,8 +171,8 @@ class Reduction(Replanned):
             code = self._functions.update.__code__
             site = Site(self._name, code.co_filename, code.co_firstlineno, OUTGROWN)
             return self._finish.in_python(reduced), Counter({site: length})
-        made, more = self._finish.run([states], len(states))
-        return made, left + more
+        finished, more = self._finish.run([states], len(states))
+        return finished, left + more
 
     def group_states(
         self,

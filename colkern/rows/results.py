@@ -197,13 +197,13 @@ class Output:
 
     def functions(self) -> dict[str, str]:
         """The functions that append lists, by name."""
-        found: dict[str, str] = {}
+        helpers: dict[str, str] = {}
         for part in reversed(list(self.below())):
             if part.item is not None:
-                found[f"put_{part.name}"] = part._putter(part.item)
+                helpers[f"put_{part.name}"] = part._putter(part.item)
                 if tests := part.item.checks_of("place"):
-                    found[f"fits_{part.name}"] = part._fitter(part.item, tests)
-        return found
+                    helpers[f"fits_{part.name}"] = part._fitter(part.item, tests)
+        return helpers
 
     def _fitter(self, item: Output, tests: list[str]) -> str:
         full = ["    if header == 0:", "        return True"]
@@ -358,8 +358,8 @@ class Output:
             buffers.append(_bits(target, written[self.name]))
         else:
             buffers.append(target.buffer(written[self.name]))
-        made = Array.of_valid(written_type(type_), length, buffers, missing, children)
-        return made if made.type is type_ else cast(made, type_)
+        column = Array.of_valid(written_type(type_), length, buffers, missing, children)
+        return column if column.type is type_ else cast(column, type_)
 
 
 def written_type(type_: s.DataType) -> s.DataType:

@@ -21,19 +21,19 @@ def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
         changing: The variables of rows that change.
     """
     nodes = [node for statement in body for node in ast.walk(statement)]
-    found: set[int] = set()
+    rows: set[int] = set()
     assigned: dict[str, list[ast.Dict]] = {}
     for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
             for target in node.targets:
                 assigned.setdefault(getattr(target, "id", ""), []).append(node.value)
         for part in _kept(node):
-            found |= {id(display) for display in _displays(part)}
+            rows |= {id(display) for display in _displays(part)}
     changed = set(_changed(nodes)) - set(changing)
     for name, displays in assigned.items():
         if name and name not in changed and len(set(map(_keys, displays))) == 1:
-            found |= {id(display) for value in displays for display in _displays(value)}
-    return found
+            rows |= {id(display) for value in displays for display in _displays(value)}
+    return rows
 
 
 def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
@@ -43,14 +43,14 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
     ends = {id(part) for node in returned for part in ast.walk(node)}
     inside = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
     others = [part for node in inside for part in ast.walk(node)]
-    found: set[str] = set()
+    names_of_rows: set[str] = set()
     for node in nodes:
         match node:
             case ast.Assign([ast.Name()], ast.Dict()) | ast.Attribute() | ast.keyword(None):
                 # Methods that change it are found elsewhere.
                 continue
             case ast.Subscript(ast.Name(name), ast.Constant(), context):
-                found |= {name} if isinstance(context, ast.Store) else set()
+                names_of_rows |= {name} if isinstance(context, ast.Store) else set()
             case ast.Dict(keys, values):
                 others += [value for key, value in zip(keys, values, strict=True) if key]
             case ast.Try(finalbody=[_, *_]):
@@ -58,7 +58,7 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
             case _ if id(node) not in ends:
                 others += ast.iter_child_nodes(node)
     names = {part.id for part in others if isinstance(part, ast.Name)}
-    return found - names - set(_changed(nodes, stores=False))
+    return names_of_rows - names - set(_changed(nodes, stores=False))
 
 
 def _kept(node: ast.AST) -> list[ast.expr]:

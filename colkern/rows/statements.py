@@ -100,35 +100,35 @@ def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
 
 @lru_cache(maxsize=1 << 10)
 def _stored_names(outer: ast.AST) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [outer]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            found.add(getattr(node.value, "id", ""))
+            names.add(getattr(node.value, "id", ""))
             waiting.append(node.value)
         elif (isinstance(node, ast.ExceptHandler) and node.name) or (
             isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
         ):
-            found.add(node.name)
+            names.add(node.name)
         if isinstance(node, ast.FunctionDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
         elif not isinstance(node, ast.Lambda):
             waiting += ast.iter_child_nodes(node)
-    return found
+    return names
 
 
 def _assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
     """The variables that statements assign to, and those of rows that they change."""
-    found = stored_names(nodes)
+    names = stored_names(nodes)
     for part in (part for node in nodes if emitter.changing_rows for part in ast.walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            found |= {getattr(part.value, "id", "")} & emitter.changing_rows
-    return found
+            names |= {getattr(part.value, "id", "")} & emitter.changing_rows
+    return names
 
 
 # Assignments
@@ -208,9 +208,9 @@ def _is_own(emitter: Emitter, name: str, kind: Any) -> bool:
                 )
             else:
                 targets = getattr(node, "targets", [getattr(node, "target", None)])
-                made = getattr(node, "value", None)
-                is_known = targets == [part] and isinstance(made, ast.Call)
-                is_known = is_known and expression(emitter, made.func).constant is kind.form  # type: ignore[union-attr]
+                assigned = getattr(node, "value", None)
+                is_known = targets == [part] and isinstance(assigned, ast.Call)
+                is_known = is_known and expression(emitter, assigned.func).constant is kind.form  # type: ignore[union-attr]
             if not is_known:
                 return False
     return True
@@ -464,15 +464,15 @@ def _for(emitter: Emitter, node: ast.For) -> None:
 
 def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
     """The variables to which each round of a loop assigns before anything else is done with them."""
-    made: set[str] = set()
+    names: set[str] = set()
     seen: set[str] = set()
     for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             if name not in seen | {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:
-                made.add(name)
+                names.add(name)
         seen |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return made
+    return names
 
 
 def _leave_loop(emitter: Emitter, flow: int) -> None:

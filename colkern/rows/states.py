@@ -135,4 +135,4 @@ class _StateArgument(Argument):
     def __init__(self, kind: Kind, name: str) -> None:
         self.value = of_parts(kind, loaded(kind, f"{name} + i8(i) * {8 * kind.words}"))
         self.parameters = [name]
-        self.lines, self.made, self.checks, self.functions = [], [], [], {}
+        self.lines, self.lists, self.checks, self.functions = [], [], [], {}

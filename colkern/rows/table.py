@@ -235,15 +235,15 @@ def in_order(row: Row, count: int, named: Sequence[str]) -> list[int | str | Non
     """
     if count > len(row.parameters):
         return None
-    found: list[int | str | None] = list(range(count))
+    order: list[int | str | None] = list(range(count))
     rest = row.parameters[count:]
     if not set(named) <= {parameter.name for parameter in rest}:
         return None
     for parameter in rest:
         if parameter.name in named and parameter.name:
-            found.append(parameter.name)
+            order.append(parameter.name)
         elif parameter.default is not NO_DEFAULT:
-            found.append(None)
+            order.append(None)
         else:
             return None
-    return found
+    return order

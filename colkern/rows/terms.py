@@ -228,9 +228,9 @@ def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
             return then or otherwise
         return chosen(term.test, then, otherwise)
 
-    found = side(tree)
-    assert found is not None
-    return found
+    whole = side(tree)
+    assert whole is not None
+    return whole
 
 
 def chosen(test: Term, then: Term, otherwise: Term) -> Term:

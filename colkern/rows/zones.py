@@ -87,8 +87,8 @@ def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> 
     if fixed is None:
         turns = _table(emitter, with_stretches(periods_of(zone).turns))
         more = turns, Value(k.BOOL, str(has_fold))
-        made = _by_table(emitter, row_zones.instant_of, zone, wall.code, k.INT, *more)
-        return Value(k.datetime_in(zone), made.code)
+        instant = _by_table(emitter, row_zones.instant_of, zone, wall.code, k.INT, *more)
+        return Value(k.datetime_in(zone), instant.code)
     return Value(
         k.datetime_in(zone), emitter.bind(f"{wall.code} - {fixed}" if fixed else wall.code)
     )
@@ -116,12 +116,12 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
         zone = require_zone(emitter, named["tzinfo"])
         first = [_wall(emitter, owner) if is_aware else owner] if arguments else []
         name = name.replace("aware.", "datetime.")
-        made = call(emitter, name, [*first, *arguments[1:]], rest)
+        moment = call(emitter, name, [*first, *arguments[1:]], rest)
         if zone is None:
-            return made
-        if made.kind != k.DATETIME:
-            emitter.refuse(f"{made.kind} with a time zone has no compiled form")
-        return _in_zone(emitter, made, zone, has_fold=name != "datetime.datetime")
+            return moment
+        if moment.kind != k.DATETIME:
+            emitter.refuse(f"{moment.kind} with a time zone has no compiled form")
+        return _in_zone(emitter, moment, zone, has_fold=name != "datetime.datetime")
     if not any(isinstance(value.kind, k.Aware) for value in arguments):
         return None
     if name in _OPERATORS and len(arguments) == 2:
@@ -130,10 +130,10 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
         return _OWN[name](emitter, *arguments, **named)
     if name.startswith("aware.") and name[6:] in _OF_WALLS:
         wall = _wall(emitter, owner)
-        made = call(emitter, f"datetime.{name[6:]}", [wall, *arguments[1:]], named)
-        if made.kind != k.DATETIME:
-            return made
-        return _in_zone(emitter, made, _zone(owner), has_fold=True)
+        moment = call(emitter, f"datetime.{name[6:]}", [wall, *arguments[1:]], named)
+        if moment.kind != k.DATETIME:
+            return moment
+        return _in_zone(emitter, moment, _zone(owner), has_fold=True)
     return None
 
 
@@ -200,8 +200,8 @@ def _from_timestamp(emitter: Emitter, seconds: Value, tz: Value = NONE) -> Value
     zone = require_zone(emitter, tz)
     if zone is None:
         _refuse_local(emitter)
-    made = call(emitter, "datetime.datetime.utcfromtimestamp", [seconds])
-    return _astimezone(emitter, made, tz)
+    moment = call(emitter, "datetime.datetime.utcfromtimestamp", [seconds])
+    return _astimezone(emitter, moment, tz)
 
 
 def _refuse_local(emitter: Emitter) -> NoReturn:

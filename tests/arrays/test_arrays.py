@@ -304,7 +304,7 @@ def test_slices_of_batches_are_slices_of_their_columns() -> None:
 
 
 class Two:
-    """What Python takes as an integer."""
+    """An integer of a class of its own."""
 
     def __index__(self) -> int:
         return 2

@@ -313,7 +313,7 @@ def test_more_elements_than_can_be_counted_are_refused() -> None:
 
 @given(arrays(), st.data())
 def test_no_bytes_make_it_crash(array: pa.Array, data: st.DataObject) -> None:
-    """Whatever stands in one buffer, there are values or an error that says where."""
+    """One buffer of any content gives values, or an error that says where."""
     broken = with_one_random_buffer(from_pyarrow(array), data)
     try:
         values = to_pylist(broken)

@@ -314,7 +314,7 @@ def test_a_bad_source_leaves_the_target_as_it_was(
 
 
 def test_bad_text_is_not_written_on(run: Run, bad_text: Path, tmp_path: Path) -> None:
-    """What a reader does not look at passes through; `validate` finds it on either side."""
+    """Faults that a reader does not look at pass through; `validate` finds it on either side."""
     made = tmp_path / "to.arrow"
     assert run("convert", bad_text, made)[0] == 0
     assert run("validate", made)[0] == 1
@@ -328,7 +328,7 @@ def test_bad_text_is_not_written_on(run: Run, bad_text: Path, tmp_path: Path) ->
         (["to.arrow", "--compression", "gzip"], "--compression: expected none, lz4 or zstd, got"),
         (["to.arrow", "--compression", "zstd:x"], "--compression: the level must be a number"),
         (["to.arrow", "--compression", "zstd:99"], "--compression: compression_level: Zstandard"),
-        (["to.arrow", "--compression", "none:1"], "--compression: compression_level: needs"),
+        (["to.arrow", "--compression", "none:1"], "--compression: compression_level: pass"),
         (["to.parquet", "--compression", "lz4:1"], "--compression: lz4 has no levels in Parquet"),
     ],
 )

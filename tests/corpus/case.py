@@ -1,4 +1,4 @@
-"""What a case of the corpus is: a row function as an ordinary user writes it, and columns for it.
+"""Cases of the corpus: a row function as an ordinary user writes it, and columns for it.
 
 @case(rows=[words(1), floats(2)], covers="str.strip float.round")
 def label(name: str, value: float) -> str:

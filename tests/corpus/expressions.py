@@ -371,7 +371,7 @@ MARKS = {
     "reversed": "::-",
     "math": "math.",
 }
-"""What can be left out of programs besides kinds and statements, and what it looks like in a template."""
+"""The parts that programs can lack besides kinds and statements, as they look in a template."""
 
 SPECIFICATIONS = {
     "int": ("", ":d", ":5d", ":<6", ":+d", ":,", ":03d", ":x", ":b", "!r"),

@@ -47,7 +47,7 @@ from .shrinking import smaller
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}
 NAMESPACE["Decimal"] = Decimal
-"""What programs find among their globals."""
+"""The globals of programs."""
 
 PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "int": (values.integers, lambda seed: values.between(seed, 0, 20), values.hhmm),
@@ -79,7 +79,7 @@ WEIGHTED = [
 ]
 COMPOUND = ("list[int]", "list[str]", "set[str]", "dict", "timedelta", "Decimal", "bytes")
 WRONG = {NameError, TypeError, AttributeError, UnboundLocalError}
-"""What no program raises."""
+"""Exceptions that no program raises."""
 
 EMPTY = {"list[int]": "[]", "dict": "{}", "set[str]": "set()"}
 INDENT = "    "
@@ -214,7 +214,7 @@ class _Writer:
         return self.of_results()
 
     def of_results(self) -> str:
-        """What is returned: mostly what has been computed, lest it be for nothing."""
+        """The value that is returned: mostly one that has been computed, lest that be for nothing."""
         parts = []
         for kind in self.results:
             made = [variable for variable in self.scope if self.is_made(variable, kind)]
@@ -423,7 +423,7 @@ class _Writer:
             self.scope.append(Variable(name, kind, sums=True))
 
     def after(self, depth: int) -> None:
-        """What loops have added up is a variable like others behind the outermost."""
+        """The sum of a loop is a variable like others behind the outermost loop."""
         if self.random.random() < 0.2:
             with self.block("else:"):
                 self.statement(2)

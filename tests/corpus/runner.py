@@ -40,14 +40,14 @@ class Refused(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Raised:
-    """What a row raises in place of a result."""
+    """The exception that a row raises in place of a result."""
 
     type: type[BaseException]
     message: str
 
     @classmethod
     def by(cls, error: BaseException) -> Raised:
-        """What an exception is, without its traceback."""
+        """An exception without its traceback."""
         return cls(type(error), str(error))
 
 
@@ -59,7 +59,7 @@ Run = Callable[[Callable[..., Any], Sequence[Column]], tuple[list[Any], Left]]
 
 @dataclasses.dataclass
 class Comparison:
-    """What an engine made of a case.
+    """The outcome of a case in an engine.
 
     Args:
         case: The case.
@@ -91,7 +91,7 @@ def _has_none(hint: object) -> bool:
 
 
 def expected(case: Case) -> list[Any]:
-    """What Python gives for each row: its result, or `Raised`."""
+    """Python's result for each row, or `Raised`."""
     takes = takes_none(case.function)
 
     def result(row: tuple[Any, ...]) -> Any:
@@ -165,7 +165,7 @@ def _of_items(hint: Any, count: int) -> list[Any]:
 
 
 def _hint_of(results: list[Any]) -> Any:
-    """What the results of a function without a hint are: floats, if any is one."""
+    """The type of the results of a function without a hint: floats, if any is one."""
     results = [
         result for result in results if result is not None and not isinstance(result, Raised)
     ]
@@ -186,7 +186,7 @@ def _fields(value: Any) -> Any:
 
 
 def compare(case: Case, run: Run) -> Comparison:
-    """What an engine makes of a case.
+    """The outcome of a case in an engine.
 
     It runs over the rows that give results, then over those up to the first that raises: so the row of
     the exception is compared too. Rows whose result no column holds are left out.
@@ -225,7 +225,7 @@ def _difference(case: Case, rows: list[int], want: list[Any], got: list[Any], hi
 
 
 def _raising(case: Case, want: list[Any], run: Run) -> str:
-    """What differs about the first exception: rows before it give results, so its row is known."""
+    """The difference of the first exception: rows before it give results, so its row is known."""
     first = next((row for row, value in enumerate(want) if isinstance(value, Raised)), None)
     if first is None:
         return ""

@@ -368,7 +368,7 @@ def prices(seed: int) -> Column:
 
 
 def facts(seed: int) -> Column:
-    """What listings of homes say: beds, baths, area."""
+    """Listings of homes: beds, baths, area."""
 
     def make(random: Random) -> str:
         beds, baths, area = random.randint(1, 6), random.randint(1, 4), random.randint(300, 5200)

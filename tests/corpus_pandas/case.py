@@ -1,4 +1,4 @@
-"""What a case is: a pandas_udf as a practitioner writes it, its type, and the columns that it is used with.
+"""Cases: a pandas_udf as a practitioner writes it, its type, and the columns that it is used with.
 
 @case("double", price="amount", rate="share")
 def net(price, rate):

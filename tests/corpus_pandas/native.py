@@ -1,4 +1,4 @@
-"""What means the same in Spark, and has a native plan for columns of the types here."""
+"""Functions that mean the same in Spark, and have a native plan for columns of the types here."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def add_one(x: int) -> int:
 
 
 def call() -> dict[str, int]:
-    """What a new dispatcher of one function does: how many it compiled, loaded, saved."""
+    """The counts of a new dispatcher of one function: how many it compiled, loaded, saved."""
     before = compilations()
     assert jit(add_one)(41) == 42
     after = compilations()

@@ -1,4 +1,4 @@
-"""What others teach Numba is part of the key of users' functions."""
+"""Numba's extensions by others are part of the key of users' functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plus(number: int) -> Any:
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What functions are known to Numba: none."""
+    """The functions that Numba knows of: none."""
     entries: list[Any] = []
     monkeypatch.setattr(builtin_registry, "functions", entries)
     return entries

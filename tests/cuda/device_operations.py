@@ -60,7 +60,7 @@ def union_failures() -> Iterator[str]:
 
 
 def validation_failures() -> Iterator[str]:
-    """What `validate` says of broken arrays: the same as on the host."""
+    """The errors of `validate` for broken arrays: the same as on the host."""
     from operations.test_validation import BAD
 
     for what, (array, message) in BAD.items():
@@ -73,7 +73,7 @@ def validation_failures() -> Iterator[str]:
 
 
 def writing_failures() -> Iterator[str]:
-    """What an IPC writer makes of a slice in device memory: the same bytes as on the host."""
+    """The output of an IPC writer for a slice in device memory: the same bytes as on the host."""
     names = ["int8", "utf8", "utf8_view", "list", "struct", "dictionary"]
     batch = RecordBatch.from_arrays([sample(name).slice(3, 7) for name in names], names)
     other = RecordBatch.from_arrays([sample(name).slice(1, 5) for name in names], names)

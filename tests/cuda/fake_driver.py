@@ -32,7 +32,7 @@ class FakeDevice:
 
 
 def examined(driver: FakeDriver) -> Driver | str:
-    """What is found out of a driver."""
+    """The facts about a driver."""
     library: Any = driver
     return examine(library)
 

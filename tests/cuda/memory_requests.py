@@ -1,4 +1,4 @@
-"""What the launches of `benchmarks.gpu` ask of a GPU's memory, without one.
+"""The requests that the launches of `benchmarks.gpu` make of a GPU's memory, without one.
 
     PYTHONPATH=tests python -m cuda.memory_requests --json benchmarks/results/memory_requests.json
 
@@ -42,7 +42,7 @@ CAPABILITY = (9, 0)
 
 
 class Requests(Races):
-    """What the threads of a grid ask of memory, in place of the races between them.
+    """The memory requests of a grid's threads, in place of the races between them.
 
     Args:
         memory: The memory of arrays, which begins with a sector on a GPU; what is shared by a block is
@@ -109,7 +109,7 @@ def _allocation(array: Any) -> Allocation:
 
 
 def requests_of(measurement: Measurement) -> Requests:
-    """What the first warp of a launch asks for."""
+    """The requests of the first warp of a launch."""
     kernel = measurement.kernel
     launch = measurement.at(CpuTarget(), GRAIN)
     variant = kernel.variant(kernel.require_types(launch.args))

@@ -63,7 +63,7 @@ def _current() -> Iterator[None]:
 
 @contextmanager
 def noted_arithmetic() -> Iterator[set[str]]:
-    """What is computed on the stand-in's memory or fetched outside of `memory.current`, by its lines."""
+    """Computations on the stand-in's memory, and fetches, outside of `memory.current`, by its lines."""
     replaced = stand_in.StandIn.allocated, stand_in.StandIn.current, stand_in.StandIn.on_host
     allocated, _, on_host = replaced
 

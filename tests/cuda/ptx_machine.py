@@ -33,7 +33,7 @@ _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": 
 _UNORDERED = {"equ": "==", "neu": "!=", "ltu": "<", "leu": "<=", "gtu": ">", "geu": ">="}
 _UNSIGNED_COMPARISONS = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
 _END = -1
-"""What a thread has come to that has ended."""
+"""The place of a thread that has ended."""
 
 _C_TYPES = {
     **{f"u{8 * n}": getattr(ctypes, f"c_uint{8 * n}") for n in (1, 2, 4, 8)},
@@ -45,7 +45,7 @@ _C_TYPES = {
 
 
 class Memory:
-    """What a kernel may touch.
+    """The memory that a kernel may touch.
 
     Args:
         allocations: The memory of its arrays. A GPU's allocations begin and end at multiples of far
@@ -330,7 +330,7 @@ def _of_kind(value: str, kind: str) -> str:
 
 
 def _masked(expression: str, op: str, mods: list[str], kind: str) -> str:
-    """What fits the register that is written; predicates and floating-point numbers as they are."""
+    """The value cut to the register that is written; predicates and floating-point numbers as they are."""
     if op in ("setp", "testp") or kind == "pred":
         return expression
     if kind[0] == "f":

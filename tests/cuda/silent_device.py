@@ -28,7 +28,7 @@ def has_compiler() -> bool:
 
 
 def process(folder: Path, *arguments: object) -> str:
-    """What a program of Python prints over the driver.
+    """The output of a Python program over the driver.
 
     Args:
         folder: Where the driver is built, if it is not yet.

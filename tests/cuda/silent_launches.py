@@ -1,4 +1,4 @@
-"""What launches hand to the driver: runs over `silent_driver.c`, and prints what it finds as JSON."""
+"""The arguments that launches hand to the driver: runs over `silent_driver.c`, and prints them as JSON."""
 
 from __future__ import annotations
 

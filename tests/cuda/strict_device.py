@@ -27,7 +27,7 @@ _NAMES = """
     all any argsort astype clip copy cumsum dtype flags item itemsize max min nbytes ndim nonzero ravel
     repeat reshape shape size sort sum take view
 """
-"""What of `cupy.ndarray` may be used; a test on a GPU looks whether it is there."""
+"""The attributes of `cupy.ndarray` that may be used; a test on a GPU looks whether it is there."""
 
 _FUNCTIONS = """
     arange argsort asarray asnumpy bincount concatenate cumsum diff empty from_dlpack full lexsort maximum
@@ -238,7 +238,7 @@ class StrictDevice(stand_in.StandIn):
         return partial(self.computed, getattr(np, name))
 
     def computed(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """What the array library makes, in the order of the current stream."""
+        """The work of the array library, in the order of the current stream."""
         for value in (*args, *options.values()):
             if isinstance(value, np.ndarray) and value.ndim and function is not np.array:
                 raise TypeError("Unsupported type <class 'numpy.ndarray'>")

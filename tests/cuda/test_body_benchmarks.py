@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.bodies` measures: over a stand-in with little data."""
+"""The cases of `python -m benchmarks.bodies`, over a stand-in with little data."""
 
 from __future__ import annotations
 

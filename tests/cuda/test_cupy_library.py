@@ -1,4 +1,4 @@
-"""What is asked of CuPy for the memory, events and streams of other libraries: by its names and order."""
+"""The calls of CuPy for the memory, events and streams of other libraries: their names and order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of CuPy and of the driver for CUDA IPC: by their names, arguments and order."""
+"""The calls of CuPy and of the driver for CUDA IPC: their names, arguments and order."""
 
 from __future__ import annotations
 

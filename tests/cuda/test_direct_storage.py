@@ -16,7 +16,7 @@ from colkern.cuda import direct_storage, stand_in
 
 
 class Kvikio:
-    """What colkern uses of kvikio, over host memory; reads are carried out when they are waited for."""
+    """A stand-in for kvikio, over host memory; reads are carried out when they are waited for."""
 
     def __init__(self, compatible: bool) -> None:
         self.compatible = compatible

@@ -1,4 +1,4 @@
-"""What the CUDA driver says of itself and its devices, by one that is not there."""
+"""The CUDA driver and its devices, as a simulated driver describes them."""
 
 from __future__ import annotations
 

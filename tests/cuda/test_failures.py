@@ -1,4 +1,4 @@
-"""What CuPy, RMM and numba-cuda raise, in colkern's words: the texts are those of the libraries."""
+"""Errors of CuPy, RMM and numba-cuda in colkern's words: the texts are those of the libraries."""
 
 from __future__ import annotations
 

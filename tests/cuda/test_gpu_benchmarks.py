@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.gpu` measures: with few slots, in the simulator and on the CPU."""
+"""The launches of `python -m benchmarks.gpu`: with few slots, in the simulator and on the CPU."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMES = [measurement.name for measurement in MEASUREMENTS]
 def simulated_launches(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[str]]:
-    """What failed in the simulator, by launch: one process runs those of the selected tests."""
+    """The failures in the simulator, by launch: one process runs those of the selected tests."""
     output = tmp_path_factory.mktemp("launches") / "report.json"
     done = subprocess.run(
         [sys.executable, ROOT / "tests" / "simulated_launches.py", output],
@@ -152,7 +152,7 @@ class Event:
 
 @pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is used of CuPy, over host memory, with the CPU for a device."""
+    """The part of CuPy that is used, over host memory, with the CPU for a device."""
     device = SimpleNamespace(synchronize=lambda: None)
     module = SimpleNamespace(
         zeros=np.zeros,
@@ -192,7 +192,7 @@ def test_a_copy_counts_what_is_read_and_written(cupy: Any) -> None:
 
 
 def measured(arguments: list[str], monkeypatch: pytest.MonkeyPatch, path: Path) -> Any:
-    """What the command writes, and how it ends."""
+    """The command's output and exit status."""
     monkeypatch.setattr(sys, "argv", ["gpu", "--size", "10000000", "--json", str(path), *arguments])
     status = __main__.main()
     return status, json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""What `make test-gpu` runs is collected on a machine that has little besides a CUDA compiler and CuPy."""
+"""The tests of `make test-gpu` are collected on a machine with little besides a CUDA compiler and CuPy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ABSENT = [
     "xdist",
     "zstandard",
 ]
-"""What such a machine need not have: the peers, colkern's own codecs, pytest's plugins."""
+"""Packages that such a machine need not have: the peers, colkern's own codecs, pytest's plugins."""
 
 COLLECT = """
 import json, sys
@@ -77,7 +77,7 @@ print("\\n" + json.dumps([int(code), report.tests, report.skipped]))
 
 
 def arguments_of(name: str) -> list[str]:
-    """What a variable of the Makefile hands to pytest."""
+    """The arguments that a variable of the Makefile hands to pytest."""
     (found,) = re.findall(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     return str(found).split()
 
@@ -87,7 +87,7 @@ PATHS_OF_A_GPU = OF_A_GPU[2:]
 
 
 class Collected(NamedTuple):
-    """What one call of pytest in `make test-gpu` collects.
+    """The tests that one call of pytest in `make test-gpu` collects.
 
     Args:
         tests: The ids of its tests.
@@ -100,7 +100,7 @@ class Collected(NamedTuple):
 
 @pytest.fixture(scope="module")
 def collected() -> dict[str, Collected]:
-    """What each call of pytest collects; all paths at once, as imports take most of the time."""
+    """The tests that each call of pytest collects; all paths at once, as imports take most of the time."""
     done = subprocess.run(
         [sys.executable, "-c", COLLECT, json.dumps([ABSENT, [*PATHS_OF_A_GPU, *MATRIX]])],
         capture_output=True,

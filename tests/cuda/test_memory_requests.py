@@ -1,4 +1,4 @@
-"""What launches ask of a GPU's memory: streaming kernels for little more than they need."""
+"""The memory requests of launches: streaming kernels ask for little more than they need."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def memory() -> int:
 
 
 def asked(begin: int, *steps: list[int]) -> Requests:
-    """What threads ask for that read four bytes at their places, step by step, and then write them."""
+    """The requests of threads that read four bytes at their places, step by step, and then write them."""
     requests = Requests([(begin, begin + 1024)])
     requests.begin(0, 32)
 

@@ -182,7 +182,7 @@ def test_a_small_grid_is_no_reason_to_warn() -> None:
 
 
 def test_outputs_over_an_argument_are_found() -> None:
-    """What the simulator's tests look for in every launch."""
+    """The checks that the simulator's tests make of every launch."""
     memory_ = np.zeros(64, np.uint8)
     bits, out = memory_[:16], memory_[16:32]
     kernel = bitmaps.copy_bits

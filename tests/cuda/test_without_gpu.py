@@ -29,7 +29,7 @@ MODULES = (
 
 
 def run(code: str, *missing: str, **environment: str) -> str:
-    """What the code prints in a process where those modules cannot be imported."""
+    """The output of the code in a process where those modules cannot be imported."""
     hidden = "import sys\n" + "".join(f"sys.modules[{name!r}] = None\n" for name in missing)
     done = subprocess.run(
         [sys.executable, "-c", hidden + code],
@@ -196,7 +196,7 @@ print(".target sm_90" in ptx(kernel, next(kernel.variants()), (9, 0)))
 
 
 def intrinsics(module: str) -> set[str]:
-    """What a module gives a compiler as code of its own."""
+    """The functions that a module gives a compiler as its own."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     return {
@@ -205,7 +205,7 @@ def intrinsics(module: str) -> set[str]:
 
 
 def imported(module: str) -> set[str]:
-    """What a module takes from others under a name of its own."""
+    """The names of a module for objects of others."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text())
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return {alias.asname for node in imports for alias in node.names if alias.asname}

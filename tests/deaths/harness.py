@@ -75,7 +75,7 @@ if importlib.util.find_spec("ucxx"):
 
 @dataclass
 class Report:
-    """What has come out.
+    """The output so far.
 
     Args:
         runs: How many there were.

@@ -1,4 +1,4 @@
-"""What this process holds of what a stream needs, and what lies in shared memory by name."""
+"""The resources of a stream that this process holds, and the names in shared memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Holdings(NamedTuple):
     threads: Counter[str]
 
     def beyond(self, before: Holdings) -> dict[str, object]:
-        """What there is more than before; other things that went meanwhile do not count."""
+        """The resources beyond those of before; other things that went meanwhile do not count."""
         more = {
             "names": self.names - before.names,
             "descriptors": self.descriptors - before.descriptors,

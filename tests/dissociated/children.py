@@ -12,7 +12,7 @@ Child = subprocess.Popen[str]
 
 @contextmanager
 def children() -> Iterator[Callable[..., Child]]:
-    """What starts Python with a code and arguments; the processes are killed when it is left."""
+    """A function that starts Python with a code and arguments; the processes are killed when it is left."""
     started: list[Child] = []
 
     def start(code: str, *arguments: str) -> Child:

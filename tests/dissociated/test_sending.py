@@ -45,7 +45,7 @@ class Noting:
 
 
 class Memory:
-    """What is announced."""
+    """The announced bodies."""
 
 
 class LeftMeanwhile:

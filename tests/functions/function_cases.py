@@ -68,7 +68,7 @@ class Case:
     expected: Callable[[], pa.Array] | None = None
 
     def result(self) -> pa.Array:
-        """What the function gives."""
+        """The function's result."""
         if self.expected is not None:
             return self.expected()
         return getattr(pc, self.name)(*self.arguments, **self.options)
@@ -343,7 +343,7 @@ CASES = all_cases()
 
 
 def called(case: Case, moved: bool = False) -> Array:
-    """What a function gives, where `moved` for arguments in device memory."""
+    """A function's result; if `moved`, for arguments in device memory."""
     arguments = [
         from_pyarrow(each) if isinstance(each, pa.Array) else each for each in case.arguments
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 from functions import device_cases
@@ -12,6 +12,7 @@ from jit.simulated_kernels import report_of
 from tiers import selected_cases
 
 import colkern as ck
+from colkern.functions import row_functions
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -23,7 +24,7 @@ def test_on_the_host(name: str) -> None:
 def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What failed in the simulator, by case."""
+    """The failures in the simulator, by case."""
     output = tmp_path_factory.mktemp("functions") / "report.json"
     return report_of("functions.device_cases", selected_cases(request, "case"), output)
 
@@ -100,10 +101,42 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.binary_repeat(ck.array(["a"]), ck.array([1, 2]))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="round_mode: expected one of"):
         ck.round(ck.array([1.0]), 0, "up and down")  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"^match_substring: expected strings or binary values, got"
+    ):
+        ck.match_substring(ck.array([1]), "a")
+    with pytest.raises(TypeError, match=r"^match_substring does not take \(string, int64\)"):
+        ck.match_substring(ck.array(["a"]), 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^bit_wise_and: expected integers, got string"):
+        ck.bit_wise_and(ck.array(["a"]), 1)
+    with pytest.raises(TypeError, match="bit_wise_and: expected an integer, got str 'a'"):
+        ck.bit_wise_and(ck.array([1]), "a")  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         ck.mod(ck.array([1]), 0)
-    with pytest.raises(ValueError, match="no power with a negative integer exponent"):
-        ck.power(ck.array([1]), ck.array([-1]))
+
+
+@pytest.mark.parametrize("compiled", ["0", "1"])
+def test_notes_name_the_function_and_the_row(
+    compiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLKERN_JIT", compiled)
+    row_functions._plan.cache_clear()
+    with pytest.raises(ValueError, match="no power with a negative integer exponent") as raised:
+        ck.power(ck.array([1, 1]), ck.array([1, -1]))
+    assert raised.value.__notes__ == ["power: row 1"]
+    row_functions._plan.cache_clear()
+
+
+def test_times_with_an_offset_from_utc_are_those_of_python() -> None:
+    texts = ["2024-01-02 03:04+01:00", "2024-01-02 03:04-0130", "1960-01-02 03:04Z", None]
+    texts += ["2024-01-02 03:04+01:00:30", "2024-01-02 03:04+2500", "2024-01-02 03:04"]
+    moments = ck.strptime(ck.array(texts), "%Y-%m-%d %H:%M%z", "s", error_is_null=True)
+    assert moments.type == ck.timestamp("s", "UTC")
+    assert moments.to_pylist() == [
+        None if text is None else datetime.strptime(text, "%Y-%m-%d %H:%M%z") for text in texts[:5]
+    ] + [None, None]
+    with pytest.raises(ValueError, match="does not match format"):
+        ck.strptime(ck.array(texts[-1:]), "%Y-%m-%d %H:%M%z")
 
 
 def test_clocks_that_skip_or_repeat_a_time() -> None:

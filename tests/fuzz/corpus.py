@@ -1,4 +1,4 @@
-"""What is mutated: small streams of every type, by pyarrow, and Arrow's golden files."""
+"""The inputs that are mutated: small streams of every type, by pyarrow, and Arrow's golden files."""
 
 from __future__ import annotations
 

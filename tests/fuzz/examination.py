@@ -1,4 +1,4 @@
-"""What must hold of whatever was read: it is used in every way, and all ways agree.
+"""Checks of data that was read: it is used in every way, and all ways agree.
 
 Nothing but errors of colkern's may come out. What passes `validate(full=True)` can be shown, taken,
 joined, handed on and written, and holds the same values afterwards.

@@ -1,4 +1,4 @@
-"""What a process may spend, and what it has spent."""
+"""The resources that a process may use, and has used."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _NUMBER = struct.Struct("<q")
 
 @dataclass
 class Report:
-    """What a run has found.
+    """The findings of a run.
 
     Args:
         cases: How many were read.

@@ -1,4 +1,4 @@
-"""What is written does not depend on what memory held before: nothing of it leaves the process."""
+"""Output does not depend on the earlier contents of memory: none of them leave the process."""
 
 from __future__ import annotations
 

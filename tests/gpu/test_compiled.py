@@ -1,4 +1,4 @@
-"""What is compiled for a GPU and launched there: a kernel of each pattern, and functions of users."""
+"""A kernel of each pattern, and users' functions, compiled for a GPU and launched there."""
 
 from __future__ import annotations
 

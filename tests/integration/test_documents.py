@@ -74,7 +74,7 @@ MALFORMED: dict[str, tuple[Json, str]] = {
     "no schema": ({"batches": []}, "document: no 'schema'"),
     "no type": ({"schema": {"fields": [{"name": "c"}]}, "batches": []}, "schema, field 'c': "),
     "unknown type": (column({"name": "x"}, VALID), "field 'c': unknown type 'x'"),
-    "bit width": (column(INT8 | {"bitWidth": 7}, VALID), "integers of 7 bits"),
+    "bit width": (column(INT8 | {"bitWidth": 7}, VALID), "expected 8, 16, 32 or 64, got 7"),
     "a string for a number": (column(INT8 | {"bitWidth": "8"}, VALID), "'bitWidth': expected an"),
     "precision": (
         column({"name": "decimal", "precision": 39, "scale": 0}, VALID),
@@ -109,8 +109,8 @@ MALFORMED: dict[str, tuple[Json, str]] = {
         column(INT8, VALID | {"DATA": [1, True]}),
         "DATA value 1: True: expected an integer",
     ),
-    "children of a leaf": (column(INT8, VALID, [ITEM]), "int: 1 children"),
-    "list without child": (column(LIST, VALID), "list: |0 children; there is one"),
+    "children of a leaf": (column(INT8, VALID, [ITEM]), "int: expected no children, got 1"),
+    "list without child": (column(LIST, VALID), "list: |expected 1 child, got 0"),
     "union codes": (column(UNION | {"typeIds": [5, 5]}, {}, [ITEM, ITEM]), "distinct codes"),
     "columns": (
         {"schema": {"fields": []}, "batches": [{"count": 0, "columns": [{}]}]},
@@ -135,7 +135,7 @@ MALFORMED: dict[str, tuple[Json, str]] = {
         column(INT8, {"VALIDITY": [1, 2], "DATA": [1, 2]}),
         "batch 0, column 'c', VALIDITY slot 1: 2: expected 0 or 1",
     ),
-    "short": (column(INT8, VALID | {"DATA": [1]}), "DATA: 1 items, not 2"),
+    "short": (column(INT8, VALID | {"DATA": [1]}), "DATA: expected 2 items, got 1"),
     "a count without values": (
         {
             "schema": {"fields": [{"name": "c", "nullable": True, "type": INT8, "children": []}]},
@@ -146,7 +146,7 @@ MALFORMED: dict[str, tuple[Json, str]] = {
                 }
             ],
         },
-        f"VALIDITY: 1 items, not {1 << 60}",
+        f"VALIDITY: expected {1 << 60} items, got 1",
     ),
     "range": (column(INT8, VALID | {"DATA": [1, 128]}), "DATA value 1: 128: does not fit int8"),
     "fraction": (column(INT8, VALID | {"DATA": [1, 1.5]}), "DATA value 1: 1.5: expected an int"),
@@ -201,7 +201,10 @@ MALFORMED: dict[str, tuple[Json, str]] = {
         column(UNION, {"TYPE_ID": [5, 5], "OFFSET": [0, 2], "children": [ITEMS]}, [ITEM]),
         "slot 1: index 2 into child 0",
     ),
-    "no dictionary": (column(TEXT, VALID | {"DATA": [0, 0]}, dictionary=INDEX), "no dictionary 0"),
+    "no dictionary": (
+        column(TEXT, VALID | {"DATA": [0, 0]}, dictionary=INDEX),
+        "dictionary 0 is missing",
+    ),
     "index": (
         column(TEXT, VALID | {"DATA": [0, 1]}, dictionary=INDEX)
         | {

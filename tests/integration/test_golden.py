@@ -24,7 +24,7 @@ DOCUMENTS = golden_files("arrow-ipc-stream/integration/*/*.json.gz")
 
 
 def quirks_of(path: Path) -> tuple[str, ...]:
-    """What writers of the time got wrong, as Arrow's runner knows it."""
+    """The faults of the writers of the time, as Arrow's runner knows it."""
     return () if path.parent.name == "2.0.0-compression" else tuple(QUIRKS)
 
 

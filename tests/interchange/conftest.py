@@ -102,7 +102,7 @@ _get_dying_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.
 
 
 def release(struct: CStruct) -> None:
-    """What a consumer does when it is done."""
+    """The release that a consumer calls when it is done."""
     RELEASE(struct.release)(ctypes.addressof(struct))
 
 

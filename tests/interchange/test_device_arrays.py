@@ -43,7 +43,7 @@ BATCH = pa.record_batch(
 
 
 class OnlyDevice:
-    """What another library's object has beside its device method does not count."""
+    """Other methods of another library's object do not count beside its device method."""
 
     def __init__(self, obj: Any) -> None:
         self._obj = obj

@@ -138,7 +138,7 @@ def schema_message(
 
 @dataclass
 class Batch:
-    """What a RecordBatch message says: `nodes` are (length, null count), `buffers` are bytes.
+    """A RecordBatch message: `nodes` are (length, null count), `buffers` are bytes.
 
     `places` overrides where the buffers are said to be: (offset, length) pairs.
     """

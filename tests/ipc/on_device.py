@@ -1,4 +1,4 @@
-"""What tests of reading into device memory share: batches, sources, and what comes of reading them."""
+"""Shared parts of tests of reading into device memory: batches, sources, and their results."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def outcome(read: Callable[[], Any]) -> Outcome:
 
 
 def complaint(batch: RecordBatch) -> str | None:
-    """What full validation says of a batch, if anything."""
+    """The error of a batch's full validation, if there is one."""
     try:
         batch.validate(full=True)
     except InvalidArrowError as error:

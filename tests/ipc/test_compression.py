@@ -86,7 +86,7 @@ def test_damaged_frames_are_refused(kind: str) -> None:
     for damaged in (b"", frame[:-20], b"\0" + frame[1:], b"garbage " * 20):
         with pytest.raises(InvalidArrowError, match=r"damaged|cannot make|does not end|where"):
             read(stated(len(DATA), damaged), codec)
-    with pytest.raises(InvalidArrowError, match="has no length"):
+    with pytest.raises(InvalidArrowError, match="is too short for its length"):
         read(b"1234567", codec)
 
 

@@ -214,7 +214,7 @@ def test_one_reader_is_iterated_in_several_threads(device: stand_in.StandIn) -> 
 
 
 def run_together(calls: list[Callable[[], Any]]) -> list[Any]:
-    """What the calls return, each in a thread of its own, all at once."""
+    """The results of the calls, each in a thread of its own, all at once."""
     started = threading.Barrier(len(calls))
 
     def call(function: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What has broken Arrow readers before, one test each, named after the report.
+"""Faults that broke Arrow readers before, one test each, named after the report.
 
 The inputs are made by hand from what the reports say; none of them is theirs.
 """

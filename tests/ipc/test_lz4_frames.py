@@ -32,7 +32,7 @@ def frame_of(content: bytes, **options: object) -> bytes:
 
 
 def content_of(frame: bytes, size: int) -> bytes:
-    """What the library makes of the blocks that were found, each by itself."""
+    """The library's output for the blocks, each by itself."""
     made = b""
     for begin, stored, place, expected in independent_blocks(memoryview(frame), size).tolist():
         assert place == len(made)

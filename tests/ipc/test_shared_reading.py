@@ -183,7 +183,7 @@ def test_readers_are_not_pickled(opened: str) -> None:
 
 
 def shared_by_threads(work: Any, count: int = 4) -> list[Exception]:
-    """What fails in threads that do the same, with a switch between them as often as can be."""
+    """The failures of threads that do the same, with a switch between them as often as can be."""
     failed: list[Exception] = []
 
     def attempt() -> None:

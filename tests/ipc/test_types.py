@@ -1,4 +1,4 @@
-"""What pyarrow writes, colkern reads: every type, codec, alignment and slice."""
+"""Streams of pyarrow's, read by colkern: every type, codec, alignment and slice."""
 
 from __future__ import annotations
 

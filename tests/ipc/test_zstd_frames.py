@@ -75,7 +75,7 @@ def test_every_byte_of_a_block_header_counts() -> None:
 
 
 class Library:
-    """What colkern calls of nvCOMP's package, over Zstandard's library."""
+    """The part of nvCOMP's package that colkern calls, over Zstandard's library."""
 
     BitstreamKind = SimpleNamespace(RAW="plain frames")
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from colkern import schema as s
 
 NULL = 3
-"""What a null adds."""
+"""The number that a null adds."""
 
 
 class Source:

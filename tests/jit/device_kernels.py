@@ -66,7 +66,7 @@ def column(values: list[Any], kind: ck.DataType | None = None) -> ck.Array:
 
 
 def run(kernel: Any, count: int, *columns: Any, dtype: Any = np.int64) -> list[Any]:
-    """What a kernel writes to `out` with one thread for each of `count` items."""
+    """The items that a kernel writes to `out` with one thread for each of `count` items."""
     out = np.zeros(count, dtype)
     kernel[1, count](out, *columns)
     return out.tolist()

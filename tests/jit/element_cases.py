@@ -27,7 +27,7 @@ numeric = st.text(st.sampled_from("0123456789+-. eEinfa_\t"), max_size=12)
 
 
 def outcome(function: Callable[..., Any], *args: Any) -> Any:
-    """What a function returns, or the type of what it raises."""
+    """A function's result, or the type of its exception."""
     try:
         return function(*args)
     except Exception as error:  # noqa: BLE001  # any that Python raises

@@ -18,7 +18,7 @@ from colkern.memory import HOST
 
 
 def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns: Any) -> list[Any]:
-    """What a kernel of an array and some columns writes, with one thread for each item of the array."""
+    """The output of a kernel of an array and some columns, with one thread for each item of the array."""
     text = kernel.ptx([out, *columns], capability)
     made = kernel._specialised(tuple(map(type_of, (out, *columns))), bool(kernel.checked))
     names = kernel.function.__code__.co_varnames[1:]

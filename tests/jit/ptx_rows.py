@@ -30,7 +30,7 @@ def rows_by_ptx(
     returns: s.DataType,
     capability: tuple[int, int] = (9, 0),
 ) -> Array:
-    """What `build_rows` gives for columns in host memory, and integers."""
+    """The results of `build_rows` for columns in host memory, and integers."""
     columns = [argument for argument in arguments if isinstance(argument, Array)]
     numbers = [argument for argument in arguments if isinstance(argument, int)]
     tree = Tree(returns, function.__name__)

@@ -19,7 +19,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 
 def report_of(module: str, cases: list[str], output: Path) -> dict[str, str]:
-    """What failed in the simulator, by case: one process runs them all."""
+    """The failures in the simulator, by case: one process runs them all."""
     done = subprocess.run(
         [sys.executable, __file__, module, output, *cases],
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},

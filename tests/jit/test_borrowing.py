@@ -1,4 +1,4 @@
-"""What holds views of a column does not outlive the call that the column was passed to."""
+"""Views of a column do not outlive the call that the column was passed to."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ append_rows = compiled_rows()
 
 
 def as_arguments(name: str, array: pa.Array) -> NDArray[Any]:
-    """What stands in a pyarrow array, as the compiled function takes it."""
+    """The values of a pyarrow array, as the compiled function takes it."""
     if name in BYTES:
         # Addresses and lengths; the array outlives the call.
         values = [
@@ -520,7 +520,7 @@ def test_room_that_no_memory_has_is_an_error() -> None:
 
 
 def bytes_after(buffer: ck.Buffer) -> bytes:
-    """What follows a buffer in its last line of 64 bytes."""
+    """The bytes behind a buffer in its last line of 64 bytes."""
     return ctypes.string_at(buffer.address + buffer.size, -buffer.size % 64)
 
 

@@ -1,4 +1,4 @@
-"""What compiled code does with columns, batches, rows and streams, and what it is told it cannot do."""
+"""Operations of compiled code on columns, batches, rows and streams, and the errors for others."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ THREADS = 6
 def simulated_kernels(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What failed in the simulator, by case."""
+    """The failures in the simulator, by case."""
     output = tmp_path_factory.mktemp("kernels") / "report.json"
     return report_of("jit.device_kernels", selected_cases(request, "case"), output)
 
@@ -244,6 +244,9 @@ def test_columns_that_are_not_read_are_not_handed_over() -> None:
     schema = ck.Schema([*schema, ck.field("wanted", ck.int32())])
     kernel = ck.cuda_jit(first)
     kernel._specialised((None, schema), False)
-    (made,) = kernel._made.values()
-    assert {need.path.steps for need in made.needs if isinstance(need, Member)} <= {(), (200,)}
-    assert len(made.needs) <= 4
+    (specialisation,) = kernel._specialisations.values()
+    assert {need.path.steps for need in specialisation.needs if isinstance(need, Member)} <= {
+        (),
+        (200,),
+    }
+    assert len(specialisation.needs) <= 4

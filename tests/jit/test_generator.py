@@ -27,7 +27,7 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
 
 
 def listed(made: Generator, *columns: list[Any]) -> list[Any]:
-    """What the plain function yields for each row, None where an argument is."""
+    """The items that the plain function yields for each row, None where an argument is."""
     rows = zip(*columns, strict=True)
     return [None if None in row else list(made.function(*row)) for row in rows]  # type: ignore[call-overload]
 

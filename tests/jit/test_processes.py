@@ -1,4 +1,4 @@
-"""What one process compiled, others load; what changed in between is compiled anew."""
+"""Code that one process compiled is loaded by others; code that changed in between is compiled anew."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
 
 
 def reduced(made: Reducer, rows: list[tuple[Any, ...]]) -> Any:
-    """What the reducer's functions give in plain Python, without the rows that have a null."""
+    """The result of the reducer's functions in plain Python, without the rows that have a null."""
     functions = made.functions
     state = functions.init()
     for row in rows:

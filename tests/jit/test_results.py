@@ -70,7 +70,7 @@ def test_a_misspelt_word_is_no_default_of_a_result_whose_type_is_not_known() -> 
 
 
 class Split(NamedTuple):
-    """What a line is split into."""
+    """The parts of a line."""
 
     key: str
     size: int
@@ -189,7 +189,7 @@ def label(price: float) -> str:
 
 
 class Offer(NamedTuple):
-    """What one pass over prices gives."""
+    """The results of one pass over prices."""
 
     net: float
     label: str

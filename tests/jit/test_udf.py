@@ -30,7 +30,7 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Array:
 
 
 def rowwise(function: Any, *columns: list[Any]) -> list[Any]:
-    """What the function gives row by row, None where an argument is."""
+    """The function's results row by row, None where an argument is."""
     return [None if None in row else function(*row) for row in zip(*columns, strict=True)]
 
 
@@ -665,16 +665,19 @@ def test_the_result_type_is_known_without_a_column() -> None:
 def test_it_looks_like_its_function() -> None:
     @udf
     def documented(x: int) -> bool:
-        """What it does."""
+        """The docstring of the function."""
         return x > 1
 
-    assert (documented.__name__, documented.__doc__) == ("documented", "What it does.")
+    assert (documented.__name__, documented.__doc__) == (
+        "documented",
+        "The docstring of the function.",
+    )
     assert repr(documented) == "<colkern udf documented(x: int) -> bool>"
     assert documented.function(2) is True
 
 
 def test_generators_are_refused() -> None:
-    with pytest.raises(CompileError, match=r"generators .* ck\.generator"):
+    with pytest.raises(CompileError, match=r"generator .* ck\.generator"):
 
         @udf
         def many(x: int):

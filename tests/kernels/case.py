@@ -1,4 +1,4 @@
-"""What a case of a kernel is: arguments, and the result that an oracle expects.
+"""Cases of a kernel: arguments, and the result that an oracle expects.
 
 A case knows no target. `arguments` puts its arrays where a target reads them, exactly as long as they
 are declared, so that plain Python (where NumPy checks each index) proves that nothing lies beyond.
@@ -23,7 +23,7 @@ BIT_LENGTHS = (*LENGTHS, 71, 127, 128, 129, 200, 320)
 """For what works on bits by words."""
 
 NOWHERE = 2**64 - 1
-"""What a search returns that finds nothing."""
+"""The result of a search that finds nothing."""
 
 POISON = 0xA5
 """Every byte of an output before a kernel runs, unless a case says otherwise."""

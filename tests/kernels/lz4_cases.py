@@ -49,7 +49,7 @@ def sequence(literals: bytes, distance: int | None = None, count: int = 4) -> by
 
 
 def long_length(length: int) -> bytes:
-    """What follows a length that does not fit its half of a token: bytes of 255, and the rest."""
+    """The bytes behind a token for a length that does not fit its half: bytes of 255, and the rest."""
     rest = length - 15
     return b"" if rest < 0 else b"\xff" * (rest // 255) + bytes([rest % 255])
 
@@ -98,7 +98,7 @@ def good_blocks() -> Iterator[Block]:
 
 
 def damaged_blocks() -> Iterator[Block]:
-    """What is wrong is found before anything is written, or behind what is written for certain."""
+    """Errors show before anything is written, or behind bytes that are certain."""
     last = sequence(LAST)
     yield Block("no bytes", b"", b"", 3)
     yield Block("match from 0 before", sequence(b"", 0, 4) + last, b"", 16)

@@ -28,7 +28,7 @@ MOST_REGISTERS = 96
 
 
 class MachineCode(NamedTuple):
-    """What `ptxas` says of a kernel.
+    """The report of `ptxas` on a kernel.
 
     Args:
         registers: Those of a thread.

@@ -40,7 +40,7 @@ def beside(values: list[T], stride: int, count: int) -> list[T]:
 def sides(
     count: int, strides: tuple[int, int], draw: Callable[[int], list[T]]
 ) -> tuple[tuple[list[T], list[T]], tuple[list[T], list[T]]]:
-    """What each slot has on either side, and what is stored there: values, or one of them."""
+    """The values of each slot on either side, and the stored ones: all values, or one of them."""
     left, right = (draw(count if stride else 1) for stride in strides)
     return (beside(left, strides[0], count), beside(right, strides[1], count)), (left, right)
 

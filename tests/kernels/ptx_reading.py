@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cached_property
 
 _LABEL = re.compile(r"^(\$L\w+):$")
@@ -97,7 +96,3 @@ def _reached(follows: list[set[int]], start: set[int]) -> set[int]:
             seen.add(block)
             left += follows[block]
     return seen
-
-
-def opcodes(text: str) -> Iterator[str]:
-    yield from (opcode(line) for line in Ptx(text).lines)

@@ -1,4 +1,4 @@
-"""What the PTX of every kernel keeps to, and which kernels may do otherwise, and why."""
+"""Rules for the PTX of every kernel, and the kernels that may break them, and why."""
 
 from __future__ import annotations
 

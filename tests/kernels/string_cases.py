@@ -106,7 +106,7 @@ def equal_texts(types: dict[str, str]) -> Iterator[Case]:
 
 
 def where_valid(found: Sequence[bool], valid: list[bool]) -> list[bool]:
-    """What is found, where it counts."""
+    """The results, where they count."""
     return [bit and ok for bit, ok in zip(found, valid, strict=True)]
 
 

@@ -23,7 +23,7 @@ contents = st.lists(
 
 
 def decoded(where: Any, stored: bytes, size: int) -> bytes | None:
-    """What a block is decompressed to; None if it is damaged. Nothing else may have been written to."""
+    """The decompressed block; None if it is damaged. Nothing else may have been written to."""
     data = put(where, np.frombuffer(b"\xee" * GUARD + stored, np.uint8))
     out = put(where, np.full(size + 2 * GUARD, POISON, np.uint8), written=True)
     table = put(where, np.array([GUARD, len(stored), GUARD, size], np.uint64))

@@ -66,7 +66,7 @@ BAD = [
 
 
 def encoding(data: bytes) -> int:
-    """What Python's decoder takes `data` for."""
+    """The code points that Python's decoder reads in `data`."""
     try:
         data.decode()
     except UnicodeDecodeError:

@@ -66,14 +66,21 @@ FOLDERS = {
     "colkern/operations/": ["tests/operations", "tests/arrays", "tests/cuda/test_operations.py"],
     "colkern/rows/": ["tests/rows", "tests/corpus", "tests/jit", "tests/functions"],
     "colkern/spark/": ["tests/spark"],
-    "colkern/": ["tests/test_*.py", "tests/arrays", "tests/cpu", "tests/operations", "tests/ipc"],
+    "colkern/": [
+        "tests/test_*.py",
+        "tests/arrays",
+        "tests/functions",
+        "tests/cpu",
+        "tests/operations",
+        "tests/ipc",
+    ],
 }
 """The tests that may notice a fault, by where it is."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests say of a mutant: by which tier it is caught ("" if by none), and by which test."""
+    """The verdict on a mutant: the tier that catches it ("" if none does), and the test."""
 
     mutant: Mutant
     tier: str
@@ -209,7 +216,7 @@ def run(root: Path, tier: str, paths: list[str], passed_over: list[str]) -> str:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """What was caught by which tier, by package; then what the day misses."""
+    """A table of the mutants that each tier caught, by package; then those that the day misses."""
     names = {DAY: "by day", NIGHT: "at night alone", "": "not at all"}
     counts = Counter((_package(o.mutant), o.tier) for o in outcomes)
     packages = sorted({package for package, _ in counts})

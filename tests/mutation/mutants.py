@@ -113,7 +113,7 @@ class Source:
                 yield self._replaced(node, f"({value - 1})")
 
     def _joined(self, left: ast.expr, operator: str, right: ast.expr) -> Mutant:
-        """What stands between two operands is replaced, but for their parentheses."""
+        """The operator between two operands is replaced, but not their parentheses."""
         begin, end = self._span(left)[1], self._span(right)[0]
         between = self.text[begin:end].decode()
         closing = between[: len(between) - len(between.lstrip(") \n"))]

@@ -1,4 +1,4 @@
-"""What `make mutants` makes of source text, and which tests it runs."""
+"""The faults that `make mutants` puts into source text, and the tests it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is handed out without zeros is handed out poisoned: an output that a kernel leaves shows."""
+"""Memory without zeros is poisoned: an output that a kernel leaves unwritten shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails where an operation on device arrays runs a kernel on the CPU's target."""
+"""A check that fails where an operation on device arrays runs a kernel on the CPU's target."""
 
 from __future__ import annotations
 

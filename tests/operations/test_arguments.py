@@ -1,4 +1,4 @@
-"""What is said where an operation is given a list, None or another library's array for an array."""
+"""Errors of operations that get a list, None or another library's array instead of an array."""
 
 from __future__ import annotations
 

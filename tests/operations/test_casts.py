@@ -49,7 +49,7 @@ TEXTS = [b"ab", None, b"cd", b"", "ü€".encode(), b"a longer one than twelve b
 
 
 def pyarrow_cast(array: pa.Array, type_: pa.DataType, safe: bool = True) -> list[Any] | None:
-    """What pyarrow makes of it, None if that is an error."""
+    """pyarrow's result, None if that is an error."""
     try:
         return array.cast(type_, safe=safe).to_pylist()  # type: ignore[no-any-return]
     except pa.ArrowInvalid:

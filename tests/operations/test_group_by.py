@@ -36,7 +36,7 @@ FUNCTIONS: list[Any] = [
 
 
 def as_key(value: Any) -> Any:
-    """What equal keys have in common."""
+    """A value that equal keys share."""
     if isinstance(value, float):
         return "nan" if math.isnan(value) else value + 0.0
     return tuple(value) if isinstance(value, list) else value

@@ -58,7 +58,7 @@ def expected(left: list[Any], right: list[Any], relation: Relation) -> list[bool
 
 
 def comparable(value: Any) -> Any:
-    """What Python compares as Arrow stores it: code points are in the order of UTF-8."""
+    """The key by which Python compares as Arrow does: code points are in the order of UTF-8."""
     return value.bytes if hasattr(value, "bytes") else value
 
 

@@ -238,7 +238,7 @@ def test_keys_that_do_not_fit() -> None:
         ck.sort_indices(ints([1]), "a")
     with pytest.raises(KeyError, match="b"):
         ck.sort_indices(batch, ["b"])
-    with pytest.raises(ValueError, match="sort_keys: need at least one"):
+    with pytest.raises(ValueError, match="sort_keys: expected at least one key"):
         ck.sort_indices(batch, [])
     with pytest.raises(ValueError, match="order: expected 'ascending' or 'descending', got 'up'"):
         ck.sort_indices(batch, [("a", "up")])  # type: ignore[list-item]

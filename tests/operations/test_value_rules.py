@@ -27,7 +27,7 @@ SECOND_NULL = buffer([0b101], "u1")
 
 
 def found(array: Array) -> str:
-    """What `validate` says; nothing if it is content."""
+    """The error of `validate`; empty if there is none."""
     try:
         validate(array, full=True)
     except InvalidArrowError as error:

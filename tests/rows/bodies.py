@@ -80,7 +80,7 @@ class Memory:
         return value
 
     def result(self, value: Any) -> Any:
-        """What a body returns, as a Python value; times stay numbers."""
+        """A body's result, as a Python value; times stay numbers."""
         if type(value).__name__ == "Text":
             data = self.read(value)
             assert not value.ascii or data.isascii()
@@ -98,7 +98,7 @@ class Memory:
 
 
 def run(body: Callable[..., Any], *values: Any, by: str = "plain", room: int = 1 << 16) -> Any:
-    """What a body gives for Python values.
+    """A body's result for Python values.
 
     Args:
         body: The body.

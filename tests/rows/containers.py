@@ -75,7 +75,7 @@ class Containers:
         }
 
     def call(self, body: Callable[..., Any], *arguments: Any, **given: Any) -> Any:
-        """What a body gives, or the class of the exception, or `LEFT`."""
+        """A body's result, or the class of the exception, or `LEFT`."""
         signature = inspect.signature(body)
         first = [
             given.get(name, self._given[name])
@@ -166,7 +166,7 @@ class Containers:
         return handle
 
     def do(self, method: Method, arguments: builtins.list[Any], bindings: dict[str, Kind]) -> Any:
-        """What a row of the table does with Python's values, which become what it leaves of them."""
+        """A row of the table applied to Python's values, which it may change."""
         row = row_of(method)
         body: Any = method.body
         form = table.call_of(body)

@@ -53,7 +53,7 @@ def values_of(made: ck.Array) -> list[Any]:
 
 
 def raised(function: Any, *columns: ck.Array, **options: Any) -> Exception:
-    """What a function raises for columns on a device."""
+    """The exception of a function for columns on a device."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 (the caller looks at it)
         ck.udf(function, **options)(*map(to_device, columns))
     return caught.value

@@ -49,6 +49,27 @@ def test_a_format_may_have_sizes_of_the_row(function: Callable[..., Any]) -> Non
     checked(function, WORDS)
 
 
+def in_turn(word: str, n: int) -> str:
+    for form in ("%d", "%4d"):
+        if len(word) > 1:
+            word += form % n
+    return word
+
+
+def test_a_loop_is_written_round_by_round_if_its_body_needs_constants() -> None:
+    checked(in_turn, WORDS)
+
+
+def test_a_key_that_a_dictionary_lacks_is_named() -> None:
+    column = ck.array([{"a": 1, "b": "a"}])
+    for function, asked in (
+        (lambda row: row["c"], "'c'"),
+        (lambda row: row[row["b"]], "this key, which the row decides"),
+    ):
+        with pytest.raises(ck.CompileError, match=f"has the keys a, b, and not {asked}"):
+            ck.udf(function)(column)
+
+
 def test_sizes_that_are_flags_are_pythons() -> None:
     checked(
         lambda word, n: f"{len(word):{n}d}",

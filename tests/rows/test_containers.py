@@ -61,7 +61,7 @@ OPTIONAL: dict[Kind, st.SearchStrategy[Any]] = {
 
 
 def outcome(function: Callable[[], Any]) -> Any:
-    """What a function gives, or the class of what it raises."""
+    """A function's result, or the class of its exception."""
     try:
         return function()
     except (IndexError, KeyError, ValueError, TypeError) as error:

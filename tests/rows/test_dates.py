@@ -118,7 +118,7 @@ def parameters(row: Method) -> list[Parameter]:
 
 
 def oracle(row: Method) -> Callable[..., Any]:
-    """What Python does for the name of a row."""
+    """Python's function for the name of a row."""
     if row.name in OPERATORS:
         return OPERATORS[row.name]
     owner, _, name = row.name.partition(".")
@@ -133,7 +133,7 @@ def oracle(row: Method) -> Callable[..., Any]:
 
 
 def expected(row: Method, values: dict[str, Any]) -> Any:
-    """What Python gives, or the class of its exception; dates and times as numbers."""
+    """Python's result, or the class of its exception; dates and times as numbers."""
     by_position = [*values.values()]
     named: dict[str, Any] = {}
     if row.name.rpartition(".")[2] in ("replace", "isoformat", *KINDS):
@@ -152,7 +152,7 @@ def as_numbers(value: Any) -> Any:
 
 
 def by_row(row: Method, values: dict[str, Any], by: str) -> Any:
-    """What the row gives."""
+    """The row's result."""
     body: Any = row.body
     given, constants = [], []
     for parameter in parameters(row):
@@ -162,7 +162,7 @@ def by_row(row: Method, values: dict[str, Any], by: str) -> Any:
             constants.append(value)
         else:
             given.append(float(value) if parameter.kind == "float" else value)
-    if row.made:
+    if row.maker:
         body = body(*constants)
     if not isinstance(body, str):
         return run(body, *given, by=by)
@@ -232,7 +232,7 @@ COMPILED = (
 @pytest.mark.parametrize("row", [r for r in METHODS if label(r).startswith(COMPILED)], ids=label)
 def test_compiled_row_gives_what_the_plain_body_gives(row: Method) -> None:
     for values in samples(row):
-        if row.made and values.get("timespec", "auto") != "auto":
+        if row.maker and values.get("timespec", "auto") != "auto":
             continue  # one format is one body
         found, wanted = by_row(row, values, "compiled"), by_row(row, values, "plain")
         assert (found, type(found)) == (wanted, type(wanted)), values

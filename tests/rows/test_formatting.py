@@ -158,7 +158,7 @@ ORDINARY = {
 
 
 def formatted(value: Any, specification: str) -> Any:
-    """What Python gives, or the class of its exception."""
+    """Python's result, or the class of its exception."""
     try:
         return format(value, specification)
     except (ValueError, OverflowError) as error:
@@ -288,7 +288,7 @@ def test_a_full_arena_is_told(room: int) -> None:
 
 def test_each_row_that_is_not_made() -> None:
     for row in METHODS:
-        if callable(row.body) and not row.made:
+        if callable(row.body) and not row.maker:
             kind = {"int": int, "float": float, "bool": bool}[row.signature[1:].split(")")[0]]
             function = {"repr": repr, "hex": hex, "oct": oct, "bin": bin}.get(row.name, str)
             assert run(row.body, kind(1)) == function(kind(1))

@@ -221,7 +221,7 @@ LISTS = [[1, 2], [], None, [5, -3, 2], [2**40]]
 
 
 def run(function: Callable[..., Any], columns: Sequence[list[Any]]) -> tuple[list[Any], list[Any]]:
-    """What the compiled function gives, and what the plain one gives."""
+    """The results of the compiled function and of the plain one."""
     compiled = ck.udf(function)
     got = compiled(*map(ck.array, columns)).to_pylist()
     passes = function is none_or_value

@@ -74,7 +74,7 @@ def original(name: str) -> Callable[..., Any]:
 
 
 def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a function gives; that it raises."""
+    """A function's result, or that it raises."""
     try:
         made = function(*arguments)
         if hasattr(made, "__next__"):

@@ -39,7 +39,7 @@ def check(function: Callable[[Any], Any], values: list[Any], returns: Any = None
 
 
 def without_names(found: Any, expected: Any) -> Any:
-    """What a column gives, with a list in place of a row where the function returned a tuple."""
+    """The values of a column, with a list in place of a row where the function returned a tuple."""
     if isinstance(found, dict) and isinstance(expected, tuple):
         return [without_names(*pair) for pair in zip(found.values(), expected, strict=True)]
     if isinstance(found, list) and isinstance(expected, list):

@@ -191,7 +191,7 @@ def cases(row: Method) -> list[tuple[Any, ...]]:
 
 
 def expected(row: Method, values: tuple[Any, ...]) -> Any:
-    """What Python gives, or the class of its exception."""
+    """Python's result, or the class of its exception."""
     name = row.name
     function: Any = OPERATORS.get(name)
     if function is None:
@@ -212,7 +212,7 @@ def same(given: Any, wanted: Any) -> bool:
 
 
 def of_text(row: Method, *values: Any) -> Any:
-    """What a row of text gives as plain Python."""
+    """The result of a row of text as plain Python."""
     names = [f"a{place}" for place in range(len(values))]
     namespace = {"math": math, **{n: getattr(plain_primitives, n) for n in NAMES}}
     namespace |= dict(zip(names, values, strict=True))

@@ -21,7 +21,7 @@ import colkern as ck
 def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What failed in the simulator, by case."""
+    """The failures in the simulator, by case."""
     output = tmp_path_factory.mktemp("rows") / "report.json"
     return report_of("rows.device_cases", selected_cases(request, "case"), output)
 

@@ -349,7 +349,7 @@ def test_compiled_bodies() -> None:
 @pytest.mark.parametrize("row", METHODS, ids=lambda row: row.name)
 def test_rows_of_the_table_take_pythons_arguments(row: Method) -> None:
     """A row that is made gets its constants in the order of its signature, flags last."""
-    if not row.made:
+    if not row.maker:
         return
     body = row.body
     constants = {"sub": ("(A)", r"<\1>", 1), "split": ("a", 1)}.get(row.name.split(".")[1], ("a",))

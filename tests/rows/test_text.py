@@ -40,7 +40,7 @@ ROWS = [row for row in [*text.METHODS, *byte_strings.METHODS] if callable(row.bo
 
 
 def oracle(row: Method) -> Callable[..., Any]:
-    """What Python does for the name of a row."""
+    """Python's function for the name of a row."""
     if row.name in OPERATORS:
         return OPERATORS[row.name]
     found: Any = builtins
@@ -56,7 +56,7 @@ def parameters(row: Method) -> list[str]:
 
 
 def expected(row: Method, values: tuple[Any, ...]) -> Any:
-    """What Python gives, or the class of its exception."""
+    """Python's result, or the class of its exception."""
     try:
         return oracle(row)(*values)
     except (ValueError, IndexError, TypeError, OverflowError) as error:
@@ -86,7 +86,7 @@ def list_of(memory: bodies.Memory, items: list[Any]) -> Any:
 
 
 def given_by_body(row: Method, values: tuple[Any, ...], by: str, *, full: bool = False) -> Any:
-    """What a row's body gives for Python values, in the words of `bodies.run`."""
+    """The result of a row's body for Python values, in the words of `bodies.run`."""
     memory = bodies.Memory(1 << 14)
     arguments = [
         list_of(memory, value) if isinstance(value, list) else value

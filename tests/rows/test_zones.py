@@ -96,6 +96,17 @@ def test_each_row_has_what_python_gives(function: Callable[[Any], Any], zone: st
     assert rows <= (5 if zone == "Europe/Berlin" or function in (other_zones, replaced) else 2)
 
 
+def _moment(text: str) -> float:
+    return datetime.datetime.strptime(text, "%Y-%m-%d %H:%M%z").timestamp()
+
+
+def test_texts_with_an_offset_are_not_left_to_python() -> None:
+    texts = ["2024-01-02 03:04+01:00", "2024-01-02 03:04-0130", "2024-01-02 03:04Z"]
+    compiled = ck.udf(_moment)
+    assert compiled(ck.array(texts)).to_pylist() == [*map(_moment, texts)]
+    assert sum(compiled.report().left.values()) == 0
+
+
 def test_a_datetime_with_a_zone_becomes_a_timestamp_with_it() -> None:
     column = ck.array(INSTANTS[1:3], ck.timestamp("s", "Europe/Berlin"))
 

@@ -1,4 +1,4 @@
-"""What is not compiled runs as before, and one warning says why; without Spark's workers."""
+"""Functions that are not compiled run as before, and one warning says why; without Spark's workers."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ TYPES = {
 def run_as_python(
     function: Callable[..., Any], signature: str, arithmetic: str
 ) -> Callable[..., Any]:
-    """What stands for `ck.udf`: the rows one by one, in NumPy's scalars."""
+    """A stand-in for `ck.udf`: the rows one by one, in NumPy's scalars."""
     assert arithmetic == "machine"
     returns = pa.type_for_alias(signature.split(" -> ")[1])
 

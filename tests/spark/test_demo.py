@@ -35,7 +35,7 @@ TEXTS = st.none() | st.text(st.sampled_from("aeiouyAEIOUYbtT .!?é1_\n"), max_si
 
 
 def three_ways(name: str, inputs: list[pa.Array], **options: Any) -> list[Any]:
-    """What a function makes of columns: with colkern; pandas and pyarrow must agree to the last bit."""
+    """A function's results for columns, with colkern; pandas and pyarrow must agree to the last bit."""
     ours = pa.array(ck.udf(getattr(rows, name), **options)(*inputs))
     arrow = getattr(columns, f"{name}_arrow")(*inputs)
     series = [column.to_pandas(date_as_object=True) for column in inputs]

@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "from_pandas_udf.md"
 
 @cache
 def page() -> dict[str, Any]:
-    """What the page defines."""
+    """The names that the page defines."""
     # Annotations are read when a function is compiled, not when the text is.
     namespace: dict[str, Any] = {"__name__": "from_pandas_udf"}
     text = PAGE.read_text()

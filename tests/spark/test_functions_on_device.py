@@ -12,7 +12,7 @@ from tiers import selected_cases
 def simulated_calls(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What went wrong in the simulator, by case: one process runs them all."""
+    """The failures in the simulator, by case: one process runs them all."""
     output = tmp_path_factory.mktemp("calls") / "report.json"
     return report_of("spark.device_calls", selected_cases(request, "case"), output)
 

@@ -1,4 +1,4 @@
-"""What jobs leave behind in a Spark that goes on: nothing that adds up."""
+"""Jobs leave nothing behind that adds up in a Spark that goes on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEGABYTE = 1 << 20
 
 
 class Process(NamedTuple):
-    """What one process holds.
+    """The resources of one process.
 
     Args:
         memory: Bytes that are resident.

@@ -27,7 +27,7 @@ from colkern.spark import explain
 from colkern.spark import udf as function_of_columns
 
 udf = functools.partial(function_of_columns, plan="auto")
-"""Whatever COLKERN_SPARK_PLAN says."""
+"""Plans that do not depend on COLKERN_SPARK_PLAN."""
 
 
 def _native(case: Case) -> Any:

@@ -256,7 +256,7 @@ CONSTANTS = {
     ],
     "timespec": ["auto", "hours", "minutes", "seconds", "milliseconds", "microseconds"],
 }
-"""What is given for a parameter that must be constant, by its name."""
+"""The arguments for parameters that must be constant, by name."""
 
 _TYPES = {
     "int": pa.int64(),
@@ -501,7 +501,7 @@ def _expected(case: Case) -> list[Any]:
 
 
 def _bits(value: Any) -> Any:
-    """What tells values apart: -0.0 from 0.0, True from 1; all NaN are one."""
+    """A key that tells values apart: -0.0 from 0.0, True from 1; all NaN are one."""
     if isinstance(value, tuple | list):
         return [_bits(item) for item in value]
     if isinstance(value, float):

@@ -74,7 +74,7 @@ def questions(draw: Any) -> tuple[ck.DataType, list[Any], spark.Filter]:
 
 
 def passes(value: Any, filter_: Any) -> bool | None:
-    """What a filter is of one value, as SQL has it."""
+    """The result of a filter for one value, as in SQL."""
     if isinstance(filter_, spark.Not):
         inner = passes(value, filter_.child)
         return None if inner is None else not inner
@@ -127,7 +127,7 @@ def test_a_batch_is_skipped_only_if_no_row_passes(
 
 
 def known(type_: ck.DataType, values: list[Any]) -> Known:
-    """What a reader knows of a batch that colkern's writer has written."""
+    """The bounds that a reader knows of a batch of colkern's writer."""
     schema = ck.Schema([("c", type_)])
     said = statistics_of(pa.record_batch({"c": pa.array(ck.array(values, type_))}))
     bounds = bounds_of({KEY: said}, schema).get("c", Bounds())

@@ -1,4 +1,4 @@
-"""What tasks write, and how it becomes visible: files, commits and offsets, without Spark."""
+"""The output of tasks, and how it becomes visible: files, commits and offsets, without Spark."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SourceStreamWriter:
 
 
 def staged(sink: SourceStreamWriter, monkeypatch: pytest.MonkeyPatch, *numbers: int) -> list[Any]:
-    """What the tasks of a batch tell, one for each number."""
+    """The messages of a batch's tasks, one for each number."""
     messages = []
     for partition, number in enumerate(numbers):
         monkeypatch.setattr(stream_writer_module, "task_partition", lambda p=partition: p)

@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.spark` measures, over few rows: its ways agree, its figures are there."""
+"""The ways that `python -m benchmarks.spark` compares, over few rows: they agree, and have figures."""
 
 from __future__ import annotations
 

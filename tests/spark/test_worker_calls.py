@@ -1,4 +1,4 @@
-"""What Spark's workers call, called here: batches of pyarrow's in, batches of pyarrow's out."""
+"""The functions that Spark's workers call: batches of pyarrow's in, batches of pyarrow's out."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def rows_of(generator: Any, *values: Any, returns: ck.DataType) -> list[tuple[Any, ...]]:
-    """What a generator yields for one row, called as for lateral joins."""
+    """The items that a generator yields for one row, called as for lateral joins."""
     function = ck.generator(generator, strict=True)
     call = ArrowFunction(function, ck.list_(returns))
     types = column_types(function)

@@ -1,4 +1,4 @@
-"""What is shown of an error in a worker; without Spark's workers."""
+"""Errors in a worker as users see them; without Spark's workers."""
 
 from __future__ import annotations
 

@@ -61,14 +61,14 @@ def _below(root: str) -> list[str]:
 
 def _keys(folders: dict[str, list[str]]) -> dict[str, Array]:
     """The values of the keys, from the names of the folders of each file."""
-    found: dict[tuple[str, ...], str] = {}
+    paths: dict[tuple[str, ...], str] = {}
     rows = []
     for path, names in folders.items():
         pairs = dict(name.split("=", 1) for name in names if "=" in name)
-        found[tuple(pairs)] = path
+        paths[tuple(pairs)] = path
         rows.append(pairs)
-    if len(found) > 1:
-        said = "; ".join(f"{path}: {', '.join(keys) or 'none'}" for keys, path in found.items())
+    if len(paths) > 1:
+        said = "; ".join(f"{path}: {', '.join(keys) or 'none'}" for keys, path in paths.items())
         raise ValueError(f"source: files have different keys in their paths: {said}")
     return {key: _column([row[key] for row in rows]) for key in rows[0]}
 

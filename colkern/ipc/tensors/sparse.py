@@ -52,7 +52,7 @@ class Sparse(ABC):
         type_of(self.data)
         check_shape(self.shape)
         if not self.shape:
-            raise InvalidArrowError("a sparse tensor without dimensions")
+            raise InvalidArrowError("a sparse tensor needs a dimension")
         object.__setattr__(self, "dim_names", names_of(self.dim_names, len(self.shape)))
 
     @property

@@ -63,8 +63,8 @@ def built_array(part: Part, target: Target) -> Array:
 
 
 def _buffer(items: Any, target: Target) -> Buffer:
-    made: Buffer = target.buffer(target.allocate(0, np.uint8) if items is None else items)
-    return made
+    buffer: Buffer = target.buffer(target.allocate(0, np.uint8) if items is None else items)
+    return buffer
 
 
 def _data(part: Part, target: Target) -> Buffer:

@@ -262,7 +262,7 @@ class Builder:
                 raise ValueError(f"{place}: {more} values of {what}")
 
     def _taken(self) -> Part:
-        """What was appended, whose memory is the builder's."""
+        """The appended values, in the builder's memory."""
         node, row, length = self._node, self._row, len(self)
         items, data = self._items, self._bytes
         if items is None and node.has_offsets:

@@ -63,7 +63,7 @@ OVERLOADS: dict[str, Callable[..., Any]] = {
     "field": nested._ol_field,
     "reserve": room._ol_reserve,
 }
-"""What finds the function of a method for the types of a builder and of arguments, by the method's name."""
+"""The overload of each method: it chooses a function by the types of the builder and of the arguments."""
 
 
 @cache

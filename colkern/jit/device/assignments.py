@@ -33,7 +33,7 @@ class Assignments(Emitter):
         self.around = around
         self.kinds: dict[str, Kind] = {}
         """The variables' values in all of the function, as far as they are known."""
-        self.found: dict[str, Kind] = {}
+        self.kinds_so_far: dict[str, Kind] = {}
         """Their values up to here."""
 
     def meaning(self, node: ast.expr) -> Any:
@@ -53,8 +53,8 @@ class Assignments(Emitter):
         targets: list[str] = []
         parts: list[str] = []
         for name, value in pairs:
-            kind = self.join(self.found.get(name, UNKNOWN), value.kind, name)
-            self.found[name] = kind
+            kind = self.join(self.kinds_so_far.get(name, UNKNOWN), value.kind, name)
+            self.kinds_so_far[name] = kind
             settled = self.kinds.get(name, kind)
             targets += variables(name, settled)
             parts += (

@@ -67,10 +67,10 @@ def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Val
     if name == "append" and not isinstance(arguments[0].kind, Nothing | Nullable):
         return _append(e, out, *arguments)
     try:
-        found = OVERLOADS[name](*(type_of(value.kind) for value in (out, *arguments)))
+        function = OVERLOADS[name](*(type_of(value.kind) for value in (out, *arguments)))
     except TypingError as error:
         raise e.failure(str(error)) from None
-    return e.call_function(found, [out, *arguments], {})
+    return e.call_function(function, [out, *arguments], {})
 
 
 def _append(e: Emitter, out: Value, value: Value) -> Value:
@@ -88,11 +88,11 @@ def _append(e: Emitter, out: Value, value: Value) -> Value:
     given = methods.as_element(e, value)
     if is_number and isinstance(value.kind, Plain | Integer):
         given = _number(e, out, value)
-    found = APPENDS[kind.node.kind](kind.type, type_of(given.kind))
-    if found is None:
+    function = APPENDS[kind.node.kind](kind.type, type_of(given.kind))
+    if function is None:
         hint = HINTS.get(kind.node.kind, "")
         raise e.failure(f"append: {value.kind.words} to {out.kind.words}{hint}")
-    return e.call_function(found, [out, given], {})
+    return e.call_function(function, [out, given], {})
 
 
 def _number(e: Emitter, out: Value, value: Value) -> Value:
@@ -131,10 +131,10 @@ def _extend(e: Emitter, out: Value, array: Value) -> Value:
 
 
 def type_of(kind: Kind) -> Any:
-    """What a value is in compiled loops: the Numba type."""
-    made = _TYPES.get(type(kind))
+    """The Numba type that a value of a kind has in compiled loops."""
+    type_for = _TYPES.get(type(kind))
     # Of what arithmetic gives, the compiler alone knows more.
-    return types.int64 if made is None else made(kind)
+    return types.int64 if type_for is None else type_for(kind)
 
 
 def _of_element(kind: Element) -> Any:

@@ -77,7 +77,7 @@ class RowKernels:
     write: Specialisation
 
 
-_made: WeakKeyDictionary[types.FunctionType, dict[Any, RowKernels]] = WeakKeyDictionary()
+_kernels_of: WeakKeyDictionary[types.FunctionType, dict[Any, RowKernels]] = WeakKeyDictionary()
 
 
 def row_kernels(
@@ -99,18 +99,18 @@ def row_kernels(
     Raises:
         CompileError: If the function takes another number of arguments, or does not compile.
     """
-    made = _made.setdefault(function, {})
+    kernels = _kernels_of.setdefault(function, {})
     key = given, tree.parts[0].type, checked, error_model
-    if key not in made:
+    if key not in kernels:
         names = _names_of(function, len(given))
         kinds = {name: kind_of(name, kind) for name, kind in zip(names[1:-1], given, strict=True)}
         program = partial(Program, checked, ROW_BYTES, by_row=True, error_model=error_model)
-        made[key] = RowKernels(
+        kernels[key] = RowKernels(
             names[1:-1],
             _row_kernel(function, names, kinds, tree, program(), "measure"),
             _row_kernel(function, names, kinds, tree, program(), "write"),
         )
-    return made[key]
+    return kernels[key]
 
 
 def _names_of(function: types.FunctionType, count: int) -> tuple[str, ...]:
@@ -132,15 +132,15 @@ def _row_kernel(
     mode: Mode,
 ) -> Specialisation:
     built = Builder(BuilderType(tree.parts[0].type), mode)
-    made = specialised(program, function, {names[0]: Number("i8"), **kinds, names[-1]: built})
-    needs: dict[Need, str] = {need: name_of(need) for need in (*made.needs, Shared("errors"))}
+    inner = specialised(program, function, {names[0]: Number("i8"), **kinds, names[-1]: built})
+    needs: dict[Need, str] = {need: name_of(need) for need in (*inner.needs, Shared("errors"))}
     columns = [name for name, kind in kinds.items() for name in variables(name, kind)]
     arguments = ["_ck_row", *columns, "_ck_counts", "_ck_others"]
-    call = made.call("_ck_function", arguments, [needs[need] for need in made.needs])
+    call = inner.call("_ck_function", arguments, [needs[need] for need in inner.needs])
     namespace = {
         **CONSTANTS,
         "__name__": function.__module__,
-        "_ck_function": made.function,
+        "_ck_function": inner.function,
     }
     prelude, taken = prelude_of(program, kinds, set(columns), needs, namespace)
     parameters = ["_ck_count", *(name for name, kind in kinds.items() if kind == PLAIN)]

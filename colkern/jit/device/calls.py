@@ -35,9 +35,9 @@ class Calls(Operators):
 
     def _call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute):
-            found = self._method(node, node.func)
-            if found is not None:
-                return found
+            value = self._method(node, node.func)
+            if value is not None:
+                return value
         meaning = self.meaning(node.func)
         if isinstance(meaning, type) and issubclass(meaning, tuple):
             return self._named_tuple(node, meaning)
@@ -50,9 +50,9 @@ class Calls(Operators):
             return self.call_function(function, *self._arguments(node))
         return self._generic(node)
 
-    def _named_tuple(self, node: ast.Call, made: type) -> Value:
-        names: tuple[str, ...] = getattr(made, "_fields", ())
-        defaults = getattr(made, "_field_defaults", {})
+    def _named_tuple(self, node: ast.Call, class_: type) -> Value:
+        names: tuple[str, ...] = getattr(class_, "_fields", ())
+        defaults = getattr(class_, "_field_defaults", {})
         if not names or any(isinstance(a, ast.Starred) for a in node.args):
             return self._generic(node)
         values, named = self._arguments(node)
@@ -61,9 +61,9 @@ class Calls(Operators):
             if name not in given and name in defaults:
                 given[name] = self._constant(ast.Constant(defaults[name]))
         if set(given) != set(names):
-            raise self.failure(f"{made.__name__} has the fields {', '.join(names)}")
-        found = [given[name] for name in names]
-        return Value(Record(tuple(value.kind for value in found), names), record(found).parts)
+            raise self.failure(f"{class_.__name__} has the fields {', '.join(names)}")
+        fields = [given[name] for name in names]
+        return Value(Record(tuple(value.kind for value in fields), names), record(fields).parts)
 
     def _of_table(self, node: ast.Call, function: Any, name: str) -> Value:
         """A call of a function that is in the table of methods, of elements or of others."""
@@ -71,11 +71,11 @@ class Calls(Operators):
         values = [self.inner(value) for value in values]
         if name.startswith(MODULES) or name in _TEXTS or any(map(methods.is_element, values)):
             return methods.call(self, name, values, named)
-        found = _built_in(self, function, values[0]) if len(values) == 1 else None
+        result = _built_in(self, function, values[0]) if len(values) == 1 else None
         if function is builtins.divmod and len(values) == 2:
             sides = map(self.plain, values)
-            found = Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
-        return found or self._rebuilt(node, [self.value(node.func), *values, *named.values()])
+            result = Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
+        return result or self._rebuilt(node, [self.value(node.func), *values, *named.values()])
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> Value | None:
         if self.meaning(func) is not None:

@@ -65,8 +65,8 @@ def position_of(e: Emitter, kind: Column | Row, name: str) -> int:
     if kind.form == "entries" and name in ("key", "value"):
         return ("key", "value").index(name)
     if names.count(name) != 1:
-        found = "more than one field" if name in names else "no field"
-        raise e.failure(f"{kind.words} has {found} {name!r}; its fields are {', '.join(names)}")
+        problem = "more than one field" if name in names else "no field"
+        raise e.failure(f"{kind.words} has {problem} {name!r}; its fields are {', '.join(names)}")
     return names.index(name)
 
 
@@ -175,9 +175,9 @@ def column_attribute(e: Emitter, column: Value, name: str) -> Value:
     kind = _kind(column)
     if kind.form == "entries" and name in ("keys", "values"):
         return (_keys if name == "keys" else _values)(e, column)
-    types, made = _ATTRIBUTES.get(name, ((), None))
-    if made is not None and isinstance(kind.data_type, types):
-        return made(e, column)
+    types, attribute = _ATTRIBUTES.get(name, ((), None))
+    if attribute is not None and isinstance(kind.data_type, types):
+        return attribute(e, column)
     if has_field(kind, name):
         return field_of_column(e, column, position_of(e, kind, name))
     raise e.failure(f"{kind.words} has no {name!r} in a kernel")
@@ -188,8 +188,8 @@ def row_attribute(e: Emitter, row: Value, name: str) -> Value:
     kind = _row_kind(row)
     (slot,) = row.parts
     if name == "type_id" and isinstance(kind.data_type, s.Union):
-        found = elements.type_id(e, kind.path, slot, readable(e, slot))
-        return Value(Number("i1"), (found,))
+        code = elements.type_id(e, kind.path, slot, readable(e, slot))
+        return Value(Number("i1"), (code,))
     if has_field(kind, name):
         return field_of_row(e, row, position_of(e, kind, name))
     raise e.failure(f"{kind.words} has no {name!r} in a kernel")
@@ -264,14 +264,14 @@ def column_method(e: Emitter, column: Value, name: str, arguments: Sequence[Valu
     if other is not None and isinstance(kind.data_type, types) and not arguments:
         return Value(replace(kind, data_type=other(kind.data_type)), column.parts)
     is_child = name == "child" and isinstance(kind.data_type, s.Union)
-    wanted, made = _BY_POSITION.get(name, (None, None))
+    wanted, method = _BY_POSITION.get(name, (None, None))
     if not is_child and (wanted is None or not isinstance(kind.data_type, wanted)):
         raise e.failure(f"{kind.words} has no {name!r} in a kernel")
     if len(arguments) != 1:
         raise e.failure(f"{name} takes one argument, got {len(arguments)}")
-    if made is None:
+    if method is None:
         return _child(e, column, arguments[0])
-    return made(e, column, *slot_at(e, column, e.plain(arguments[0])))
+    return method(e, column, *slot_at(e, column, e.plain(arguments[0])))
 
 
 def row_method(e: Emitter, row: Value, name: str, arguments: Sequence[Value]) -> Value:
@@ -284,8 +284,8 @@ def row_method(e: Emitter, row: Value, name: str, arguments: Sequence[Value]) ->
     may_read = readable(e, slot)
     if kind.data_type.mode == "dense":
         # The offset of a slot of another type leads elsewhere.
-        found = elements.type_id(e, kind.path, slot, may_read)
-        may_read = e.bind(f"{may_read} and {found} == {kind.data_type.type_codes[k]}")
+        code = elements.type_id(e, kind.path, slot, may_read)
+        may_read = e.bind(f"{may_read} and {code} == {kind.data_type.type_codes[k]}")
     place = elements.union_slot(e, kind.path, kind.data_type, k, slot, may_read)
     return elements.element(e, kind.path.part(k), kind.data_type.fields[k].type, place, may_read)
 

@@ -53,15 +53,15 @@ def _widened(e: Emitter, words: Sequence[str], count: int) -> list[str]:
 
 def _times_power(e: Emitter, words: Sequence[str], power: int) -> list[str]:
     """A number times ten to a power, in as many words."""
-    found = list(words)
+    product = list(words)
     while power > 0:
         digits = min(power, _FACTOR_DIGITS)
         carry = "_ck_zero"
-        for k, word in enumerate(found):
+        for k, word in enumerate(product):
             call = e.call(decimals.times, word, f"_ck_u8({10**digits})", carry)
-            found[k], carry = e.bind_each(call, 2)
+            product[k], carry = e.bind_each(call, 2)
         power -= digits
-    return found
+    return product
 
 
 def _count_for(words: int, power: int, spare: int = 0) -> int:
@@ -99,12 +99,12 @@ def _aligned(e: Emitter, left: Value, right: Value, spare: int) -> tuple[list[st
 
 
 def _negative(e: Emitter, words: Sequence[str]) -> list[str]:
-    found, carry = [], "_ck_one"
+    result, carry = [], "_ck_one"
     for word in words:
         call = e.call(decimal_words.sum_with_carry, f"~{word}", "_ck_zero", carry)
         low, carry = e.bind_each(call, 2)
-        found.append(low)
-    return found
+        result.append(low)
+    return result
 
 
 def _magnitude(e: Emitter, words: Sequence[str]) -> tuple[list[str], str]:
@@ -115,28 +115,28 @@ def _magnitude(e: Emitter, words: Sequence[str]) -> tuple[list[str], str]:
 
 def _turned(e: Emitter, words: Sequence[str], filling: str) -> list[str]:
     """A number, its sign turned over where `filling` is all bits and not 0."""
-    found, carry = [], f"({filling} & _ck_one)"
+    result, carry = [], f"({filling} & _ck_one)"
     for word in words:
         call = e.call(decimal_words.sum_with_carry, f"({word} ^ {filling})", "_ck_zero", carry)
         low, carry = e.bind_each(call, 2)
-        found.append(low)
-    return found
+        result.append(low)
+    return result
 
 
 def _divided(e: Emitter, words: Sequence[str], power: int) -> tuple[list[str], str]:
     """A number divided by ten to a power, towards zero; and whether nothing is left over."""
-    found, filling = _magnitude(e, words)
+    quotient, filling = _magnitude(e, words)
     rests = []
     while power > 0:
         digits = min(power, _DIVISOR_DIGITS)
         rest = "_ck_zero"
-        for k in range(len(found) - 1, -1, -1):
-            call = e.call(decimal_words.divided, rest, found[k], f"_ck_u8({10**digits})")
-            found[k], rest = e.bind_each(call, 2)
+        for k in range(len(quotient) - 1, -1, -1):
+            call = e.call(decimal_words.divided, rest, quotient[k], f"_ck_u8({10**digits})")
+            quotient[k], rest = e.bind_each(call, 2)
         rests.append(rest)
         power -= digits
     exact = f"({' | '.join(rests)}) == _ck_zero" if rests else "True"
-    return _turned(e, found, filling), exact
+    return _turned(e, quotient, filling), exact
 
 
 # Operations
@@ -167,26 +167,26 @@ def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
     one, other, scale = _aligned(e, left, right, 1)
     if sign == "-":
         other = _negative(e, other)
-    found, carry = [], "_ck_zero"
+    result, carry = [], "_ck_zero"
     for a, b in zip(one, other, strict=True):
         low, carry = e.bind_each(e.call(decimal_words.sum_with_carry, a, b, carry), 2)
-        found.append(low)
-    return Value(Decimal(count, scale), _narrowed(e, found, count))
+        result.append(low)
+    return Value(Decimal(count, scale), _narrowed(e, result, count))
 
 
 def _product(e: Emitter, left: Value, right: Value, count: int) -> Value:
     """Of magnitudes, word by word; the sign is turned over afterwards."""
     (one, scale), (other, more) = (_number(e, value) for value in (left, right))
     (one, first), (other, second) = (_magnitude(e, words) for words in (one, other))
-    found = ["_ck_zero"] * (len(one) + len(other))
+    product = ["_ck_zero"] * (len(one) + len(other))
     for i, a in enumerate(one):
         carry = "_ck_zero"
         for j, b in enumerate(other):
             low, high = e.bind_each(e.call(decimals.times, a, b, carry), 2)
-            call = e.call(decimal_words.product_with_carry, low, high, found[i + j])
-            found[i + j], carry = e.bind_each(call, 2)
-        found[i + len(other)] = carry
-    words = _turned(e, found, e.bind(f"{first} ^ {second}"))
+            call = e.call(decimal_words.product_with_carry, low, high, product[i + j])
+            product[i + j], carry = e.bind_each(call, 2)
+        product[i + len(other)] = carry
+    words = _turned(e, product, e.bind(f"{first} ^ {second}"))
     return Value(Decimal(count, scale + more), _narrowed(e, words, count))
 
 
@@ -250,6 +250,6 @@ def method(e: Emitter, value: Value, name: str, arguments: Sequence[Value]) -> V
     if wanted >= scale:
         kind = Decimal(max(len(words), 2) if wanted > scale else len(words), wanted)
         return Value(kind, at_scale(e, value, kind))
-    found, exact = _divided(e, words, scale - wanted)
+    quotient, exact = _divided(e, words, scale - wanted)
     e.check(exact, ValueError, f"digits behind a scale of {wanted} would be lost")
-    return Value(Decimal(len(words), wanted), tuple(found))
+    return Value(Decimal(len(words), wanted), tuple(quotient))

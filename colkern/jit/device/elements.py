@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern import schema as s
+from colkern.dispatch import ENCODED, Dispatch, by_type
 from colkern.jit.device.emitter import Emitter, Value
 from colkern.jit.device.kinds import (
     BOOL,
@@ -52,8 +53,8 @@ def element(
         read = element(e, path.part(0), kind.value_type, index, valid, asks)
     else:
         read = _READERS[type(kind)](e, path, kind, slot, valid)
-    made = nullable(read.kind)
-    return Value(made, (valid, *read.parts)) if asks and made != read.kind else read
+    wider = nullable(read.kind)
+    return Value(wider, (valid, *read.parts)) if asks and wider != read.kind else read
 
 
 def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> str:
@@ -158,6 +159,12 @@ def _items(e: Emitter, data_type: s.DataType, role: Role) -> tuple[str, str]:
     return e.like(spec.dtype.str[1:]), f"_ck_u8({spec.dtype.itemsize})"
 
 
+_READERS: Dispatch[type[s.DataType], Reader] = by_type(
+    "the slots of columns in kernels", s.Null, s.Union, *ENCODED, s.Extension
+)
+
+
+@_READERS.of(s.Int)
 def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.DATA)
     data = e.member(path, Role.DATA.value)
@@ -165,11 +172,13 @@ def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> 
     return Value(Number(code), (e.bind(e.call(slots.number_at, like, data, size, slot, valid)),))
 
 
+@_READERS.of(s.Bool)
 def _bool(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     data = e.member(path, Role.DATA.value)
     return Value(BOOL, (e.bind(e.call(slots.bool_at, e.like("u1"), data, slot, valid)),))
 
 
+@_READERS.of(s.FloatingPoint)
 def _float(e: Emitter, path: Path, kind: s.FloatingPoint, slot: str, valid: str) -> Value:
     if kind.bit_width > 16:
         return _number(e, path, kind, slot, valid)
@@ -177,18 +186,19 @@ def _float(e: Emitter, path: Path, kind: s.FloatingPoint, slot: str, valid: str)
     return Value(Number("f4"), (e.bind(e.call(slots.half_at, e.like("u2"), data, slot, valid)),))
 
 
+@_READERS.of(s.Decimal)
 def _decimal(e: Emitter, path: Path, kind: s.Decimal, slot: str, valid: str) -> Value:
     count = max(kind.bit_width // 64, 1)
-    found = Decimal(count, kind.scale)
+    decimal = Decimal(count, kind.scale)
     if kind.bit_width <= 64:
         number = _number(e, path, kind, slot, valid)
-        return Value(found, (e.bind(f"_ck_u8(_ck_i8({number.parts[0]}))"),))
+        return Value(decimal, (e.bind(f"_ck_u8(_ck_i8({number.parts[0]}))"),))
     data, size = e.member(path, Role.DATA.value), f"_ck_u8({8 * count})"
     words = [
         e.bind(e.call(slots.words_at, e.like("u8"), data, size, slot, valid, f"_ck_u8({k})"))
         for k in range(count)
     ]
-    return Value(found, tuple(words))
+    return Value(decimal, tuple(words))
 
 
 _INTERVALS: dict[str, tuple[tuple[str, str, int], ...]] = {
@@ -198,6 +208,7 @@ _INTERVALS: dict[str, tuple[tuple[str, str, int], ...]] = {
 """The parts of an interval: name, type, and where in the value they stand."""
 
 
+@_READERS.of(s.Interval)
 def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -> Value:
     if kind.unit == "year_month":
         return _number(e, path, kind, slot, valid)
@@ -212,6 +223,7 @@ def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -
     return Value(Record(kinds, tuple(name for name, _, _ in rows)), tuple(parts))
 
 
+@_READERS.of(s.Date, s.Time, s.Timestamp, s.Duration)
 def _moment(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     number = _number(e, path, kind, slot, valid)
     if not has_moments(kind):
@@ -234,18 +246,21 @@ def _bytes(e: Emitter, kind: s.DataType, place: str) -> Value:
     return Value(BYTES, parts)
 
 
+@_READERS.of(s.Binary, s.LargeBinary, s.Utf8, s.LargeUtf8)
 def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
     return _bytes(e, kind, e.call(slots.range_at, like, *buffers, slot, valid))
 
 
+@_READERS.of(s.BinaryView, s.Utf8View)
 def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     views, table = e.member(path, Role.VIEWS.value), e.member(path, "table")
     arguments = e.like("i4"), views, e.like("u8"), table, slot, valid
     return _bytes(e, kind, e.call(slots.viewed_at, *arguments))
 
 
+@_READERS.of(s.FixedSizeBinary)
 def _fixed_binary(e: Emitter, path: Path, kind: s.FixedSizeBinary, slot: str, valid: str) -> Value:
     data, width = e.member(path, Role.DATA.value), f"_ck_u8({kind.byte_width})"
     return _bytes(e, kind, e.call(slots.even_range_at, width, data, slot, valid))
@@ -256,6 +271,7 @@ def _elements(path: Path, kind: s.DataType) -> Column:
     return Column(path.part(0), kind.fields[0].type.storage, form)
 
 
+@_READERS.of(s.List, s.LargeList, s.Map)
 def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path.part(0), "offset")
@@ -263,6 +279,7 @@ def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Va
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
+@_READERS.of(s.ListView, s.LargeListView)
 def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     offsets, sizes = e.member(path, Role.OFFSETS.value), e.member(path, Role.SIZES.value)
@@ -271,38 +288,13 @@ def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) 
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
+@_READERS.of(s.FixedSizeList)
 def _fixed_list(e: Emitter, path: Path, kind: s.FixedSizeList, slot: str, valid: str) -> Value:
     first = e.member(path.part(0), "offset")
     call = e.call(slots.even_range_at, f"_ck_u8({kind.list_size})", first, slot, valid)
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
+@_READERS.of(s.Struct)
 def _row(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     return Value(Row(path, kind), (slot,))
-
-
-_READERS: dict[type[s.DataType], Reader] = {
-    s.Bool: _bool,
-    s.Int: _number,
-    s.FloatingPoint: _float,
-    s.Decimal: _decimal,
-    s.Date: _moment,
-    s.Time: _moment,
-    s.Timestamp: _moment,
-    s.Duration: _moment,
-    s.Interval: _interval,
-    s.FixedSizeBinary: _fixed_binary,
-    s.Binary: _binary,
-    s.LargeBinary: _binary,
-    s.BinaryView: _viewed,
-    s.Utf8: _binary,
-    s.LargeUtf8: _binary,
-    s.Utf8View: _viewed,
-    s.List: _list,
-    s.LargeList: _list,
-    s.Map: _list,
-    s.ListView: _list_view,
-    s.LargeListView: _list_view,
-    s.FixedSizeList: _fixed_list,
-    s.Struct: _row,
-}

@@ -127,21 +127,21 @@ class Program:
         """Whether nulls that are used as values are noted, and what does not fit."""
         return self.checked or self.by_row
 
-    def place(self, *found: tuple[type[Exception], str]) -> int:
+    def place(self, *failures: tuple[type[Exception], str]) -> int:
         """The number, from 1 on, that stands for what went wrong; of several, that of the first."""
         for at in range(len(self.places)):
-            if self.places[at : at + len(found)] == list(found):
+            if self.places[at : at + len(failures)] == list(failures):
                 return at + 1
-        self.places += found
-        return len(self.places) - len(found) + 1
+        self.places += failures
+        return len(self.places) - len(failures) + 1
 
     def literal(self, value: bytes) -> int:
         """Where a string of the source stands among them."""
-        found = self.literals.find(value)
-        if found < 0:
-            found = len(self.literals)
+        place = self.literals.find(value)
+        if place < 0:
+            place = len(self.literals)
             self.literals += value
-        return found
+        return place
 
 
 CONSTANTS: dict[str, Any] = {
@@ -204,22 +204,22 @@ class Emitter:
 
     def conditional(self, test: str, then: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
         """An `if` statement."""
-        (made,) = self.located(f"if {test}: pass")
-        assert isinstance(made, ast.If)
-        made.body = then or made.body
-        made.orelse = otherwise
-        return made
+        (branch,) = self.located(f"if {test}: pass")
+        assert isinstance(branch, ast.If)
+        branch.body = then or branch.body
+        branch.orelse = otherwise
+        return branch
 
     def repeated(self, count: str, body: Callable[[str], None]) -> None:
         """Add a loop over `count` positions (uint64), whose body emits its statements."""
         position, end = self.fresh(), self.fresh()
         self.emit(f"{position}, {end} = _ck_zero, _ck_u8({count})")
-        (made,) = self.located(f"while {position} < {end}: pass")
-        assert isinstance(made, ast.While)
-        with self.within([]) as made.body:
+        (loop,) = self.located(f"while {position} < {end}: pass")
+        assert isinstance(loop, ast.While)
+        with self.within([]) as loop.body:
             body(position)
             self.emit(f"{position} += _ck_one")
-        self.block.append(made)
+        self.block.append(loop)
 
     # Names
 
@@ -252,10 +252,10 @@ class Emitter:
     def use(self, function: Callable[..., Any]) -> str:
         """The name of a body of row functions, of a primitive of theirs, or of what their values are."""
         row_functions.require_compiler()
-        made = function if isinstance(function, type) else row_functions.body(function)
+        callable_ = function if isinstance(function, type) else row_functions.body(function)
         name = f"_ck_row_{function.__name__}"
         # Bodies that are made for some constants have one name.
-        while self.namespace.setdefault(name, made) is not made:
+        while self.namespace.setdefault(name, callable_) is not callable_:
             name += "_"
         return name
 
@@ -405,12 +405,12 @@ def constant(value: Any) -> Value | None:
 def items(value: Value) -> list[Value]:
     """The values of a tuple."""
     assert isinstance(value.kind, Record)
-    found, at = [], 0
+    values, at = [], 0
     for kind in value.kind.kinds:
         count = len(kind.parts)
-        found.append(Value(kind, value.parts[at : at + count]))
+        values.append(Value(kind, value.parts[at : at + count]))
         at += count
-    return found
+    return values
 
 
 def record(values: list[Value]) -> Value:

@@ -34,7 +34,7 @@ _NAMELESS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorE
 
 
 class Members(NamedTuple):
-    """What writes `value.name` and `value.name(…)` of values of a kind."""
+    """The writers of `value.name` and `value.name(…)` for values of one kind."""
 
     attribute: Callable[[Emitter, Value, str], Value]
     method: Callable[[Emitter, Value, str, Sequence[Value]], Value]
@@ -56,8 +56,8 @@ class Expressions(Assignments):
     def value(self, node: ast.expr) -> Value:
         """The value of an expression; its statements are emitted."""
         method = getattr(self, f"_{type(node).__name__.lower()}", self._generic)
-        found: Value = method(node)
-        return found
+        result: Value = method(node)
+        return result
 
     def text(self, node: ast.expr) -> str:
         """The code of an expression for the compiler."""
@@ -96,7 +96,7 @@ class Expressions(Assignments):
             return self._global(node.id)
         kind = self.kinds.get(node.id)
         if kind is None:
-            kind = self.found.get(node.id, UNKNOWN)
+            kind = self.kinds_so_far.get(node.id, UNKNOWN)
             # What else it will be is not known yet.
             kind = UNKNOWN if kind == NOTHING else kind
         return Value(kind, variables(node.id, kind))
@@ -190,15 +190,15 @@ class Expressions(Assignments):
     # All else
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
-        found: Value = Value(Literal(""), ())
+        text: Value = Value(Literal(""), ())
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 piece = self._formatted(part)
             else:
                 piece = self.value(part)
-            is_first = isinstance(found.kind, Literal) and found.kind.value == ""
-            found = piece if is_first else methods.call(self, "+", [found, piece])
-        return found
+            is_first = isinstance(text.kind, Literal) and text.kind.value == ""
+            text = piece if is_first else methods.call(self, "+", [text, piece])
+        return text
 
     def _formatted(self, node: ast.FormattedValue) -> Value:
         value = self.value(node.value)
@@ -218,7 +218,7 @@ class Expressions(Assignments):
     def _require_no_views(self, node: ast.expr) -> None:
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and part.id in self.local:
-                kind = self.kinds.get(part.id, self.found.get(part.id, UNKNOWN))
+                kind = self.kinds.get(part.id, self.kinds_so_far.get(part.id, UNKNOWN))
                 if not is_plain(kind):
                     raise self.failure(
                         f"{part.id} is {kind.words}, which cannot be used within this"
@@ -231,5 +231,5 @@ class Expressions(Assignments):
         if any(isinstance(value.kind, Unknown) for value in values):
             return Value(UNKNOWN, ("0",))
         texts = iter([self.plain(value) for value in values])
-        made = Replaced(texts).rebuilt(node)
-        return Value(PLAIN, (grouped(ast.unparse(made)),))
+        expression = Replaced(texts).rebuilt(node)
+        return Value(PLAIN, (grouped(ast.unparse(expression)),))

@@ -76,17 +76,17 @@ def call(
     # Within the function, each array that it is handed is one of its own.
     origins: dict[str, Path] = {}
     kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
-    made = specialised(caller.program, function, kinds)
+    specialisation = specialised(caller.program, function, kinds)
     arguments = [part for value in given.values() for part in value.parts]
     needed = []
-    for need in made.needs:
+    for need in specialisation.needs:
         if isinstance(need, Member):
             need = Member(_in_caller(need.path, origins), need.name)
         needed.append(caller.need(need))
     name = f"_ck_{len(caller.namespace)}_call_of_{function.__name__.strip('<>')}"
-    caller.namespace[name] = made.function
-    text = made.call(name, arguments, needed)
-    returned = made.returned.moved(lambda path: _in_caller(path, origins))
+    caller.namespace[name] = specialisation.function
+    text = specialisation.call(name, arguments, needed)
+    returned = specialisation.returned.moved(lambda path: _in_caller(path, origins))
     count = len(returned.parts)
     if count == 0:
         caller.emit(text)
@@ -95,7 +95,7 @@ def call(
         parts = (caller.bind(text),)
     else:
         parts = caller.bind_each(text, count)
-    if Shared("errors") in made.needs:
+    if Shared("errors") in specialisation.needs:
         caller.stop_if_noted()
     # A number that was a constant within the function is one no longer.
     return Value(PLAIN if isinstance(returned, Integer) else returned, parts)
@@ -153,8 +153,8 @@ def specialised(
         CompileError: If it calls itself, or does not compile.
     """
     key = (function, tuple(kinds.items()))
-    made = program.functions.get(key)
-    if made is None:
+    known = program.functions.get(key)
+    if known is None:
         if key in program.functions:
             raise CompileError(
                 f"{function.__name__} calls itself, which columns cannot be followed in"
@@ -165,10 +165,10 @@ def specialised(
             if value is adapter.compiler():
                 translated.namespace[name] = adapter.within_functions()
         compiled = adapter.device_function(defined(function, translated, _parameters(translated)))
-        made = Specialised(compiled, list(translated.needs), translated.returned)
-        program.functions[key] = made
-    assert isinstance(made, Specialised)
-    return made
+        known = Specialised(compiled, list(translated.needs), translated.returned)
+        program.functions[key] = known
+    assert isinstance(known, Specialised)
+    return known
 
 
 _MOST_ARGUMENTS = 30
@@ -283,12 +283,12 @@ EMPTY_ARENA = "_ck_set_word(_ck_arena, _ck_arena + 16)"
 
 def _whole_column(name: str, kind: Column, used: set[str], needs: dict[Need, str]) -> list[str]:
     """Statements that make the parts of an argument that are used."""
-    found = []
+    lines = []
     start, length = variables(name, kind)
     for variable, member in ((start, "offset"), (length, "length")):
         if variable in used:
             need = Member(kind.path, member)
             is_zero = kind.form == "batch" and member == "offset"
             value = "_ck_zero" if is_zero else needs.setdefault(need, name_of(need))
-            found.append(f"{variable} = {value}")
-    return found
+            lines.append(f"{variable} = {value}")
+    return lines

@@ -102,9 +102,9 @@ class Inlined(Statements):
             return Value(PLAIN, ((signed if has_sign else unsigned)(int(meaning)),))
         if getattr(builtins, node.id, None) is meaning:
             return Value(PLAIN, (node.id,))
-        found = constant(meaning)
-        assert found is not None
-        return found
+        value = constant(meaning)
+        assert value is not None
+        return value
 
     # Calls
 
@@ -151,5 +151,5 @@ class Inlined(Statements):
         source, name = self.text(node.iter), self.fresh()
         self._values[node.target.id] = Value(PLAIN, (name,))
         body = self._block(node.body)
-        made = ast.For(ast.Name(name, ast.Store()), self.expression(source), body, [])
-        self.block.append(ast.copy_location(made, self._caller.node))
+        loop = ast.For(ast.Name(name, ast.Store()), self.expression(source), body, [])
+        self.block.append(ast.copy_location(loop, self._caller.node))

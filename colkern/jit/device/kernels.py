@@ -80,7 +80,7 @@ class CudaKernel:
         self.checked = checked
         self.thread_bytes = thread_bytes
         self._options = options
-        self._made: dict[tuple[Types, bool], Specialisation] = {}
+        self._specialisations: dict[tuple[Types, bool], Specialisation] = {}
         self._last: tuple[Types, bool, Specialisation | None] = ((), False, None)
 
     @property
@@ -116,13 +116,13 @@ class CudaKernel:
         """
         from colkern.jit.device.emitter import Like, Shared
 
-        made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
+        compiled = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
         signature = [
             (np.asarray(value).dtype.str[1:], isinstance(value, np.ndarray))
             for value in arguments
             if type_of(value) is None
         ]
-        for need in made.needs:
+        for need in compiled.needs:
             if need == Shared("errors"):
                 signature.append(("i8", True))
             else:
@@ -130,7 +130,7 @@ class CudaKernel:
                 signed = ("length", "null_count", "arena")
                 signature.append(("i8" if need.name in signed else "u8", False))
         with explained(self.name):
-            return adapter.ptx(made.function, signature, capability)
+            return adapter.ptx(compiled.function, signature, capability)
 
     def _is_checked(self) -> bool:
         if self.checked is not None:
@@ -156,33 +156,33 @@ class CudaKernel:
         adapter.require_device()
         kinds = tuple(map(type_of, arguments))
         checked = self._is_checked()
-        made = self._specialised(kinds, checked)
+        compiled = self._specialised(kinds, checked)
         columns, given = parted(names, arguments, kinds)
-        read = read_arrays(columns, made.needs)
+        read = read_arrays(columns, compiled.needs)
         device = common_device(read, given, memory.current_device())
         blocks, threads, *others = configuration
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
             require_readable(read)
             count = int(np.prod(blocks) * np.prod(threads))
-            kept = made_for(made, count, device)
-            numbers = [needed(need, made, columns, kept, device) for need in made.needs]
+            kept = made_for(compiled, count, device)
+            numbers = [needed(need, compiled, columns, kept, device) for need in compiled.needs]
             arguments = (*given.values(), *numbers)
             with explained(self.name):
-                plans.launch(made.kernel, blocks, threads, device.ordinal, arguments, *shared)
+                plans.launch(compiled.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:
-                raise_noted(kept[Shared("errors")], made.program)
+                raise_noted(kept[Shared("errors")], compiled.program)
 
     def _specialised(self, kinds: Types, checked: bool) -> Specialisation:
-        last_kinds, last_checked, made = self._last
+        last_kinds, last_checked, compiled = self._last
         # Most launches are like the one before, and schemas take long to be compared.
         are_same = len(last_kinds) == len(kinds) and all(map(operator.is_, last_kinds, kinds))
-        if made is None or last_checked != checked or not are_same:
-            made = self._made.get((kinds, checked))
-            if made is None:
-                made = self._made[kinds, checked] = self._specialise(kinds, checked)
-            self._last = kinds, checked, made
-        return made
+        if compiled is None or last_checked != checked or not are_same:
+            compiled = self._specialisations.get((kinds, checked))
+            if compiled is None:
+                compiled = self._specialisations[kinds, checked] = self._specialise(kinds, checked)
+            self._last = kinds, checked, compiled
+        return compiled
 
     def _specialise(self, kinds: Types, checked: bool) -> Specialisation:
         from colkern.jit.device.emitter import Program
@@ -295,10 +295,10 @@ def cuda_jit(
     if thread_bytes < 0 or thread_bytes % 8:
         raise ValueError(f"thread_bytes: expected a multiple of 8, got {thread_bytes}")
 
-    def made(function: Callable[..., None]) -> CudaKernel:
+    def decorated(function: Callable[..., None]) -> CudaKernel:
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
         checked = True if boundscheck is None and options.get("debug") else boundscheck
         return CudaKernel(function, checked, thread_bytes, options)
 
-    return made if function is None else made(function)
+    return decorated if function is None else decorated(function)

@@ -320,9 +320,9 @@ def joined(a: Kind, b: Kind) -> Kind:
     if {a, b} == {UNSIGNED, INTEGER}:
         return UNSIGNED
     for one, other in ((a, b), (b, a)):
-        found = _joined_in_order(one, other)
-        if found is not None:
-            return found
+        common = _joined_in_order(one, other)
+        if common is not None:
+            return common
     raise Conflict
 
 
@@ -335,8 +335,8 @@ def _joined_in_order(a: Kind, b: Kind) -> Kind | None:
     if is_plain(a) and is_plain(b):
         return PLAIN
     if isinstance(a, Element | Literal) and isinstance(b, Literal):
-        made = a if isinstance(a, Element) else a.element
-        return made if made == b.element else None
+        element = a if isinstance(a, Element) else a.element
+        return element if element == b.element else None
     if isinstance(a, Decimal) and isinstance(b, Integer):
         return a
     if isinstance(a, Decimal) and isinstance(b, Decimal):

@@ -64,11 +64,11 @@ def common_device(read: dict[str, Array], others: dict[str, Any], otherwise: Dev
             )
     arrays = {name: memory.device_of(value) for name, value in others.items()}
     devices |= {name: device for name, device in arrays.items() if device is not None}
-    found = next(iter(devices.values()), otherwise)
+    device_of_all = next(iter(devices.values()), otherwise)
     for name, device in devices.items():
-        if device != found:
-            raise UnsupportedError(f"{name} is on {device}, and others are on {found}")
-    return found
+        if device != device_of_all:
+            raise UnsupportedError(f"{name} is on {device}, and others are on {device_of_all}")
+    return device_of_all
 
 
 def require_readable(read: dict[str, Array]) -> None:
@@ -82,9 +82,9 @@ def require_readable(read: dict[str, Array]) -> None:
 
 
 def _buffers(array: Array) -> list[Any]:
-    found = [buffer for buffer in array.buffers if buffer is not None and buffer.size]
+    buffers = [buffer for buffer in array.buffers if buffer is not None and buffer.size]
     parts = array.children if array.dictionary is None else (array.dictionary,)
-    return found + [buffer for part in parts for buffer in _buffers(part)]
+    return buffers + [buffer for part in parts for buffer in _buffers(part)]
 
 
 def needed(
@@ -117,13 +117,13 @@ def made_for(kernel: Specialisation, threads: int, device: Device) -> dict[Need,
     Where checks note what they find: int64[1], 0 for nothing. The arenas: int64[].
     """
     target = target_of(device)
-    made: dict[Need, Any] = {}
+    values: dict[Need, Any] = {}
     if Shared("errors") in kernel.needs:
-        made[Shared("errors")] = target.allocate(1, np.int64)
+        values[Shared("errors")] = target.allocate(1, np.int64)
     if Shared("arena") in kernel.needs:
         words = threads * kernel.program.thread_bytes // 8
-        made[Shared("arena")] = target.output(words, np.int64)
-    return made
+        values[Shared("arena")] = target.output(words, np.int64)
+    return values
 
 
 def raise_noted(errors: Any, program: Program) -> None:

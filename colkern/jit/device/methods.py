@@ -40,7 +40,7 @@ NO_NAMES: Mapping[str, Value] = {}
 _PRIMITIVES = (sum_overflows, difference_overflows, product_overflows)
 """The names that checks of the table use."""
 
-_MADE_OF = {rows.TEXT: row_values.Text, rows.BYTES: row_values.Bytes}
+_RAW_VALUES = {rows.TEXT: row_values.Text, rows.BYTES: row_values.Bytes}
 
 
 def is_element(value: Value) -> bool:
@@ -59,25 +59,25 @@ def call(
         return Value(UNKNOWN, ("0",))
     if name in FUNCTIONS and all(isinstance(value.kind, Literal) for value in everything):
         return _of_literals(e, name, given)
-    found = called(
+    chosen = called(
         name,
         [_for_rows(e, value) for value in given],
         {word: _for_rows(e, value) for word, value in by_name.items()},
     )
-    if found is None:
+    if chosen is None:
         words = ", ".join(value.kind.words for value in everything)
         raise e.failure(f"{name} of {words} has no compiled form")
-    return _returned(e, found.result, _emitted(e, found))
+    return _returned(e, chosen.result, _emitted(e, chosen))
 
 
 def _of_literals(e: Emitter, name: str, values: Sequence[Value]) -> Value:
     constants = [value.kind.value for value in values if isinstance(value.kind, Literal)]
     try:
-        found = constant(FUNCTIONS[name](*constants))
+        result = constant(FUNCTIONS[name](*constants))
     except (TypeError, ValueError) as error:
         raise e.failure(f"{name}: {error}") from None
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 def _for_rows(e: Emitter, value: Value) -> RowValue | None:
@@ -88,7 +88,7 @@ def _for_rows(e: Emitter, value: Value) -> RowValue | None:
     if isinstance(kind, Literal):
         return RowValue(constant_kind(kind.value), constant=kind.value)
     if isinstance(kind, Element):
-        return RowValue(kind.of, _made(e, value))
+        return RowValue(kind.of, _raw_value(e, value))
     number = integer(value)
     if number is not None:
         return RowValue(rows.INT, constant=number)
@@ -103,12 +103,12 @@ def _for_rows(e: Emitter, value: Value) -> RowValue | None:
     return RowValue(rows.INT, f"_ck_i8({code} | {code})" if kind == PLAIN else f"_ck_i8({code})")
 
 
-def _made(e: Emitter, element: Value) -> str:
+def _raw_value(e: Emitter, element: Value) -> str:
     """The code of an element as bodies take it."""
     assert isinstance(element.kind, Element)
-    made = _MADE_OF.get(element.kind.of)
+    body = _RAW_VALUES.get(element.kind.of)
     parts = ", ".join(element.parts)
-    return parts if made is None else f"{e.use(made)}({parts})"
+    return parts if body is None else f"{e.use(body)}({parts})"
 
 
 def _emitted(e: Emitter, of: Called) -> str:
@@ -148,7 +148,7 @@ def _operand(e: Emitter, value: RowValue, wanted: str) -> str:
     """The name of an operand as a body takes it."""
     code = value.code
     if not code and isinstance(value.constant, str | bytes):
-        code = _made(e, as_element(e, Value(Literal(value.constant), ())))
+        code = _raw_value(e, as_element(e, Value(Literal(value.constant), ())))
     elif not code:
         code = f"_ck_i8({value.constant})" if value.kind == rows.INT else repr(value.constant)
     if wanted == "float" and value.kind != rows.FLOAT:
@@ -172,8 +172,8 @@ def _returned(e: Emitter, kind: rows.Kind, code: str) -> Value:
         return Value(Record(tuple(value.kind for value in each)), parts)
     if kind in _NUMBERS:
         return Value(_NUMBERS[kind], (code,))
-    made = Element(kind)
-    return Value(made, tuple(f"{code}.{name}" if name else code for name in made.parts))
+    element = Element(kind)
+    return Value(element, tuple(f"{code}.{name}" if name else code for name in element.parts))
 
 
 _NUMBERS: dict[rows.Kind, Kind] = {
@@ -237,10 +237,10 @@ def iterated(e: Emitter, value: Value) -> tuple[str, Callable[[str], Value]]:
     e.emit(f"{place} = _ck_i8(0)")
 
     def character(k: str) -> Value:
-        text = f"{e.use(character_at)}({_made(e, value)}, {place})"
-        found = _returned(e, rows.TEXT, e.bind(text))
-        e.emit(f"{place} += {found.parts[1]}")
-        return found
+        text = f"{e.use(character_at)}({_raw_value(e, value)}, {place})"
+        one = _returned(e, rows.TEXT, e.bind(text))
+        e.emit(f"{place} += {one.parts[1]}")
+        return one
 
     return count, character
 

@@ -263,4 +263,4 @@ IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
     state.used_of: _used_of,
     row_field: _row_field,
 }
-"""What stands in a kernel for functions of `colkern.jit.building`, and writes their code."""
+"""The writers of a kernel's code, by the functions of `colkern.jit.building` that they stand for."""

@@ -75,7 +75,7 @@ class Operators(Expressions):
 
     def _chain(self, node: ast.Compare, left: Value, right: Value) -> str:
         """The code of `left < right < …`, of which an operand is computed if all before it are true."""
-        found = self._compared(node.ops[0], left, right)
+        condition = self._compared(node.ops[0], left, right)
 
         def following(op: ast.cmpop, operand: ast.expr) -> str:
             nonlocal right
@@ -83,15 +83,15 @@ class Operators(Expressions):
             return self._compared(op, left, right)
 
         for op, operand in zip(node.ops[1:], node.comparators[1:], strict=True):
-            found = self._settled_by(found, "and", partial(following, op, operand))
-        return found
+            condition = self._settled_by(condition, "and", partial(following, op, operand))
+        return condition
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> str:
         if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
             return "(0 == 1)"
         if isinstance(op, ast.In | ast.NotIn):
-            found = self._contains(left, right)
-            return found if isinstance(op, ast.In) else negated(found)
+            test = self._contains(left, right)
+            return test if isinstance(op, ast.In) else negated(test)
         equals = isinstance(op, ast.Eq | ast.Is)
         if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
             for one, other in ((left, right), (right, left)):
@@ -101,8 +101,8 @@ class Operators(Expressions):
             sign = "is" if equals else "is not"
             return f"({self.plain(left)} {sign} {self.plain(right)})"
         if isinstance(op, ast.Eq | ast.NotEq):
-            found = self._are_equal(left, right)
-            return found if equals else negated(found)
+            test = self._are_equal(left, right)
+            return test if equals else negated(test)
         return self._of_values(SIGNS[type(op)], self.inner(left), self.inner(right))
 
     def _is_missing(self, value: Value, wanted: bool) -> str:
@@ -150,35 +150,35 @@ class Operators(Expressions):
     def _boolop(self, node: ast.BoolOp) -> Value:
         """`a or b` is `a` if that is true, else `b`."""
         first, *rest = node.values
-        found = self.value(first)
+        value = self.value(first)
         for following in rest:
-            found = self._kept(found)
-            condition, outcome = truth(self, found), found
-            if isinstance(node.op, ast.Or) and isinstance(found.kind, Nullable):
-                outcome = Value(found.kind.inner, found.parts[1:])
+            value = self._kept(value)
+            condition, outcome = truth(self, value), value
+            if isinstance(node.op, ast.Or) and isinstance(value.kind, Nullable):
+                outcome = Value(value.kind.inner, value.parts[1:])
             kept, other = partial(_same, outcome), partial(self.value, following)
             is_and = isinstance(node.op, ast.And)
-            found = self._either(condition, *((other, kept) if is_and else (kept, other)))
-        return found
+            value = self._either(condition, *((other, kept) if is_and else (kept, other)))
+        return value
 
     def _condition(self, node: ast.BoolOp) -> str:
         word = "and" if isinstance(node.op, ast.And) else "or"
-        found = self.truth(node.values[0])
+        condition = self.truth(node.values[0])
         settled = "False" if word == "and" else "True"
         for following in node.values[1:]:
-            if found == settled:
-                return found
-            found = self._settled_by(found, word, partial(self.truth, following))
-        return found
+            if condition == settled:
+                return condition
+            condition = self._settled_by(condition, word, partial(self.truth, following))
+        return condition
 
-    def _settled_by(self, found: str, word: str, following: Callable[[], str]) -> str:
-        """The code of `found word following`; that is computed only if `found` does not settle it."""
+    def _settled_by(self, condition: str, word: str, following: Callable[[], str]) -> str:
+        """The code of `condition word following`. `following` runs only if `condition` does not decide."""
         with self.within([]) as block:
             text = following()
         if not block:
-            return f"({found} {word} {text})"
+            return f"({condition} {word} {text})"
         result = self.fresh()
-        self.emit(f"{result} = {found}")
+        self.emit(f"{result} = {condition}")
         block += self.located(f"{result} = {text}")
         test = result if word == "and" else f"not {result}"
         self.block.append(self.conditional(test, block, []))
@@ -224,10 +224,10 @@ class Operators(Expressions):
             return methods.call(self, _UNARY[type(node.op)], [value])
         if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
             return decimals.negated(self, value)
-        found = self._rebuilt(node, [value])
+        result = self._rebuilt(node, [value])
         if isinstance(value.kind, Integer):
-            return Value(Integer(negative=True), found.parts)
-        return Value(UNSIGNED, found.parts) if value.kind == UNSIGNED else found
+            return Value(Integer(negative=True), result.parts)
+        return Value(UNSIGNED, result.parts) if value.kind == UNSIGNED else result
 
     def _binop(self, node: ast.BinOp) -> Value:
         left, right = map(self.inner, self.operands([node.left, node.right]))

@@ -144,9 +144,9 @@ class RowsCall:
         self.start(kernel, (np.int64(self.count), *self.others, starts, partials, *numbers))
         lines = partials.reshape(1 + counts, self.threads)
         # Together, as each transfer is waited for.
-        found = target.allocate(1 + counts, np.int64)
-        found[0], found[1:] = lines[0].min(), lines[1:].sum(axis=1)
-        totals: list[int] = found.tolist()
+        summary = target.allocate(1 + counts, np.int64)
+        summary[0], summary[1:] = lines[0].min(), lines[1:].sum(axis=1)
+        totals: list[int] = summary.tolist()
         self._raise(kernel, totals[0])
         return totals[1:]
 

@@ -96,18 +96,18 @@ def translate(
     known, returned = dict(given), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
-        made = Statements(program, function, local, around, calls, stops)
-        made.kinds, made.found = dict(known), dict(given)
-        made.returned_before = returned if settled[1] is not None else UNKNOWN
-        body = made.function_body(definition)
-        if settled == (made.found, made.returned):
+        writer = Statements(program, function, local, around, calls, stops)
+        writer.kinds, writer.kinds_so_far = dict(known), dict(given)
+        writer.returned_before = returned if settled[1] is not None else UNKNOWN
+        body = writer.function_body(definition)
+        if settled == (writer.kinds_so_far, writer.returned):
             return Translated(
-                _with_body(definition, body, given), made.namespace, made.needs, made.returned
+                _with_body(definition, body, given), writer.namespace, writer.needs, writer.returned
             )
-        known, returned = dict(made.found), made.returned
-        settled = (made.found, made.returned)
-    made.node = definition.body[0]
-    raise made.failure(
+        known, returned = dict(writer.kinds_so_far), writer.returned
+        settled = (writer.kinds_so_far, writer.returned)
+    writer.node = definition.body[0]
+    raise writer.failure(
         "the kinds of its variables do not settle: give results of different kinds names of their own"
     )
 
@@ -165,7 +165,7 @@ class Statements(Calls):
 
     def _widen_parameters(self) -> None:
         """Parameters that are assigned to may be something else, too."""
-        for name, kind in list(self.found.items()):
+        for name, kind in list(self.kinds_so_far.items()):
             settled = self.kinds[name]
             if settled not in (kind, PLAIN):
                 parts = converted(self, Value(kind, variables(name, kind)), settled)
@@ -183,7 +183,7 @@ class Statements(Calls):
             method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
             if method is None:
                 raise self.failure(
-                    f"{type(node).__name__.lower()} statements cannot be followed in a kernel"
+                    f"{type(node).__name__.lower()} statements are not supported in a kernel"
                 )
             method(node)
             if not _falls_through(self.block):
@@ -228,7 +228,7 @@ class Statements(Calls):
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         exception = None if raised is None else self.meaning(raised)
         if not isinstance(exception, type) or not issubclass(exception, Exception):
-            raise self.failure("an exception is raised by the name of its class in a kernel")
+            raise self.failure("name the class of the exception: a kernel raises no others")
         self.note_unless("False", exception, _text_of(node.exc))
         self._return_nothing()
 
@@ -304,10 +304,10 @@ class Statements(Calls):
         if isinstance(node.op, ast.Mult) and not calls_something(target):
             self.emit(f"{target} = {self.primitive('product', target, value)}")
             return
-        (made,) = self.located(f"{target} += 0")
-        assert isinstance(made, ast.AugAssign)
-        made.op, made.value = node.op, self.expression(value)
-        self.block.append(made)
+        (statement,) = self.located(f"{target} += 0")
+        assert isinstance(statement, ast.AugAssign)
+        statement.op, statement.value = node.op, self.expression(value)
+        self.block.append(statement)
 
     def _store(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
@@ -383,8 +383,8 @@ class Statements(Calls):
         self.block.append(self._loop("True", [*before, leave, *body], []))
 
     def _loop(self, test: str, body: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
-        made = ast.While(self.expression(test), body or self.located("pass"), otherwise)
-        return ast.copy_location(made, self.node)
+        loop = ast.While(self.expression(test), body or self.located("pass"), otherwise)
+        return ast.copy_location(loop, self.node)
 
     def _on_for(self, node: ast.For) -> None:
         iterated = self._elements(node.iter)
@@ -405,16 +405,16 @@ class Statements(Calls):
         source = self.text(node.iter)
         names = [part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)]
         for name in names:
-            kind = self.join(self.found.get(name, UNKNOWN), PLAIN, name)
-            self.found[name] = kind
+            kind = self.join(self.kinds_so_far.get(name, UNKNOWN), PLAIN, name)
+            self.kinds_so_far[name] = kind
             if not is_plain(self.kinds.get(name, kind)):
                 raise self.failure(
                     f"{name} is also {self.kinds[name].words}; give each a name of its own"
                 )
         body, otherwise = self._block(node.body), self._block(node.orelse)
         self.node = node
-        made = ast.For(node.target, self.expression(source), body, otherwise)
-        self.block.append(ast.copy_location(made, node))
+        loop = ast.For(node.target, self.expression(source), body, otherwise)
+        self.block.append(ast.copy_location(loop, node))
 
     def _elements(self, node: ast.expr) -> _Elements | None:
         """The iterable of a loop over a view; None if the compiler knows it by itself."""
@@ -428,14 +428,14 @@ class Statements(Calls):
                 ]
             if all(each is not None for each in inner):
                 self.block += block
-                found = [each for each in inner if each is not None]
+                elements = [each for each in inner if each is not None]
                 return (
-                    self._enumerated(node, found[0])
+                    self._enumerated(node, elements[0])
                     if meaning is enumerate
-                    else self._zipped(found)
+                    else self._zipped(elements)
                 )
             if any(each is not None for each in inner):
-                raise self.failure("zip goes over columns and texts alone, or over neither")
+                raise self.failure("zip takes either columns and texts alone, or none of them")
             return None
         if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant):
             return None

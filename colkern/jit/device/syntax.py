@@ -24,13 +24,13 @@ def grouped(text: str) -> str:
 
 def children(node: ast.AST) -> list[ast.expr]:
     """The expressions right below, in their order; of slices and named arguments, those below these."""
-    found: list[ast.expr] = []
+    expressions: list[ast.expr] = []
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Slice | ast.keyword | ast.Starred):
-            found += children(child)
+            expressions += children(child)
         elif isinstance(child, ast.expr):
-            found.append(child)
-    return found
+            expressions.append(child)
+    return expressions
 
 
 class Replaced:

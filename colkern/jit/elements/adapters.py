@@ -119,16 +119,16 @@ def adapter(
         operands: What the method is called with.
         named: Of these, those that are called by name.
     """
-    found = called(
+    chosen = called(
         name,
         [_value(one.code, one.type) for one in operands],
         {word: _value(one.code, one.type) for word, one in named.items()},
     )
-    if found is None or found.bindings:
+    if chosen is None or chosen.bindings:
         # Lists are Numba's own.
         return None
     types_of = {one.code: one.type for one in (*operands, *named.values())}
-    source, namespace = _Source(found).text(parameters, types_of)
+    source, namespace = _Source(chosen).text(parameters, types_of)
     return function_of_text("adapter", source, namespace, f"adapter of {name}")
 
 

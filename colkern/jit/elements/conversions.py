@@ -70,15 +70,15 @@ def _decoded(value):
         largest = max(largest, _code_at(plain.address + position))
         position = _next_position(plain, position)
     kind = 1 if largest < 0x100 else 2 if largest < 0x10000 else 4
-    made = _empty_string(kind, _length(plain), largest < 0x80)
+    string = _empty_string(kind, _length(plain), largest < 0x80)
     position = int64(0)
     k = 0
     while position < plain.size:
-        _set_code_point(made, k, uint32(_code_at(plain.address + position)))
+        _set_code_point(string, k, uint32(_code_at(plain.address + position)))
         position = _next_position(plain, position)
         k += 1
     keep(value)
-    return made
+    return string
 
 
 @register_jitable
@@ -168,11 +168,11 @@ listed_bytes = _listing(_set_bytes)
 
 @lower_cast(types.StringLiteral, TextType)
 def _cast_literal(context, builder, fromty, toty, value):
-    made = context.make_helper(builder, toty)
+    text = context.make_helper(builder, toty)
     members = constant_text(context, builder, fromty.literal_value)
-    made.address, made.size, made.ascii = members
-    made.owner = context.get_constant_null(OWNER)
-    return made._getvalue()
+    text.address, text.size, text.ascii = members
+    text.owner = context.get_constant_null(OWNER)
+    return text._getvalue()
 
 
 @lower_cast(types.UnicodeType, TextType)
@@ -189,12 +189,12 @@ def _cast_to_string(context, builder, fromty, toty, value):
 def _cast_bytes(context, builder, fromty, toty, value):
     require_contiguous(fromty)
     plain = context.make_helper(builder, fromty, value=value)
-    made = context.make_helper(builder, toty)
-    made.address = builder.ptrtoint(plain.data, ir.IntType(64))
-    made.size, made.owner = plain.nitems, plain.meminfo
-    found = made._getvalue()
-    context.nrt.incref(builder, toty, found)
-    return found
+    struct = context.make_helper(builder, toty)
+    struct.address = builder.ptrtoint(plain.data, ir.IntType(64))
+    struct.size, struct.owner = plain.nitems, plain.meminfo
+    result = struct._getvalue()
+    context.nrt.incref(builder, toty, result)
+    return result
 
 
 # Into Python's objects
@@ -202,9 +202,9 @@ def _cast_bytes(context, builder, fromty, toty, value):
 
 @box(TextType)
 def _box_text(typ, value, c):
-    made = c.context.make_helper(c.builder, typ, value=value)
-    pointer = c.builder.inttoptr(made.address, cgutils.voidptr_t)
-    boxed = _decode_utf8(c, pointer, made.size)
+    struct = c.context.make_helper(c.builder, typ, value=value)
+    pointer = c.builder.inttoptr(struct.address, cgutils.voidptr_t)
+    boxed = _decode_utf8(c, pointer, struct.size)
     c.context.nrt.decref(c.builder, typ, value)
     return boxed
 
@@ -219,9 +219,9 @@ def _decode_utf8(c: Any, pointer: Any, size: Any) -> Any:
 
 @box(BytesType)
 def _box_bytes(typ, value, c):
-    made = c.context.make_helper(c.builder, typ, value=value)
-    pointer = c.builder.inttoptr(made.address, cgutils.voidptr_t)
-    boxed = c.pyapi.bytes_from_string_and_size(pointer, made.size)
+    struct = c.context.make_helper(c.builder, typ, value=value)
+    pointer = c.builder.inttoptr(struct.address, cgutils.voidptr_t)
+    boxed = c.pyapi.bytes_from_string_and_size(pointer, struct.size)
     c.context.nrt.decref(c.builder, typ, value)
     return boxed
 

@@ -57,12 +57,12 @@ def raw(typingctx, value):
         inner = known.get_call_type(typingctx, (value.type,), {})
 
         def codegen(context, builder, signature, args):
-            made = context.make_helper(builder, value, value=args[0])
-            with builder.if_then(builder.not_(made.valid), likely=False):
+            optional = context.make_helper(builder, value, value=args[0])
+            with builder.if_then(builder.not_(optional.valid), likely=False):
                 context.call_conv.return_user_exc(
                     builder, TypeError, ("None has no such operation",)
                 )
-            return context.get_function(known, inner)(builder, (made.data,))
+            return context.get_function(known, inner)(builder, (optional.data,))
 
         return inner.return_type(value), codegen
     if isinstance(value, types.StringLiteral):
@@ -76,8 +76,8 @@ def raw(typingctx, value):
         require_contiguous(value)
 
         def codegen(context, builder, signature, args):
-            made = context.make_helper(builder, value, value=args[0])
-            members = [builder.ptrtoint(made.data, _WORD), made.nitems]
+            struct = context.make_helper(builder, value, value=args[0])
+            members = [builder.ptrtoint(struct.data, _WORD), struct.nitems]
             return context.make_tuple(builder, RAW_BYTES, members)
 
         return RAW_BYTES(value), codegen
@@ -85,8 +85,8 @@ def raw(typingctx, value):
         returned = RAW_TEXT if isinstance(value, TextType) else RAW_BYTES
 
         def codegen(context, builder, signature, args):
-            made = context.make_helper(builder, value, value=args[0])
-            members = [getattr(made, name) for name in returned.fields]
+            struct = context.make_helper(builder, value, value=args[0])
+            members = [getattr(struct, name) for name in returned.fields]
             return context.make_tuple(builder, returned, members)
 
         return returned(value), codegen
@@ -154,16 +154,16 @@ def _within(builder: Any, address: Any, start: Any, end: Any) -> Any:
 
 def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) -> Any:
     """The owner of the bytes at an address: an arena, or that of an operand."""
-    found = context.get_constant_null(OWNER)
+    owner_of_result = context.get_constant_null(OWNER)
     for kind, operand in zip(kinds, operands, strict=True):
         if isinstance(kind, types.Optional):
             kind, operand = kind.type, context.make_helper(builder, kind, value=operand).data
         if isinstance(kind, SequenceType):
-            made = context.make_helper(builder, kind, value=operand)
-            start, size, owner = made.address, made.size, made.owner
+            struct = context.make_helper(builder, kind, value=operand)
+            start, size, owner = struct.address, struct.size, struct.owner
         elif isinstance(kind, types.Bytes):
-            made = context.make_helper(builder, kind, value=operand)
-            start, size, owner = builder.ptrtoint(made.data, _WORD), made.nitems, made.meminfo
+            struct = context.make_helper(builder, kind, value=operand)
+            start, size, owner = builder.ptrtoint(struct.data, _WORD), struct.nitems, struct.meminfo
         elif kind == OWNER:
             owner = operand
             start = builder.ptrtoint(context.nrt.meminfo_data(builder, owner), _WORD)
@@ -174,9 +174,9 @@ def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) 
         else:
             continue
         is_in = _within(builder, address, start, builder.add(start, size))
-        is_here = builder.and_(is_in, cgutils.is_null(builder, found))
-        found = builder.select(is_here, owner, found)
-    return found
+        is_here = builder.and_(is_in, cgutils.is_null(builder, owner_of_result))
+        owner_of_result = builder.select(is_here, owner, owner_of_result)
+    return owner_of_result
 
 
 @intrinsic
@@ -190,13 +190,13 @@ def element(typingctx, value, *sources):
         return None
 
     def codegen(context, builder, signature, args):
-        made = context.make_helper(builder, returned)
+        struct = context.make_helper(builder, returned)
         parts = cgutils.unpack_tuple(builder, args[0])
         for name, part in zip(value.fields, parts, strict=True):
-            setattr(made, name, part)
+            setattr(struct, name, part)
         kinds, operands = list(signature.args[1]), cgutils.unpack_tuple(builder, args[1])
-        made.owner = _owner(context, builder, made.address, kinds, operands)
-        return impl_ret_borrowed(context, builder, returned, made._getvalue())
+        struct.owner = _owner(context, builder, struct.address, kinds, operands)
+        return impl_ret_borrowed(context, builder, returned, struct._getvalue())
 
     return returned(value, types.StarArgTuple(sources)), codegen
 
@@ -218,7 +218,7 @@ def _moment_maker(kind: Kind) -> Any:
 
 
 MOMENT_MAKERS = {
-    kind: _moment_maker(kind) for kind, made in ELEMENT_OF.items() if isinstance(made, MomentType)
+    kind: _moment_maker(kind) for kind, of in ELEMENT_OF.items() if isinstance(of, MomentType)
 }
 """From a number to the moment that it stands for, by kind."""
 

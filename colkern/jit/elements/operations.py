@@ -50,12 +50,12 @@ def overload_of(name: str) -> Callable[..., Any]:
     least = _least(name)
     shown = [word if place < least else f"{word}=None" for place, word in enumerate(names)]
     parameters = ", ".join(shown)
-    source = f"def typed({parameters}):\n    return found(({', '.join(names)},))\n"
+    source = f"def typed({parameters}):\n    return overload_for(({', '.join(names)},))\n"
 
-    def found(operands: tuple[Any, ...]) -> Callable[..., Any] | None:
+    def overload_for(operands: tuple[Any, ...]) -> Callable[..., Any] | None:
         return _implementation(name, names, parameters, operands)
 
-    namespace = {"__name__": __name__, "found": found}
+    namespace = {"__name__": __name__, "overload_for": overload_for}
     return function_of_text("typed", source, namespace, f"overload of {name}")
 
 
@@ -91,7 +91,7 @@ def _any_of(
     return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
 
 
-_OWNERS = {kind.name: type(made) for kind, made in ELEMENT_OF.items()}
+_OWNERS = {kind.name: type(element_type) for kind, element_type in ELEMENT_OF.items()}
 
 
 def _options(name: str) -> dict[str, Any]:
@@ -212,12 +212,12 @@ def _ol_hash(s):
     from numpy import int64, uint64
 
     def fowler_noll_vo(s):
-        found = uint64(0xCBF29CE484222325)
+        digest = uint64(0xCBF29CE484222325)
         for k in range(s._ck_size):
-            found = (found ^ uint64(get_byte(s._ck_address + k))) * uint64(0x100000001B3)
+            digest = (digest ^ uint64(get_byte(s._ck_address + k))) * uint64(0x100000001B3)
         keep(s)
         # Hashes of dictionaries are signed, and -1 is none.
-        return int64(found >> uint64(1))
+        return int64(digest >> uint64(1))
 
     return fowler_noll_vo
 

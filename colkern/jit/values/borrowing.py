@@ -33,14 +33,14 @@ class Borrowed:
 
 def borrows(kind: Any) -> bool:
     """Whether values of a Numba type hold borrowed ones."""
-    seen, found = {kind}, [kind]
-    while found:
-        kind = found.pop()
+    seen, waiting = {kind}, [kind]
+    while waiting:
+        kind = waiting.pop()
         if isinstance(kind, Borrowed):
             return True
         parts = set(_parts(kind)) - seen
         seen |= parts
-        found += parts
+        waiting += parts
     return False
 
 

@@ -73,17 +73,17 @@ def decimal_at(typingctx, data, slot, words, scale):
     """The decimal in a slot (uint64) of a buffer; `words` and `scale` are literals."""
     if not (isinstance(words, types.IntegerLiteral) and isinstance(scale, types.IntegerLiteral)):
         return None
-    found = DecimalType(words.literal_value, scale.literal_value)
+    decimal = DecimalType(words.literal_value, scale.literal_value)
 
     def codegen(context, builder, signature, args):
-        wanted = context.get_value_type(found)
+        wanted = context.get_value_type(decimal)
         narrow = signature.args[0].dtype.bitwidth
-        stored = wanted if found.words > 1 else ir.IntType(narrow)
+        stored = wanted if decimal.words > 1 else ir.IntType(narrow)
         items = builder.bitcast(args[0], stored.as_pointer())
         loaded = builder.load(builder.gep(items, [args[1]]), align=min(narrow, _WORD) // 8)
         return builder.sext(loaded, wanted)
 
-    return found(data, types.uint64, words, scale), codegen
+    return decimal(data, types.uint64, words, scale), codegen
 
 
 # Building blocks of LLVM code
@@ -224,13 +224,13 @@ def _define(operation: Any, returned: Callable[..., types.Type], emit: Emit) -> 
 
     @intrinsic
     def computed(typingctx, a, b):
-        found = returned(a, b)
+        result = returned(a, b)
 
         def codegen(context, builder, signature, args):
             value = emit(builder, signature.args, args)
-            return _narrowed(context, builder, value, found) if found != types.boolean else value
+            return _narrowed(context, builder, value, result) if result != types.boolean else value
 
-        return found(a, b), codegen
+        return result(a, b), codegen
 
     @overload(operation)
     def _ol_operation(a, b):
@@ -287,13 +287,13 @@ for _name, _returned, _emit in (
 def _define_unary(operation: Callable[..., Any], emit: Callable[[Any, Any], Any]) -> None:
     @intrinsic
     def changed(typingctx, a):
-        found = DecimalType(max(a.words, 2), a.scale)
+        result = DecimalType(max(a.words, 2), a.scale)
 
         def codegen(context, builder, signature, args):
             wide = extended(builder, args[0], args[0].type.width + 1)
-            return _narrowed(context, builder, emit(builder, wide), found)
+            return _narrowed(context, builder, emit(builder, wide), result)
 
-        return found(a), codegen
+        return result(a), codegen
 
     @overload(operation)
     def _ol_unary(a):
@@ -322,18 +322,18 @@ def _rescaled(typingctx, a, scale):
     if not isinstance(scale, types.IntegerLiteral):
         raise TypingError("rescale: the scale must be a literal, as it is part of the type")
     wanted = scale.literal_value
-    found = DecimalType(max(a.words, 2) if wanted > a.scale else a.words, wanted)
+    result = DecimalType(max(a.words, 2) if wanted > a.scale else a.words, wanted)
 
     def codegen(context, builder, signature, args):
         if wanted >= a.scale:
-            return _narrowed(context, builder, at_scale(builder, a, args[0], wanted), found)
+            return _narrowed(context, builder, at_scale(builder, a, args[0], wanted), result)
         quotient, inexact = _divided(builder, args[0], a.scale - wanted)
         with builder.if_then(inexact, likely=False):
             message = f"rescale: digits behind a scale of {wanted} would be lost"
             context.call_conv.return_user_exc(builder, ValueError, (message,))
         return quotient
 
-    return found(a, scale), codegen
+    return result(a, scale), codegen
 
 
 @overload_method(DecimalType, "rescale", prefer_literal=True)
@@ -352,12 +352,12 @@ def _define_words(count_of: Callable[[DecimalType], int], emit: Callable[[Any, A
 
     @intrinsic
     def words(typingctx, a):
-        found = types.UniTuple(types.uint64, count_of(a))
+        result = types.UniTuple(types.uint64, count_of(a))
 
         def codegen(context, builder, signature, args):
-            return context.make_tuple(builder, found, _words_in(builder, emit(builder, args[0])))
+            return context.make_tuple(builder, result, _words_in(builder, emit(builder, args[0])))
 
-        return found(a), codegen
+        return result(a), codegen
 
     return words
 

@@ -266,13 +266,13 @@ def _byte_string(column, address, size):
 @ELEMENTS.of(s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
 def _byte_strings(column: ColumnType) -> Element:
     is_text = isinstance(column.data_type, _TEXTS)
-    made = _text if is_text else _byte_string
+    make = _text if is_text else _byte_string
 
     def byte_string(column, slot):
         at = column._ck_offset + slot
         start = int64(column._ck_offsets[at])
         size = int64(column._ck_offsets[at + uint64(1)]) - start
-        return made(column, int64(address_in(column._ck_bytes)) + start, size)
+        return make(column, int64(address_in(column._ck_bytes)) + start, size)
 
     return Element(text if is_text else binary, byte_string)
 
@@ -280,16 +280,16 @@ def _byte_strings(column: ColumnType) -> Element:
 @ELEMENTS.of(s.Utf8View, s.BinaryView)
 def _viewed_byte_strings(column: ColumnType) -> Element:
     is_text = isinstance(column.data_type, _TEXTS)
-    made = _text if is_text else _byte_string
+    make = _text if is_text else _byte_string
 
     def viewed_byte_string(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
         size = int64(column._ck_views[word])
         if size <= VIEW_INLINE_BYTES:
             inline = address_in(column._ck_views) + ((word + uint64(1)) << uint64(2))
-            return made(column, int64(inline), size)
+            return make(column, int64(inline), size)
         base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-        return made(column, int64(base + uint64(column._ck_views[word + uint64(3)])), size)
+        return make(column, int64(base + uint64(column._ck_views[word + uint64(3)])), size)
 
     return Element(text if is_text else binary, viewed_byte_string)
 

@@ -79,8 +79,8 @@ def filter(
         visible, hidden = kept.gather_bits(kept.target, valid, mask.offset)
 
     def filtered(array: Array) -> Array:
-        made = assemble(kept, array)
-        return made if visible is None else null_outside(made, visible, hidden)
+        result = assemble(kept, array)
+        return result if visible is None else null_outside(result, visible, hidden)
 
     if isinstance(data, Array):
         return filtered(data)

@@ -42,7 +42,7 @@ class Method:
         signature: Its parameters and result.
         body: A body, or an expression as text; None if there is one for `machine` alone.
         check: An expression that is true where the row is left to Python.
-        made: Whether `body` makes the body, from the values of its `const` parameters.
+        maker: Whether `body` makes the body, from the values of its `const` parameters.
         machine: The body with the machine's arithmetic; None if that is `body`, with its check.
     """
 
@@ -50,5 +50,5 @@ class Method:
     signature: str
     body: Callable[..., Any] | str | None
     check: str = ""
-    made: bool = False
+    maker: bool = False
     machine: Callable[..., Any] | str | None = None

@@ -35,13 +35,16 @@ def _texts(of: str, plain: Body) -> list[Method]:
     return [
         Method("str", f"({of}) -> str", plain),
         Method(
-            "format", f"({of}, format_spec: const = '') -> str", _formatted(of, plain), made=True
+            "format",
+            f"({of}, format_spec: const = '') -> str",
+            _formatted(of, plain),
+            maker=True,
         ),
         Method(
             f"{of}.strftime",
             f"({of}, format: const) -> str",
             partial(formats.strftime, of),
-            made=True,
+            maker=True,
         ),
     ]
 
@@ -89,7 +92,7 @@ _TIMES = [
         "time.isoformat",
         "(time, timespec: const = 'auto') -> str",
         partial(formats.isoformat, "time", ""),
-        made=True,
+        maker=True,
     ),
     *_texts("time", date_text.str_time),
     *_compared("time"),
@@ -119,7 +122,7 @@ _DATETIMES = [
         "datetime.isoformat",
         f"(datetime, {_ISO_FORM}) -> str",
         partial(formats.isoformat, "datetime"),
-        made=True,
+        maker=True,
     ),
     *_texts("datetime", date_text.str_datetime),
     *_compared("datetime"),
@@ -142,7 +145,7 @@ _DATETIMES = [
     ),
     Method("datetime.datetime.utcfromtimestamp", "(int) -> datetime", clock.from_timestamp),
     Method("datetime.datetime.utcfromtimestamp", "(float) -> datetime", clock.from_float_timestamp),
-    Method("datetime.datetime.strptime", "(str, const) -> datetime", formats.strptime, made=True),
+    Method("datetime.datetime.strptime", "(str, const) -> datetime", formats.strptime, maker=True),
 ]
 
 _WITHOUT_OPPOSITE = "{0} < -9223372036854775807"
@@ -158,7 +161,7 @@ _TIMEDELTAS = [
         "format",
         "(timedelta, format_spec: const = '') -> str",
         lambda specification: date_text.leave_text if specification else date_text.str_timedelta,
-        made=True,
+        maker=True,
     ),
     *_compared("timedelta"),
     Method("bool", "(timedelta) -> bool", "{0} != 0"),

@@ -62,7 +62,7 @@ METHODS: list[Method] = [
         "Decimal.quantize",
         "(Decimal, exp: Decimal, rounding: const = None) -> Decimal",
         lambda rounding: _ROUNDED.get(rounding, row_decimals.leave_rounded),
-        made=True,
+        maker=True,
     ),
     Method("Decimal.normalize", "(Decimal) -> Decimal", row_decimals.normalize),
     Method("Decimal.copy_abs", "(Decimal) -> Decimal", row_decimals.absolute),

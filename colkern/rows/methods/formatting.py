@@ -53,7 +53,7 @@ _TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
 
 
 @cache
-def _made(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
+def _body_of_steps(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
     """The body that gives `text` by its steps, each an expression for a text and a code."""
     sizes = "".join(f", {name}: int64" for name in LATER if any(name in step for step in steps))
     lines = [f"def formatted(arena: Arena, value: {_TYPES[kind]}{sizes}) -> tuple[Text, Code]:"]
@@ -68,7 +68,7 @@ def _made(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
 
 
 def _failing(kind: type, code: int) -> Callable[..., Any]:
-    return _made(kind, (f"Text(int64(0), int64(0), True), {code}",))
+    return _body_of_steps(kind, (f"Text(int64(0), int64(0), True), {code}",))
 
 
 def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
@@ -84,10 +84,10 @@ def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
         # What is wrong for one value may be right for another: a character of a number.
         return _failing(kind, VALUE_ERROR)
     if kind is bool and not specification:
-        return _made(bool, ("str_of_bool(arena, value)",))
-    found = _SPECIFICATION.fullmatch(specification)
-    steps = found and _steps(kind, found.groupdict())
-    return _made(kind, steps) if steps else _failing(kind, LEFT)
+        return _body_of_steps(bool, ("str_of_bool(arena, value)",))
+    match = _SPECIFICATION.fullmatch(specification)
+    steps = match and _steps(kind, match.groupdict())
+    return _body_of_steps(kind, steps) if steps else _failing(kind, LEFT)
 
 
 LATER = {"width_": "9173", "precision_": "14"}
@@ -100,15 +100,15 @@ def body_of_sizes(kind: type, specification: str) -> tuple[Callable[..., Any], l
         format(kind(), specification)
     except (ValueError, OverflowError):
         return None
-    found = _SPECIFICATION.fullmatch(specification)
-    steps = found and _steps(kind, found.groupdict())
+    match = _SPECIFICATION.fullmatch(specification)
+    steps = match and _steps(kind, match.groupdict())
     if not steps:
         return None
     for name, number in LATER.items():
         steps = tuple(step.replace(f"int64({number})", name) for step in steps)
     used = [name for name in LATER if any(name in step for step in steps)]
     given = [name for name, number in LATER.items() if number in specification]
-    return (_made(kind, steps), used) if used == given else None
+    return (_body_of_steps(kind, steps), used) if used == given else None
 
 
 def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
@@ -214,7 +214,7 @@ METHODS = [
             "format",
             f"({kind.__name__}, const) -> str",
             lambda specification, kind=kind: body_of_format(kind, specification),
-            made=True,
+            maker=True,
         )
         for kind in (bool, int, float, str)
     ),

@@ -48,7 +48,7 @@ _SEARCHES = {
     "startswith": "bool",
     "endswith": "bool",
 }
-"""What looks for a text in another, in all of it or between two bounds, and what it gives."""
+"""The type of the result, for methods that search a text, in all of it or between two bounds."""
 
 _SEARCH = [
     Method("in", "(str, str) -> bool", text_search.is_in),

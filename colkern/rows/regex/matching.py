@@ -157,8 +157,8 @@ class _Writer:
 
     def constant(self, kind: str, *words: int) -> str:
         """The name of a named tuple: Numba would compile a helper anew for each number or plain tuple."""
-        made: object = _SCANNING[kind](*map(signed, words))
-        return self.constants.setdefault(made, f"{kind}_{len(self.constants)}")
+        value: object = _SCANNING[kind](*map(signed, words))
+        return self.constants.setdefault(value, f"{kind}_{len(self.constants)}")
 
     # The function.
 
@@ -192,7 +192,7 @@ class _Writer:
             "FAILED": (nothing, DONE),
             "LEAVE": (nothing, LEFT),
             **_SCANNING,
-            **{name: made for made, name in self.constants.items()},
+            **{name: value for value, name in self.constants.items()},
             **self.looks,
         }
         return helper(function_of_text("matcher", source, namespace, "regular expression"))
@@ -421,9 +421,9 @@ class _Writer:
             word = "if" if number == 0 else "elif"
             last = number == len(branches) - 1
             with self.block("else:" if last else f"{word} {tests[number]}:"):
-                behind, found = self.chain(chain_of(branch, stop), at, spans, fail)
+                behind, ends = self.chain(chain_of(branch, stop), at, spans, fail)
                 self.write(f"p{k} = {behind}")
-                self.keep(names, found)
+                self.keep(names, ends)
         return _Spot(f"p{k}"), spans
 
     def choice(
@@ -464,10 +464,10 @@ class _Writer:
         """As many rounds of a repetition as there are."""
         self.write(f"p{k} = {at}", f"n{k} = 0")
         with self.block("while True:" if most == "None" else f"while n{k} < {most}:"):
-            behind, found = self.chain(
+            behind, ends = self.chain(
                 around(node, rest, self.again), _Spot(f"p{k}"), spans, ("break",)
             )
-            self.keep(names, found)
+            self.keep(names, ends)
             self.write(f"p{k} = {behind}", f"n{k} += 1")
 
     def repeat(self, node: Repeat, rest: Chain, at: _Spot, spans: _Spans, fail: _Fail) -> None:
@@ -498,10 +498,10 @@ class _Writer:
             with self.block(f"if n{k} > 0:"):
                 if node.most is not None:
                     self.when(f"n{k} > {node.most}", ("break",))
-                behind, found = self.chain(
+                behind, ends = self.chain(
                     around(node, rest, self.again), _Spot(f"p{k}"), spans, ("break",)
                 )
-                self.keep(names, found)
+                self.keep(names, ends)
                 self.write(f"p{k} = {behind}")
             if node.least > 0:
                 self.when(f"n{k} < {node.least}", ("continue",))

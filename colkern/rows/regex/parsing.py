@@ -358,13 +358,13 @@ def _has_groups(nodes: Nodes) -> bool:
 
 def groups_in(nodes: Nodes) -> frozenset[int]:
     """The groups within nodes."""
-    found: set[int] = set()
+    groups: set[int] = set()
     for node in nodes:
         match node:
             case Close(group):
-                found.add(group)
+                groups.add(group)
             case Repeat(body):
-                found |= groups_in(body)
+                groups |= groups_in(body)
             case Choice(branches):
-                found = found.union(*map(groups_in, branches))
-    return frozenset(found)
+                groups = groups.union(*map(groups_in, branches))
+    return frozenset(groups)

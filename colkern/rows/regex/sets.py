@@ -85,8 +85,8 @@ class Characters:
     @property
     def ranges(self) -> int:
         """The largest ranges of ASCII characters, as `colkern.kernels.text_scanning.Run` has them."""
-        found = [(last - first + 1, first) for first, last in self._parts()]
-        largest = sorted(found, reverse=True)[:4]
+        sizes = [(last - first + 1, first) for first, last in self._parts()]
+        largest = sorted(sizes, reverse=True)[:4]
         return sum((first | count << 8) << 16 * k for k, (count, first) in enumerate(largest))
 
     def test(self, name: str) -> str:
@@ -198,12 +198,12 @@ def _ask(items: tuple[Any, ...], flags: int) -> Characters:
 
 @cache
 def _characters_by_lead() -> list[tuple[int, str]]:
-    found = []
+    characters = []
     for lead, (begin, end) in _BY_LEAD.items():
         points = np.arange(begin, end, dtype="<u4")
         points = points[(points < 0xD800) | (points > 0xDFFF)]
-        found.append((lead, points.tobytes().decode("utf-32-le")))
-    return found
+        characters.append((lead, points.tobytes().decode("utf-32-le")))
+    return characters
 
 
 @cache

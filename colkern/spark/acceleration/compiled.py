@@ -86,7 +86,7 @@ class Compiled:
             return None
 
     def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Function | None:
-        """What computes batches of a shape; None if compiled code does not give the same."""
+        """The function for batches of a shape; None if compiled code gives other results."""
         try:
             with compiling.one_process_compiles():
                 rare = extremes(columns)

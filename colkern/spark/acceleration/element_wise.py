@@ -1,4 +1,4 @@
-"""What pandas and NumPy do for each row of a column by itself, by the names of their functions."""
+"""The functions of pandas and NumPy that treat each row of a column by itself, by their names."""
 
 from __future__ import annotations
 

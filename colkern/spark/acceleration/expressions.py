@@ -246,11 +246,11 @@ class Expression:
         """The text at a place among constants: choices of places are choices of texts."""
         if isinstance(place, Constant):
             return texts[int(str(place.value))]
-        found = isinstance(place, Fused) and re.fullmatch(_PLACES, place.expression)
-        if not found or not isinstance(place, Fused):
+        match = isinstance(place, Fused) and re.fullmatch(_PLACES, place.expression)
+        if not match or not isinstance(place, Fused):
             raise NoTermError(f"{place} has no native form", 0)
         test, chosen, other = place.operands
-        first = int(found[1])
+        first = int(match[1])
         return f.when(self._read(test, BOOL), self._text_at(chosen, texts[:first])).otherwise(
             self._text_at(other, texts[first:])
         )
@@ -414,7 +414,7 @@ def _constant(value: object, dtype: DType) -> Value:
 
 
 def _by_rule(name: str, parameters: str, *operands: Operand | None) -> Column:
-    """What the rule of a method says; the method's results do not depend on what Python raises for."""
+    """The column by the rule of a method, for methods that give the same where Python raises nothing."""
     for result in ("bool", "float", "str", "list[str]"):
         rule = RULES.get((name, f"{parameters} -> {result}"))
         value = rule and rule.value(*operands)
@@ -511,8 +511,8 @@ def _entry(text: Column, *entries: tuple[str, str | float]) -> Column:
     """The entry of a text in a table; that of none is missing."""
     dtype = TEXT if isinstance(entries[0][1], str) else FLOAT
     pairs = ((f.lit(key), _constant(entry, dtype)) for key, entry in entries)
-    found = f.try_element_at(f.create_map(*(each for pair in pairs for each in pair)), text)
-    return found if dtype == TEXT else f.coalesce(found, f.lit(_NAN))
+    value = f.try_element_at(f.create_map(*(each for pair in pairs for each in pair)), text)
+    return value if dtype == TEXT else f.coalesce(value, f.lit(_NAN))
 
 
 def _compared_texts(sign: str) -> Callable[[Column, Column], Column]:

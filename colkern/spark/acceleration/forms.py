@@ -42,14 +42,14 @@ class Column:
     def arrow(self) -> pa.Array:
         """The column in Arrow's memory, NaN as it is."""
         value = self.value
-        made = value if isinstance(value, pa.Array | pa.ChunkedArray) else pa.array(value)
-        if isinstance(made, pa.ChunkedArray):
-            made = made.combine_chunks()
-        return made.cast(pa.string()) if self.dtype == TEXT else made
+        column = value if isinstance(value, pa.Array | pa.ChunkedArray) else pa.array(value)
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        return column.cast(pa.string()) if self.dtype == TEXT else column
 
     @cached_property
     def pandas(self) -> Any:
-        """What the traced body would have: a Series, or a frame."""
+        """The value as the traced body has it: a Series or a frame."""
         if self._as_pandas is not None:
             return self._as_pandas(self.value)
         if self.dtype == TEXT:

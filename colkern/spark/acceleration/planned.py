@@ -145,7 +145,7 @@ class PlannedOriginal(PlannedFunction):
             try:
                 if self._reason is not None:
                     raise self._reason
-                self._branches = self._found()
+                self._branches = self._known_branches()
             except NoTermError as error:
                 self._refuse(error)
         return bool(self._branches) and not Settings.of_session().extension
@@ -190,7 +190,7 @@ class PlannedOriginal(PlannedFunction):
 
     # Which types of columns there are expressions for
 
-    def _found(self) -> list[_Branch]:
+    def _known_branches(self) -> list[_Branch]:
         """The branches; NoTermError if there is none."""
         parameters = inspect.signature(self._original.function).parameters.values()
         if self._original.over_batches or not 0 < len(parameters) <= _MOST_COLUMNS:
@@ -199,7 +199,7 @@ class PlannedOriginal(PlannedFunction):
             p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is not p.empty for p in parameters
         ):
             raise NoTermError("functions of any number of columns have no native plans", 0)
-        found: list[_Branch] = []
+        branches: list[_Branch] = []
         reason = NoTermError("it takes no columns of the types that have native plans", 0)
         furthest = -1
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -209,14 +209,14 @@ class PlannedOriginal(PlannedFunction):
                 if not self._accepts([_EXAMPLES[kind] for kind in kinds]):
                     continue
                 try:
-                    found.append(self._branch(kinds, tracer))
+                    branches.append(self._branch(kinds, tracer))
                 except Exception as error:  # noqa: BLE001 The user's function may raise anything.
                     if tracer.steps > furthest:
                         furthest = tracer.steps
                         reason = NoTermError(getattr(error, "reason", str(error)), 0)
-        if not found:
+        if not branches:
             raise reason
-        return found
+        return branches
 
     def _branch(self, kinds: tuple[str, ...], tracer: Tracer) -> _Branch:
         """The branch for columns of some types.

@@ -108,7 +108,7 @@ class Recorded:
         is_sure: bool = False,
         **options: Any,
     ) -> Self:
-        """What pandas itself does with real columns; see `recorded`."""
+        """A step that pandas itself takes with real columns; see `recorded`."""
         return self.recorded(self._tracer, name, function, arguments, options, is_sure=is_sure)
 
     @classmethod

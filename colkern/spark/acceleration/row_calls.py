@@ -67,7 +67,7 @@ class RowFunction:
             raise NoTermError(str(error), 0) from error
 
     def of_null(self, null: Any) -> Any:
-        """What the function gives for a null, which is in a column of pandas what is given."""
+        """The function's result for a null, which pandas represents by `null`."""
         return null if self._skips_nulls else self._plain(null)
 
     def _values(self, column: Column) -> pa.Array | None:
@@ -135,7 +135,7 @@ def _notna(value: Any) -> bool:
 
 
 _OF_A_ROW = types.ModuleType("pandas")
-"""What functions of one value use of pandas."""
+"""The part of pandas that functions of one value use."""
 
 for _name, _function in (
     ("isna", _isna),

@@ -133,8 +133,8 @@ def difference_at_extremes(
     rows: Sequence[pa.Array], compiled: Function, original: Function
 ) -> str | None:
     """The difference of two functions at a batch's `extremes`, where one may raise; None if they agree."""
-    expected, made = _outcome(original, rows), _outcome(compiled, rows)
-    if isinstance(expected, pa.Array) and not isinstance(made, ValuesDecideError):
+    expected, actual = _outcome(original, rows), _outcome(compiled, rows)
+    if isinstance(expected, pa.Array) and not isinstance(actual, ValuesDecideError):
         return difference(rows, compiled(rows), expected)
     # The original does the rows that compiled code refuses: only the others are compared.
     rows = accepted(compiled, rows)

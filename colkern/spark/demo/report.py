@@ -54,9 +54,9 @@ def _gain(outcome: Outcome) -> float:
 
 def gains(run: Run) -> str:
     """One sentence on what gains, and what gains little."""
-    found = sorted(((_gain(each), each) for each in run.outcomes), key=lambda pair: -pair[0])
+    ranked = sorted(((_gain(each), each) for each in run.outcomes), key=lambda pair: -pair[0])
     said = []
-    for gain, outcome in found:
+    for gain, outcome in ranked:
         shown = f"{outcome.case.name} is {gain:.1f}× as fast as its pandas_udf"
         if outcome.median(outcome.case.ours) > LITTLE * outcome.median("arrow_udf"):
             shown += ", and gains little over its arrow_udf"

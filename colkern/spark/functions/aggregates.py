@@ -107,10 +107,10 @@ def aggregate(
         inputs += columns
     if parts:
         states = States(list(parts.values()), len(keys))
-        made: Any = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
+        states_of_batch: Any = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
         # Its results depend on how rows are cut into batches: Spark must neither call it twice for a row,
         # nor filter the rows before.
-        rows = rows.select("*", made.asNondeterministic()(*inputs).alias(_STATES))
+        rows = rows.select("*", states_of_batch.asNondeterministic()(*inputs).alias(_STATES))
         if not native:
             rows = rows.where(f.col(_STATES).isNotNull())
         native[_STATES] = f.collect_list(_STATES)
@@ -132,7 +132,7 @@ def aggregate(
 
 
 def _no_column(function: Reducer) -> Callable[..., Column | None]:
-    """What gives no column, with the reducer's name: those over Arrow have states instead."""
+    """A function with the reducer's name that gives no column: reducers over Arrow have states."""
 
     @functools.wraps(function, updated=())
     def none(*_: Column) -> None:

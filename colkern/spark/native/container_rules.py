@@ -28,11 +28,11 @@ _KEYS = (str, int, bytes, datetime.date, datetime.datetime, datetime.timedelta)
 
 def _literals(values: Iterable[Any], types: tuple[type, ...]) -> list[Column] | None:
     """Constants of one type as columns; None if there are too many, or there is none of one."""
-    found = list(values)
-    if not 0 < len(found) <= MOST_CONSTANTS or len({type(value) for value in found}) != 1:
+    constants = list(values)
+    if not 0 < len(constants) <= MOST_CONSTANTS or len({type(value) for value in constants}) != 1:
         return None
-    columns = [literal(value) for value in found]
-    if type(found[0]) not in types or any(column is None for column in columns):
+    columns = [literal(value) for value in constants]
+    if type(constants[0]) not in types or any(column is None for column in columns):
         return None
     return [column for column in columns if column is not None]
 
@@ -46,7 +46,7 @@ def _is_in(value: Operand, container: Operand) -> Column | None:
     return None if constants is None else value.column.isin(constants)
 
 
-def _found(table: Operand, key: Operand) -> Column | None:
+def _entry(table: Operand, key: Operand) -> Column | None:
     """The value of a key; null if there is none."""
     if not isinstance(table.constant, dict):
         return None
@@ -58,9 +58,9 @@ def _found(table: Operand, key: Operand) -> Column | None:
     return f.try_element_at(f.create_map(*pairs), key.column)
 
 
-def _found_or(table: Operand, key: Operand, default: Operand) -> Column | None:
-    found = _found(table, key)
-    return None if found is None else f.coalesce(found, default.column)
+def _entry_or(table: Operand, key: Operand, default: Operand) -> Column | None:
+    entry = _entry(table, key)
+    return None if entry is None else f.coalesce(entry, default.column)
 
 
 def _item(items: Operand, place: Operand) -> Column:
@@ -73,7 +73,7 @@ def _item(items: Operand, place: Operand) -> Column:
 
 
 def _optional(table: Operand, key: Operand, none: None = None) -> Column | None:
-    return _found(table, key)
+    return _entry(table, key)
 
 
 _TABLES = (("dict[str, V]", "str"), ("dict[int, V]", "int"), ("dict[K, V]", "K"))
@@ -87,8 +87,8 @@ RULES: Rules = {
         ("in", f"({key}, {container}) -> bool"): Rule(_is_in)
         for container, key in (*_TABLES, *_SETS)
     },
-    **{("[]", f"({table}, {key}) -> V"): where_null(_found) for table, key in _TABLES},
-    **{("dict.get", f"({table}, {key}, V) -> V"): Rule(_found_or) for table, key in _TABLES},
+    **{("[]", f"({table}, {key}) -> V"): where_null(_entry) for table, key in _TABLES},
+    **{("dict.get", f"({table}, {key}, V) -> V"): Rule(_entry_or) for table, key in _TABLES},
     **{
         ("dict.get", f"({table}, {key}{none}) -> V | None"): Rule(_optional)
         for table, key in _TABLES

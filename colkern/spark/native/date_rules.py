@@ -181,8 +181,8 @@ def _none_of(is_there: Callable[..., Column | None]) -> Callable[..., Column | N
     """Whether there is no such day or instant; None if there is one in any case."""
 
     def fails(*parts: Operand) -> Column | None:
-        found = is_there(*parts)
-        return None if found is None else ~found
+        present = is_there(*parts)
+        return None if present is None else ~present
 
     return fails
 
@@ -522,7 +522,7 @@ def _formatted(plain: Callable[[Column], Column], is_date: bool) -> Rule:
 
 
 def _of_kind(kind: str) -> Rules:
-    """What dates, datetimes and durations have alike."""
+    """The rules that dates, datetimes and durations share."""
     test, choice = f"({kind}, {kind}) -> bool", f"({kind}, {kind}) -> {kind}"
     return {
         ("==", test): Rule(of_columns(lambda x, y: x == y)),

@@ -39,7 +39,7 @@ def explain(subject: Column | DataFrame | PlannedFunction) -> str:
 
 
 def _text(subject: Column | DataFrame) -> str:
-    """What names the functions of a column or frame."""
+    """A text that names the functions in a column or frame."""
     if not hasattr(subject, "explain"):
         return repr(subject)
     shown = io.StringIO()

@@ -36,18 +36,18 @@ class _Specification:
 
 def _read(text: object, types: str, align: str) -> _Specification | None:
     """A specification; None if it has no native form for values of these types."""
-    found = _SPECIFICATION.fullmatch(text) if isinstance(text, str) else None
-    if found is None or (found["type"] or "") not in ("", *types):
+    match = _SPECIFICATION.fullmatch(text) if isinstance(text, str) else None
+    if match is None or (match["type"] or "") not in ("", *types):
         return None
-    if found["zero"] and (found["align"] or found["group"] or align == "<"):
+    if match["zero"] and (match["align"] or match["group"] or align == "<"):
         # Python groups these zeros too, or has another rule for them.
         return None
-    fill, given = ("0", "=") if found["zero"] else (found["fill"] or " ", found["align"] or align)
-    places = int(found["places"]) if found["places"] else None
-    width = int(found["width"] or 0)
-    sign = found["sign"] or "-"
+    fill, given = ("0", "=") if match["zero"] else (match["fill"] or " ", match["align"] or align)
+    places = int(match["places"]) if match["places"] else None
+    width = int(match["width"] or 0)
+    sign = match["sign"] or "-"
     return _Specification(
-        fill, given, sign, width, found["group"] or "", places, found["type"] or ""
+        fill, given, sign, width, match["group"] or "", places, match["type"] or ""
     )
 
 

@@ -46,7 +46,7 @@ _TAKEN = {
     "bigint": ("an integer type", ("tinyint", "smallint", "int", "bigint")),
     "double": ("a floating-point type", ("float", "double")),
 }
-"""What a parameter of a type takes beside that type, in words and by the names of Spark's types."""
+"""The types that a parameter accepts besides its own, in words and by Spark's names."""
 
 _CALLS = 20
 """How many calls tell what one takes: other work only makes it longer."""
@@ -170,7 +170,7 @@ class PlannedFunction:
         return term_of(self._row_function, columns)
 
     def _code(self) -> CodeType:
-        """What names the function's lines."""
+        """The code object, which has the function's line numbers."""
         assert isinstance(self._row_function, Udf)
         return self._row_function.function.__code__
 
@@ -205,7 +205,7 @@ class PlannedFunction:
         )
 
     def _costs(self) -> str:
-        """What a batch costs in a worker whatever its rows, measured here with no row at all."""
+        """The cost of a batch in a worker that does not depend on its rows, measured here with no rows."""
         if self._columns is None or not isinstance(self._row_function, Udf):
             return ""
         call = self._arrow.func  # type: ignore[attr-defined]

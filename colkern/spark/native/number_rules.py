@@ -37,11 +37,11 @@ def _compared(test: Callable[[Column, Column], Column], asked: tuple[int, ...]) 
     """A comparison of floats, which is true of NaN at no place of `asked`: at others Spark says so."""
 
     def value(*operands: Operand) -> Column:
-        found = test(*(operand.column for operand in operands))
+        outcome = test(*(operand.column for operand in operands))
         for place in asked:
             if _may_be_nan(operands[place]):
-                found = found & ~f.isnan(operands[place].column)
-        return found
+                outcome = outcome & ~f.isnan(operands[place].column)
+        return outcome
 
     return Rule(value)
 
@@ -143,7 +143,7 @@ def _divisor(y: Operand) -> Column:
 
 
 def _rest(x: Operand, y: Operand) -> Column:
-    """What is left of a division that rounds towards zero."""
+    """The remainder of a division that rounds towards zero."""
     return f.try_mod(x.column, y.column)
 
 

@@ -59,12 +59,12 @@ class Aggregate:
             # Python's comparisons leave NaN out, Spark has it above all numbers.
             values = f.when(~f.isnan(values), values)
         is_min = self.how == "min"
-        found = each(f.min(values) if is_min else f.max(values))
+        extreme = each(f.min(values) if is_min else f.max(values))
         if self.begun is None:
-            return found
+            return extreme
         begun = literal(self.begun)
         assert begun is not None
-        return f.least(begun, found) if is_min else f.greatest(begun, found)
+        return f.least(begun, extreme) if is_min else f.greatest(begun, extreme)
 
     def _sum(self, values: Column, each: Each, what: str) -> Column:
         if self.kind == k.FLOAT:
@@ -107,7 +107,7 @@ def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
     Raises:
         NoTermError: If a part is none, or depends on the order of the rows.
     """
-    found = {}
+    aggregates = {}
     update = _certain(terms.update)
     for path, kind, begun in _parts(terms.state, terms.begun):
         of = kind.of if isinstance(kind, k.Optional) else kind
@@ -119,11 +119,11 @@ def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
         if how and of == k.FLOAT:
             _require_any_order(terms, path, how, kind, begun, any_order)
         require_forms(term)
-        found[terms.finished_name + path] = Aggregate(how, of, begun, term)
+        aggregates[terms.finished_name + path] = Aggregate(how, of, begun, term)
     used = {each.name for each in sharing.unique(terms.finish) if isinstance(each, t.Argument)}
-    if not any(found[name].how for name in used):
+    if not any(aggregates[name].how for name in used):
         raise NoTermError("its result does not depend on the rows", 0)
-    return {name: each for name, each in found.items() if name in used}
+    return {name: each for name, each in aggregates.items() if name in used}
 
 
 def _require_any_order(
@@ -219,7 +219,7 @@ class _Step:
         self._state = state
 
     def of(self, term: Term) -> tuple[str, Term]:
-        """What the part becomes of: "sum", "min", "max", or "" if it stays; and the term of the row.
+        """How a part of the state is aggregated: "sum", "min", "max", or "" if it stays; and the term.
 
         Raises:
             NoTermError: If it is none of these.

@@ -1,4 +1,4 @@
-"""What a rule of the table is, and what rules are written with.
+"""The class of a rule of the table, and the parts that rules are written with.
 
 Expressions hold with `spark.sql.ansi.enabled` and without, and whatever the session's time zone is: no
 operator is used that ANSI gives another meaning, but where its arguments exclude that.
@@ -90,8 +90,8 @@ def where_null(value: Callable[..., Result]) -> Rule:
     """A rule whose value is null where Python raises."""
 
     def fails(*operands: Operand | None) -> Column | None:
-        found = value(*operands)
-        return None if found is None else f.isnull(found)
+        result = value(*operands)
+        return None if result is None else f.isnull(result)
 
     return Rule(value, fails, null_fails=True)
 

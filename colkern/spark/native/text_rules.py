@@ -33,13 +33,13 @@ def _length(text: Column) -> Column:
 @cache
 def _characters(test: str) -> str:
     """The characters of which a method of `str` is true, as a class of a regular expression."""
-    found = [
+    codes = [
         code
         for code in range(sys.maxunicode + 1)
         if not 0xD800 <= code < 0xE000 and getattr(chr(code), test)()
     ]
     ranges: list[list[int]] = []
-    for code in found:
+    for code in codes:
         if ranges and ranges[-1][1] == code - 1:
             ranges[-1][1] = code
         else:
@@ -49,7 +49,7 @@ def _characters(test: str) -> str:
 
 @cache
 def white_space() -> str:
-    """What `str.strip` takes away."""
+    """The characters that `str.strip` removes."""
     return "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
@@ -88,10 +88,10 @@ def _rfind(text: Operand, part: Operand) -> Column:
     """From the length of what stands behind the last one."""
     behind = f.char_length(f.call_function("substring_index", text.column, part.column, f.lit(-1)))
     place = f.char_length(text.column) - behind - f.char_length(part.column)
-    found = f.when(text.column.contains(part.column), place).otherwise(-1)
+    position = f.when(text.column.contains(part.column), place).otherwise(-1)
     if _text(part) is None:
-        found = f.when(part.column == "", f.char_length(text.column)).otherwise(found)
-    return found.cast("bigint")
+        position = f.when(part.column == "", f.char_length(text.column)).otherwise(position)
+    return position.cast("bigint")
 
 
 def _count(text: Operand, part: Operand) -> Column | None:
@@ -308,7 +308,7 @@ def _split_at_space(text: Operand, separator: None, most: Operand) -> Column | N
 
 
 def _head_and_tail(text: Column, separator: Operand, last: bool) -> tuple[Column, Column, Column]:
-    """What stands in front of the first or last separator, whether there is one, and what stands behind."""
+    """The text before the first or last separator, whether there is one, and the text behind it."""
     size = len(separator.constant)
     is_there = text.contains(separator.column)
     if last:

@@ -158,7 +158,7 @@ class _Writer:
     # Results
 
     def result(self, term: Term) -> Column:
-        """What the function returns, and where it raises."""
+        """The column of the function's results, which fails where the function raises."""
         if isinstance(term, t.Choice):
             test = self._test(term.test)
             if isinstance(test, bool):

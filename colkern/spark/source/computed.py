@@ -50,7 +50,7 @@ class Reading:
         self.make = make
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """What is made of the rows of the partitions."""
+        """The results for the rows of the partitions."""
         with told_plainly():
             for batch in numbers:
                 for number in batch.column(0).to_pylist():
@@ -99,11 +99,11 @@ def computed(
     handed_on = available.names if columns is None else columns
     if both := [name for name in compute if name in handed_on]:
         raise ValueError(f"compute: two columns {both[0]!r}; leave it out of columns, or rename it")
-    made = {name: Call.of(function, available) for name, function in functions.items()}
-    results = s.Schema([s.field(name, call.returns) for name, call in made.items()])
+    named_calls = {name: Call.of(function, available) for name, function in functions.items()}
+    results = s.Schema([s.field(name, call.returns) for name, call in named_calls.items()])
     chosen = s.Schema([available.field(name) for name in handed_on])
     after = parsed_filters(filters_text(late), results)
-    computation = Computation(chosen, calls, made, after)
+    computation = Computation(chosen, calls, named_calls, after)
     if not len(computation.schema):
         raise ValueError("columns: expected one at least, or something to compute")
     return _frame(spark, plan, computation)

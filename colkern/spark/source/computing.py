@@ -32,7 +32,7 @@ def parameters_of(function: ColumnFunction) -> list[str]:
 
 
 def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
-    """What an attempt gives for all rows; an exception gets a note of the row that fails, and its file.
+    """The result of an attempt at all rows; a note on an exception names the failing row and its file.
 
     Args:
         name: The function, in messages.
@@ -97,7 +97,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """What is made of the rows of files that pass the filters of their columns.
+    """The columns that are computed from the rows of files, of those rows that pass the filters.
 
     Args:
         columns: Columns that are handed on.
@@ -138,7 +138,7 @@ class Computation:
 def row_functions(
     compute: Mapping[str, Callable[..., object]], tests: Iterable[Callable[..., object]]
 ) -> tuple[dict[str, ColumnFunction], list[ColumnFunction]]:
-    """What is computed, by name, and the tests, as functions of columns.
+    """The functions to compute, by name, and the tests, both as functions of columns.
 
     Raises as `column_function_of`, and TypeError if a test is a reducer, or only some of the others are.
     """

@@ -21,7 +21,7 @@ from colkern.spark.source.statistics import Bounds
 
 
 def nothing_known(_: str, type_: s.DataType) -> Known:
-    """What is known of the columns of lines: only reading tells."""
+    """The statistics of a column of text lines: none, as only reading tells."""
     return Known(type_, 1, None, Bounds())
 
 

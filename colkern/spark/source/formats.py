@@ -33,7 +33,7 @@ _SUFFIXES: dict[str, str] = {
 
 
 def files_of(path: str, options: ReadOptions) -> Files:
-    """What reads a file: of the format that the options name, or that its name suggests, or Arrow."""
+    """The reader of a file: of the format in the options, else of the one its name suggests, else Arrow."""
     name, suffix = os.path.splitext(path)
     if suffix in COMPRESSED:
         suffix = os.path.splitext(name)[1]

@@ -69,14 +69,14 @@ def _part(position: int, group: pq.RowGroupMetaData, schema: s.Schema) -> Part:
         nothing = Known(type_, group.num_rows, None, Bounds())
         columns = map(group.column, range(group.num_columns))
         column = next((each for each in columns if each.path_in_schema == name), None)
-        found = column.statistics if column is not None else None
-        if found is None:
+        statistics = column.statistics if column is not None else None
+        if statistics is None:
             return nothing
-        nulls = found.null_count if found.has_null_count else None
+        nulls = statistics.null_count if statistics.has_null_count else None
         bounds = Bounds()
         is_same = s.same_type(schema.field(name).type, type_)
-        if found.has_min_max and is_same and isinstance(type_, _WITH_BOUNDS):
-            bounds = Bounds(key_of(found.min, type_), key_of(found.max, type_))
+        if statistics.has_min_max and is_same and isinstance(type_, _WITH_BOUNDS):
+            bounds = Bounds(key_of(statistics.min, type_), key_of(statistics.max, type_))
         return Known(type_, group.num_rows, nulls, bounds)
 
     return Part(position, group.num_rows, group.total_byte_size, known)

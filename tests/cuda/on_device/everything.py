@@ -1,4 +1,4 @@
-"""What every layout has."""
+"""Operations that every layout has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operation is, and other arrays where an array is."""
+"""Operations, and the other arrays that take an array's place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Operation = Callable[..., Any]
 
 
 def beside(array: Array, made: Array) -> Array:
-    """What was made on the host, where the array is."""
+    """Values of the host, moved to where the array is."""
     return made if array.device.kind == "cpu" else to_device(made)
 
 

@@ -34,7 +34,7 @@ def shifted(n: int) -> int:
 
 
 def written(spark, steps, folder):
-    """What comes back of rows that were written to files on the executors."""
+    """The rows read from files that executors wrote."""
     rows = spark.range(0, 100, numPartitions=2)
     taken = rows.selectExpr("id % 10 AS digit", "id").withColumn("taken", steps("id"))
     taken.write.format("colkern").mode("overwrite").save(str(folder / "files"))

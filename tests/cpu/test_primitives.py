@@ -9,6 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features
 from numpy import uint64
 
 from colkern.cpu import primitives, processor
@@ -26,7 +27,7 @@ def some_words() -> list[tuple[int, int]]:
 @pytest.fixture(params=["as the processor is", "without avx512vbmi2", "without extensions"])
 def primitive(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A primitive, compiled for this processor and for ones without some or all of its extensions."""
-    features = processor.get_host_cpu_features()
+    features = get_host_cpu_features()
     if request.param == "without avx512vbmi2":
         features["avx512vbmi2"] = False
     elif request.param == "without extensions":

@@ -283,7 +283,7 @@ def divide_floats(left: float64, right: float64) -> tuple[float64, Code]:
 
 
 @helper
-def exact_product(left: float64, right: float64) -> tuple[float, float]:
+def exact_product(left: float, right: float) -> tuple[float, float]:
     """A product as the sum of two floats (Dekker's), of values far from where floats end."""
     product = left * right
     upper = left * 134217729.0

@@ -167,7 +167,7 @@ def letters_and_more(s: str) -> list[str]:
     made.extend((s, "y"))
     seen = {"z"}
     seen.update(s, [s, "e"], ("a", s))
-    ends = ("<",)
+    ends: tuple[str, ...] = ("<",)
     ends += (">",)
     made += made[-1:]
     return [*made, *sorted(seen), *ends]

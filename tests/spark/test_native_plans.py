@@ -187,6 +187,12 @@ def test_a_function_of_floats_gets_the_integers_of_a_column(spark: SparkSession)
     assert "Python" not in plan
 
 
+def test_a_native_plan_is_the_body_of_a_lambda(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([([1.0, None, 4.0],)], "parts array<double>")
+    shares = frame.select(f.transform("parts", lambda part: udf(share)(part, f.lit(2.0))))
+    assert shares.collect()[0][0] == [share(1.0, 2.0), None, share(4.0, 2.0)]
+
+
 def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
     frame = spark.sql(ONE).select(checked("amount", count="count"), worker("amount"))
     assert frame.collect() == [Row(1.5, 4.0)]

@@ -7,11 +7,12 @@ import functools
 import operator
 import os
 import re
+import sys
 import threading
 import timeit
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
@@ -238,7 +239,8 @@ class PlannedFunction:
             for name, type_ in types.items()
             if type_ == MOMENT
         ]
-        if not self._must:
+        needs_native = self._must or _is_within_lambda()
+        if not needs_native:
             # Of integers, a function of floats gets integers.
             tests += [
                 ~f.typeof(columns[name]).isin(*_TAKEN["bigint"][1])
@@ -248,7 +250,11 @@ class PlannedFunction:
         if not tests:
             return result
         # Spark knows its time zone and types when it plans, and then drops the other branch.
-        elsewhere = self._elsewhere(columns, spark_type_of(typed.kind))
+        elsewhere = (
+            self._refused(spark_type_of(typed.kind))
+            if needs_native
+            else self._arrow(*columns.values())
+        )
         return f.when(functools.reduce(operator.and_, tests), result).otherwise(elsewhere)
 
     def _of_rows(
@@ -278,14 +284,22 @@ class PlannedFunction:
             is_taken = is_taken | given.startswith("string collate ")
         return f.when(is_taken, result).otherwise(error)
 
-    def _elsewhere(self, columns: Mapping[str, Column], type_: str) -> Column:
-        """The results for datetimes without a zone, or in another than UTC, and for integers as floats."""
-        if not self._must:
-            return self._arrow(*columns.values())
+    def _refused(self, type_: str) -> Column:
+        """An error in place of results for datetimes without a zone, or in another than UTC."""
         message = (
             f"{self._name}: its native plan takes timestamps, in the session's time zone {UTC}"
         )
         return f.raise_error(f.lit(message)).cast(type_)
+
+
+def _is_within_lambda() -> bool:
+    """Whether PySpark asks for the body of a lambda, as `transform` does: Spark takes no Python there."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "_create_lambda":
+            return str(frame.f_globals.get("__name__")).startswith("pyspark.")
+        frame = frame.f_back
+    return False
 
 
 _BUILDING = threading.RLock()

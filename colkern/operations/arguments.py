@@ -287,8 +287,9 @@ _EXPECTED: dict[object, _Expected] = {
         (SupportsIndex, str, Sequence), "a position, a name or a path of them", ""
     ),
     Sequence[str]: _Expected((Sequence,), "a list of str", ""),
-    str: _Expected((str,), "str", ""),
-    str | Array: _Expected((str, Array), "str", ""),
+    # Beside binary values, a pattern is bytes.
+    str: _Expected((str, bytes), "str", ""),
+    str | Array: _Expected((str, bytes, Array), "str", ""),
 }
 """Annotation of a parameter → its classes. Operations check parameters of other annotations."""
 

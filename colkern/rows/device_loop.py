@@ -19,7 +19,7 @@ from colkern.kernels import row_values, selection
 from colkern.memory import Items
 from colkern.rows import kinds as k
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
-from colkern.rows.loop import MISFIT, before_call, calls_with_arena, indented, zeros_of
+from colkern.rows.loop import MISFIT, assignment, before_call, calls_with_arena, indented, zeros_of
 from colkern.rows.plan import Plan
 from colkern.rows.results import Output, Sink, Slots, Written, is_hashed
 from colkern.rows.values import Value, inner, of_parts, zeros
@@ -206,7 +206,7 @@ def device_source(plan: Plan) -> DeviceSource:
     if uses_arena:
         slot += ["set_word(arena, arena + 16)", "set_word(arena + 8, arena + room)"]
     call = f"{plan.name}({', '.join(['arena', 'pool', *codes])})"
-    line = f"{', '.join(('status', *result.parts))} = {call}"
+    line = assignment(result, call)
     slot += [each for argument in plan.arguments for each in argument.lines]
     left, status = before_call(program, plan.arguments, plan.site)
     if left:
@@ -219,7 +219,8 @@ def device_source(plan: Plan) -> DeviceSource:
     if misfits:
         slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
         slot.append(f"    status = {program.site(plan.site(MISFIT)) << 8 | row_values.LEFT}")
-    slot += ["if status == 0:", *("    " + line for line in output.lines(result))]
+    # Nothing is written of results that are all null.
+    slot += ["if status == 0:", *("    " + line for line in [*output.lines(result)] or ["pass"])]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
     parameters = [name for argument in plan.arguments for name in argument.parameters]

@@ -170,12 +170,13 @@ _SHIPPED: Sources = {}
 
 def plain_function(value: Any) -> Any:
     """The plain function given to `udf`, to a cache or to Numba's decorators; other values as they are."""
-    if isinstance(value, _CACHED):
+    if isinstance(value, CACHED):
         return value.__wrapped__
     return getattr(value, "row_function", getattr(value, "py_func", value))
 
 
-_CACHED = type(lru_cache(abs))
+CACHED = type(lru_cache(abs))
+"""The class of functions that `functools` gives a cache."""
 
 
 def sources_of(function: types.FunctionType) -> Sources:

@@ -62,7 +62,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.front import plain_function
+from colkern.rows.front import CACHED, plain_function
 from colkern.rows.functions import local_function, users_function
 from colkern.rows.instances import has_fields, instance
 from colkern.rows.iteration import (
@@ -186,6 +186,12 @@ def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequen
     size = call(emitter, "len", [value])
     emitter.fail_if(f"{size.code} != {count}", row_values.LEFT, "`*` of another length")
     return unpacked(emitter, value, count)
+
+
+def _is_being_written(emitter: Emitter, function: Any) -> bool:
+    """Whether a call of a function is within that function."""
+    written = [key for key, _ in emitter.program.stack]
+    return function is emitter.definition.function or id(function) in written
 
 
 def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
@@ -508,6 +514,11 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return local_function(emitter, function, *_arguments_as_they_are(emitter, node))
     if not callable(function):
         emitter.refuse(f"{shown(function)} is not callable")
+    if isinstance(given, CACHED) and _is_being_written(emitter, function):
+        emitter.refuse(
+            f"{function.__name__} calls itself through a cache, which compiled code does not have: "
+            "it would compute the same values over and over"
+        )
     try:
         write = _FORMS.get(function)
     except TypeError:

@@ -125,7 +125,7 @@ def call_of(
     lines = ["set_word(arena, arena_begin)"] if uses_arena else []
     lines += argument_lines
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    line = f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
+    line = assignment(result, call)
     left, status = before_call(program, arguments, site)
     if argument_lines or (checks and "while " in functions):
         # A loop of the user's may never end for a value that is none.
@@ -263,6 +263,11 @@ def loop_source(
 def zeros_of(result: Value) -> list[str]:
     """Lines that give the parts of a result any value, for a row that the function is not called for."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
+
+
+def assignment(result: Value, call: str) -> str:
+    """The line that calls the function of a row, for its status and the parts of its result."""
+    return f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
 
 
 def before_call(

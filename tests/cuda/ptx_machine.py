@@ -261,11 +261,11 @@ class _Source:
             # The halves of a register, of which `_` is not wanted.
             low, high = target.strip("{}").split(",")
             halves = zip((low.strip(), high.strip()), (0, 32), strict=True)
-            value = self._value(given[0])
+            value = _reinterpreted(self._value(given[0]), "rd", given[0][1:])
             return [f"{t[1:]} = ({value} >> {k}) & 0xFFFFFFFF" for t, k in halves if t != "_"]
         if op == "mov" and kind == "b64" and "{" in line:
             low, high = (self._value(part.strip()) for part in given[0].strip("{}").split(","))
-            return [f"{target[1:]} = {low} | {high} << 32"]
+            return [f"{target[1:]} = {_reinterpreted(f'{low} | {high} << 32', target[1:], 'rd')}"]
         if "{" in line:
             raise NotImplementedError(line)
         values = [self._value(operand) for operand in given]

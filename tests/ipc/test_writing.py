@@ -281,7 +281,7 @@ def test_a_reader_is_written_with_the_metadata_of_its_batches() -> None:
     [
         ({"compression": "gzip"}, "compression: expected 'lz4', 'zstd' or None"),
         ({"compression": "zstd", "compression_level": 23}, "Zstandard takes .* to 22"),
-        ({"compression_level": 1}, "needs a compression"),
+        ({"compression_level": 1}, "pass a compression too"),
         ({"alignment": 16}, "alignment: expected 8 or 64"),
         ({"dictionary_ids": {"y": 1}}, "no dictionary field 'y'"),
     ],

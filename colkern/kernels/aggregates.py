@@ -239,6 +239,33 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
         out[uint64(2) * uint64(piece) + uint64(1)] = greatest
 
 
+@helper
+def sum_halves(
+    words: In[uint64],
+    begin: uint64,
+    end: uint64,
+    width: uint64,
+    level: uint64,
+    turned: uint64,
+    validity: Bitmap,
+) -> tuple[uint64, uint64, uint64, uint64]:
+    """The sums of the halves of words `level` and `level + 1` of the valid slots from `begin` to `end`."""
+    half, one, zero = uint64(0xFFFFFFFF), uint64(1), uint64(0)
+    a, b, c, d = zero, zero, zero, zero
+    for first in range(begin, end, uint64(64)):
+        count = min(end - uint64(first), uint64(64))
+        bits = bits_of_next(validity, uint64(first), count)
+        for k in range(zero, count):
+            i = (uint64(first) + uint64(k)) * width + level
+            keep = uint64(-int64((bits >> uint64(k)) & one))
+            lower, upper = words[i] & keep, (words[i + one] ^ turned) & keep
+            a += lower & half
+            b += lower >> uint64(32)
+            c += upper & half
+            d += upper >> uint64(32)
+    return a, b, c, d
+
+
 @kernel()
 def sum_words(
     start, stop, step, words: In[uint64], width, validity: Bitmap, size, sign, out: Out[uint64]
@@ -268,18 +295,13 @@ def sum_words(
         else:
             for level in range(zero, width, uint64(2)):
                 turned = sign if uint64(level) + uint64(2) == width else zero
-                a, b, c, d = zero, zero, zero, zero
-                for first in range(begin, end, uint64(64)):
-                    count = min(end - uint64(first), uint64(64))
-                    bits = bits_of_next(validity, uint64(first), count)
-                    for k in range(zero, count):
-                        i = (uint64(first) + uint64(k)) * width + uint64(level)
-                        keep = uint64(-int64((bits >> uint64(k)) & one))
-                        lower, upper = words[i] & keep, (words[i + one] ^ turned) & keep
-                        a += lower & half
-                        b += lower >> uint64(32)
-                        c += upper & half
-                        d += upper >> uint64(32)
+                # At a known distance, numbers are loaded by vectors and not gathered.
+                if width == uint64(2):
+                    a, b, c, d = sum_halves(words, begin, end, uint64(2), zero, sign, validity)
+                else:
+                    a, b, c, d = sum_halves(
+                        words, begin, end, width, uint64(level), turned, validity
+                    )
                 first_sum = place + uint64(2) * uint64(level)
                 out[first_sum], out[first_sum + one] = a, b
                 out[first_sum + uint64(2)], out[first_sum + uint64(3)] = c, d

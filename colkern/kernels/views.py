@@ -156,13 +156,19 @@ def source_of(views: In[int32], i: uint64, length: uint64, inline: uint64) -> tu
     """The number of the buffer that has the bytes of view `i`, and where; `inline` for the views."""
     word = i << uint64(2)
     # Loaded in any case: without branches, as long and short values come in any order.
-    buffer = views[word + uint64(2)]
-    place = views[word + uint64(3)]
-    is_long = length > VIEW_INLINE_BYTES
+    buffer = uint64(views[word + uint64(2)])
+    place = uint64(views[word + uint64(3)])
+    short = short_mask(length)
     return (
-        uint64(buffer) if is_long else inline,
-        uint64(place) if is_long else (word + uint64(1)) << uint64(2),
+        inline & short | buffer & ~short,
+        (word + uint64(1)) << uint64(2) & short | place & ~short,
     )
+
+
+@helper
+def short_mask(length: uint64) -> uint64:
+    """All bits, if a value of a length is in its view; else none: a mask, where a choice may be a branch."""
+    return uint64(0) - ((length - uint64(VIEW_INLINE_BYTES + 1)) >> uint64(63))
 
 
 @helper
@@ -208,20 +214,17 @@ def encode_views(
         prefetch(base + uint64(offsets[min(i + uint64(AHEAD), uint64(stop))]))
         begin = uint64(offsets[i])
         length = uint64(offsets[i + uint64(1)]) - begin
-        kind = min(length, uint64(13))
+        kind, short = min(length, uint64(13)), short_mask(length)
         if i < whole:
             first = load_word(data, begin, uint64(0)) << uint64(32)
             # Of a long value only its first bytes are read, which are one line of a cache most often.
-            behind = begin + uint64(4) if length <= VIEW_INLINE_BYTES else begin
-            second = load_word(data, behind, uint64(0))
+            second = load_word(data, begin + (uint64(4) & short), uint64(0))
         else:
             first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
             second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))
         place = begin >> uint64(WINDOW_BITS)
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
-        # Looked up in any case: a choice between two numbers takes no branch.
-        second &= masks[kind + uint64(16)]
-        second = second if length <= VIEW_INLINE_BYTES else place
+        second = second & masks[kind + uint64(16)] & short | place & ~short
         shown = valid_mask(validity, i)
         out[i << uint64(1)] = (length | first & masks[kind]) & shown
         out[(i << uint64(1)) + uint64(1)] = second & shown
@@ -234,8 +237,7 @@ def long_lengths(start, stop, step, views: In[uint64], validity: Bitmap, out: Ou
     total = uint64(0)
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(1)] & uint64(0xFFFFFFFF)
-        length &= valid_mask(validity, i)
-        length = length if length > VIEW_INLINE_BYTES else uint64(0)
+        length &= valid_mask(validity, i) & ~short_mask(length)
         out[i] = int64(length)
         total += length
     return total
@@ -255,7 +257,8 @@ def move_views(
         begin = uint64(starts[i])
         place = begin >> uint64(WINDOW_BITS)
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
-        second = place if first & uint64(0xFFFFFFFF) > VIEW_INLINE_BYTES else second
+        short = short_mask(first & uint64(0xFFFFFFFF))
+        second = second & short | place & ~short
         shown = valid_mask(validity, i)
         out[uint64(i) << uint64(1)] = first & shown
         out[(uint64(i) << uint64(1)) + uint64(1)] = second & shown

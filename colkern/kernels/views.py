@@ -167,8 +167,8 @@ def source_of(views: In[int32], i: uint64, length: uint64, inline: uint64) -> tu
 
 @helper
 def short_mask(length: uint64) -> uint64:
-    """All bits, if a value of a length is in its view; else none: a mask, where a choice may be a branch."""
-    return uint64(0) - ((length - uint64(VIEW_INLINE_BYTES + 1)) >> uint64(63))
+    """All bits, if a value of a length is in its view, else none: a choice may become a branch."""
+    return uint64((int64(length) - int64(VIEW_INLINE_BYTES + 1)) >> int64(63))
 
 
 @helper

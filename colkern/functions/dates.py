@@ -751,6 +751,11 @@ def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
     return _worked("strftime", values, _MOMENTS, work)
 
 
+def _ends_in_offset(format: str) -> bool:
+    """Whether a format of `strptime` ends in `%z`, which stands for no text of its own."""
+    return format.replace("%%", "").endswith("%z")
+
+
 @lru_cache(maxsize=MOST_FORMATS)
 def _parses(format: str, error_is_null: bool) -> Any:
     def in_utc(strings: str) -> datetime:
@@ -759,7 +764,7 @@ def _parses(format: str, error_is_null: bool) -> Any:
     def plain(strings: str) -> datetime:
         return datetime.strptime(strings, format)
 
-    parsed = in_utc if format.endswith("%z") else plain
+    parsed = in_utc if _ends_in_offset(format) else plain
 
     def strptime_or_none(strings: str) -> datetime | None:
         try:
@@ -786,6 +791,6 @@ def strptime(
         ValueError: If a text has another form; a note says in which row.
         TypeError: If the array has no strings.
     """
-    type_ = s.timestamp(unit, "UTC" if format.endswith("%z") else None)
+    type_ = s.timestamp(unit, "UTC" if _ends_in_offset(format) else None)
     parses = _parses(format, error_is_null)
     return over_rows(parses, [strings], lambda *_: type_, STRINGS, name="strptime")

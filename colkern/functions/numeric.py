@@ -480,5 +480,5 @@ def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
     if isinstance(side, Array):
         plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
         return retyped(plain, s.int64()) if plain.type == s.uint64() else side
-    number = integer(side, name)
+    number = int(side) if isinstance(side, bool | np.bool_) else integer(side, name)
     return number - (1 << 64) if number >> 63 == 1 else number

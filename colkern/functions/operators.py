@@ -56,13 +56,15 @@ def applied(operator: str, *operands: object) -> Any:
     if operator in _OF_COLUMNS and not isinstance(sides[0], Column):
         sides[0] = _repeated(sides[0], sides[1])
     operation = getattr(operations, name, None) or getattr(functions, name)
-    if None not in decision and all(map(is_, sides, operands)):
+    if None not in decision and all(map(is_, sides, operands)) and len(_KNOWN) < _MOST_KNOWN:
         _KNOWN[decision] = operation
     return operation(*sides)
 
 
 _KNOWN: dict[tuple[object, ...], Callable[..., Any]] = {}
 """An operator and a mark of each operand → the operation, where it takes the operands as they are."""
+
+_MOST_KNOWN = 1 << 12
 
 _VALUES = frozenset({bool, int, float, str})
 """Classes of values whose class alone says which operation is meant."""

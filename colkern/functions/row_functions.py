@@ -44,6 +44,10 @@ MOST_PLANS = 1 << 10
 """So many compiled functions are kept: one for each function, set of types, and compiled constant."""
 
 
+LONGEST_MARK = 1 << 12
+"""Options of so many characters or bytes are kept with a compiled function."""
+
+
 class Rule(Protocol):
     """The type of the results for columns of some types; None for what the function returns."""
 
@@ -329,6 +333,8 @@ def _mark(value: object) -> object:
         return value.layout
     if isinstance(value, float):
         return float, value.hex()
+    if isinstance(value, str | bytes) and len(value) > LONGEST_MARK:
+        return None
     return (value.__class__, value) if value.__class__ in (str, bytes, int, bool) else None
 
 

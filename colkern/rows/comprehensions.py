@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import sys
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -36,6 +36,7 @@ from colkern.rows.iteration import (
     each,
     is_iterator,
     known_object,
+    makes_iterator,
     never,
     range_size,
     refuse_iterator,
@@ -101,6 +102,26 @@ def items(
         more=more,
         any_order=any_order,
     )
+
+
+def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> None:
+    """Go over what expressions iterate, one after the other, as methods do that change a container.
+
+    All values are there before the first item is taken; of iterators, each item is asked for in its turn.
+    """
+    names = []
+    parts = []
+    for node in nodes:
+        makes = isinstance(node, ast.Call) and makes_iterator(known_object(emitter, node.func))
+        if not makes and not is_iterator(emitter, node):
+            names.append(f"<{emitter.fresh()}>")
+            emitter.env[names[-1]] = needed(emitter, node)
+            node = ast.copy_location(ast.Name(names[-1], ast.Load()), node)
+        parts.append(node)
+    for part in parts:
+        items(emitter, part, take)
+    for name in names:
+        del emitter.env[name]
 
 
 def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Value:

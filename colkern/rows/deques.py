@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
-from colkern.rows.comprehensions import items
+from colkern.rows.comprehensions import items, items_in_turn
 from colkern.rows.containers import add, fitting, new_container
 from colkern.rows.emitter import Emitter
 from colkern.rows.expressions import expression, needed
@@ -36,7 +36,7 @@ def method_of_deque(emitter: Emitter, node: ast.Call, owner: Value, name: str) -
     as_list = _as_list(owner)
     if name in ("extend", "extendleft") and len(node.args) == 1:
         push = _append if name == "extend" else _append_left
-        items(emitter, node.args[0], lambda value: push(emitter, owner, value))
+        items_in_turn(emitter, node.args, lambda value: push(emitter, owner, value))
         return NONE
     arguments = [needed(emitter, part) for part in node.args]
     if name in ("append", "appendleft") and len(arguments) == 1:

@@ -33,7 +33,7 @@ from colkern.rows.calls import (
     require_changeable,
 )
 from colkern.rows.comparisons import equal
-from colkern.rows.comprehensions import as_list, extreme, items, sorted_list
+from colkern.rows.comprehensions import as_list, extreme, items_in_turn, sorted_list
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
     COMBINED,
@@ -262,8 +262,7 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if (kind.name, name) in (("list", "extend"), ("set", "update")) and not all(
             _is_alike(emitter, owner, part) for part in node.args
         ):
-            for part in node.args:
-                items(emitter, part, lambda value: add(emitter, owner, (value,)))
+            items_in_turn(emitter, node.args, lambda value: add(emitter, owner, (value,)))
             return NONE
         if name in ("items", "keys", "values"):
             emitter.refuse(f"{name}() has a compiled form only in a loop")
@@ -394,7 +393,7 @@ def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     )
     if is_table and needed(emitter, node.args[0]).kind.name not in ("list", "str", "tuple"):
         emitter.refuse("Counter.update() of counts has no compiled form")
-    items(emitter, node.args[0], take)
+    items_in_turn(emitter, node.args, take)
     return NONE
 
 

@@ -6,6 +6,7 @@ import csv
 import operator
 import re
 import uuid
+from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -157,6 +158,22 @@ def seconds_of(text: str, hours: int) -> float:
     except ValueError:
         return -1.0
     return made.timestamp() + late
+
+
+@case(rows=[values.integers(99)], covers="arguments that a container's own change does not reach")
+def as_they_were(x: int) -> tuple[list[int], list[int], list[int]]:
+    several = {1}
+    several.update([2, x % 3], (len(several) + 100, 7))
+    listed = {1}
+    listed.update([step + len(listed) for step in (100, 200)])
+    try:
+        listed.update([5], [10 // (x % 2)])
+    except ZeroDivisionError:
+        listed.add(-1)
+    turned = deque([x % 5], maxlen=9)
+    turned += [len(turned) for _ in range(3)]
+    turned.extend(len(turned) for _ in range(3))
+    return sorted(several), sorted(listed), list(turned)
 
 
 @case(rows=[values.words(98)], covers="list.extend, set.update and += of what is no list, tuple +=")

@@ -127,6 +127,11 @@ def test_notes_name_the_function_and_the_row(
     row_functions._plan.cache_clear()
 
 
+def test_a_format_may_end_in_a_literal_z() -> None:
+    parsed = ck.strptime(ck.array(["2024-02-29 %z"]), "%Y-%m-%d %%z", "s")
+    assert parsed.to_pylist() == [datetime(2024, 2, 29)]
+
+
 def test_times_with_an_offset_from_utc_are_those_of_python() -> None:
     texts = ["2024-01-02 03:04+01:00", "2024-01-02 03:04-0130", "1960-01-02 03:04Z", None]
     texts += ["2024-01-02 03:04+01:00:30", "2024-01-02 03:04+2500", "2024-01-02 03:04"]

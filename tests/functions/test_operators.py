@@ -30,6 +30,12 @@ def test_numbers_of_two_types_are_promoted_as_numpy_does_or_refused(left: str, r
     assert made.to_pylist() == [4, None]
 
 
+def test_a_truth_beside_integers_is_0_or_1() -> None:
+    column = ck.array([2, 3])
+    assert (column & True).to_pylist() == [0, 1]
+    assert (column**np.True_).to_pylist() == [2, 3]
+
+
 @pytest.mark.parametrize("other", [1.5, np.float64(1.5), np.array([1.5, 1.5])])
 def test_integers_beside_floats_are_float64(other: Any) -> None:
     column = ck.array([1, 2])

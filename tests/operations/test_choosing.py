@@ -150,6 +150,13 @@ def test_interleave_is_picking_from_several_lists(name: str) -> None:
         validate(result, full=True)
 
 
+def test_pairs_may_be_numbers_of_another_byte_order() -> None:
+    parts = [ck.array([1, 2, 3]), ck.array([4, 5, 6])]
+    assert interleave(parts, np.array([[1, 0], [0, 1]], ">i8")).to_pylist() == [4, 2]
+    with pytest.raises(IndexError, match="pair 0 has position 256"):
+        interleave(parts, np.array([[0, 256]], ">u2"))
+
+
 @given(st.data())
 def test_interleave_anything(data: st.DataObject) -> None:
     array = ck.array(data.draw(arrays(length=8)))

@@ -220,6 +220,7 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[
         pairs = pairs.astype(np.int64).reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise TypeError("indices: expected pairs of integers: (number of the array, position)")
+    pairs = pairs.astype(pairs.dtype.newbyteorder("="), copy=False)
     if target.device != HOST:
         return target.table(pairs[:, 0], pairs.dtype), target.table(pairs[:, 1], pairs.dtype)
     return pairs[:, 0], pairs[:, 1]

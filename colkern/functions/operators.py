@@ -65,6 +65,7 @@ _KNOWN: dict[tuple[object, ...], Callable[..., Any]] = {}
 """An operator and a mark of each operand → the operation, where it takes the operands as they are."""
 
 _MOST_KNOWN = 1 << 12
+"""So many decisions are kept, as a process may have types without end."""
 
 _VALUES = frozenset({bool, int, float, str})
 """Classes of values whose class alone says which operation is meant."""

@@ -72,7 +72,7 @@ _VALUES = frozenset({bool, int, float, str})
 
 
 def _mark(operand: object) -> Layout | type | None:
-    """What stands for an operand in a key of `_KNOWN`."""
+    """The part of a key of `_KNOWN` for an operand: a layout or a class; None if these do not decide."""
     kind = operand.__class__
     if kind is Array:
         return operand.layout  # type: ignore[attr-defined, no-any-return]

@@ -310,7 +310,7 @@ def _require_alike(name: str, arrays: Sequence[Array]) -> None:
 
 
 class _Ready(NamedTuple):
-    """What was decided for columns on the host and for values, which are the same each time.
+    """A compiled function that was chosen for columns on the host, and the values that it gets each time.
 
     Args:
         plan: The compiled function.
@@ -324,11 +324,11 @@ class _Ready(NamedTuple):
 
 
 _READY: dict[tuple[object, ...], _Ready] = {}
-"""The function, how it is compiled, and a mark of each argument → what was decided."""
+"""The function, how it is compiled, and a mark of each argument → the function to call."""
 
 
 def _mark(value: object) -> object:
-    """What stands for an argument in a key of `_READY`: equal for what is passed alike; or None."""
+    """The part of a key of `_READY` for an argument: a layout or a value; None if it is not kept."""
     if isinstance(value, Array):
         return value.layout
     if isinstance(value, float):

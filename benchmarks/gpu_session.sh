@@ -2,18 +2,19 @@
 # benchmarks/gpu_session.sh FOLDER [STEP...] : what a GPU that is there for a while is asked, most important first.
 #
 # smoke: whether it works at all, in two minutes. tests, matrix: every test that needs a GPU. kernels-K/N:
-# every N-th kernel beside a copy, from the K-th on. bodies: files to the device and back. sanitizer: the
-# smoke tests under compute-sanitizer, where it is. Without STEP, all of them in this order.
+# every N-th kernel beside a copy, from the K-th on. bodies: files to the device and back. rows-K/N: every
+# N-th row function of the corpus beside the CPU. sanitizer: the smoke tests under compute-sanitizer, where
+# it is. Without STEP, all of them in this order.
 #
 # Whenever it is stopped, FOLDER has what was found so far: steps.txt says how each step ended, a log has
 # each test, a JSON each figure. PYTHON names the interpreter, MINUTES the most that a step takes (8),
-# WORKERS the processes of tests (8). The status is 1 if a step failed.
+# WORKERS the processes that run tests or compile kernels (8). The status is 1 if a step failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:?"usage: benchmarks/gpu_session.sh FOLDER [STEP...]"}
 shift
 steps=("$@")
-[ $# -gt 0 ] || steps=(smoke tests kernels-{1,2,3,4}/4 bodies matrix sanitizer)
+[ $# -gt 0 ] || steps=(smoke tests kernels-{1,2}/2 bodies rows-{1,2}/2 matrix sanitizer)
 python=${PYTHON:-python3}
 mkdir -p "$folder"
 failed=0
@@ -23,9 +24,10 @@ export COLKERN_TEST_DEVICE=cuda
 # The arguments of `make test-gpu`.
 of_makefile() { sed -n "s/^$1 := //p" Makefile; }
 
+workers=${WORKERS:-8}
 parallel=()
 if "$python" -c "import xdist" 2>/dev/null; then
-    parallel=(-n "${WORKERS:-8}")
+    parallel=(-n "$workers")
 fi
 
 run() { # STEP COMMAND...
@@ -48,12 +50,18 @@ read -ra all <<< "$(of_makefile ON_GPU)"
 read -ra matrix <<< "$(of_makefile MATRIX_ON_GPU)"
 for step in "${steps[@]}"; do
     case $step in
-    smoke) tests smoke -m "gpu and smoke" "${smoke[@]}" ;;
+    smoke) tests smoke "${parallel[@]}" -m "gpu and smoke" "${smoke[@]}" ;;
     tests) tests tests "${parallel[@]}" "${all[@]}" ;;
     matrix) tests matrix "${parallel[@]}" "${matrix[@]}" ;;
     kernels-*)
         part=${step#kernels-}
-        run "$step" "$python" -m benchmarks.gpu --part "$part" --json "$folder/kernels-${part//\//-}.json"
+        run "$step" "$python" -m benchmarks.gpu --part "$part" --jobs "$workers" \
+            --json "$folder/kernels-${part//\//-}.json"
+        ;;
+    rows-*)
+        part=${step#rows-}
+        run "$step" "$python" -m benchmarks.gpu.rows --part "$part" --jobs "$workers" \
+            --json "$folder/rows-${part//\//-}.json"
         ;;
     bodies) run bodies "$python" -m benchmarks.bodies --json "$folder/bodies.json" ;;
     sanitizer)

@@ -32,10 +32,10 @@ MOST_SECONDS = 5.0
 """A function that would take longer, by the time of its rows once, has fewer rows."""
 
 
-def ratio(case: Case, rows: int) -> float | None:
-    """How many times as fast the compiled function is; None if it does not compile."""
+def called_rows(case: Case) -> list[int]:
+    """The rows that the function is called for and gives something for that a column holds."""
     takes = takes_none(case.function)
-    called = [
+    return [
         row
         for row, (result, *values) in enumerate(
             zip(expected(case), *(column.values for column in case.columns), strict=True)
@@ -44,6 +44,11 @@ def ratio(case: Case, rows: int) -> float | None:
         and storable(result)
         and all(taken or value is not None for taken, value in zip(takes, values, strict=True))
     ]
+
+
+def ratio(case: Case, rows: int) -> float | None:
+    """How many times as fast the compiled function is; None if it does not compile."""
+    called = called_rows(case)
     columns = case.taking(called).columns
     arrays = [ck.array(column.values, column.type) for column in columns]
     try:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from benchmarks import machine
-from benchmarks.gpu import MEASUREMENTS, UNMEASURED
+from benchmarks.gpu import MEASUREMENTS, UNMEASURED, turns
 from benchmarks.gpu.measure import Clock, copy_bandwidth, row
 from benchmarks.gpu.reading import OUTCOMES, failed, line, summary
 from colkern.cuda import adapter
@@ -27,17 +27,10 @@ from colkern.memory import Device
 def main() -> int:
     """Measure the launches, print the table, write the JSON; 1 if a test or a launch failed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    turns.add_options(parser)
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes a kernel works on")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--kernel", default="", help="only kernels whose name contains this")
-    parser.add_argument(
-        "--part",
-        type=part,
-        default=slice(None),
-        metavar="K/N",
-        help="only every N-th measurement, from the K-th on: 1/2, then 2/2",
-    )
     parser.add_argument(
         "--reports", type=Path, nargs="*", default=[], help="pytest's JUnit files of the tests"
     )
@@ -48,12 +41,13 @@ def main() -> int:
         # Nothing is measured, and nothing written: `make test` proves kernels without a device.
         print(f"no figures: {error}")
         return 1
-    clock = Clock(options.rounds)
-    result = {
-        **head(clock, options.size, options.rounds),
-        "tests": outcome(options.reports),
-        "rows": [],
-    }
+    with turns.device_alone(options.turn):
+        clock = Clock(options.rounds)
+        result = {
+            **head(clock, options.size, options.rounds),
+            "tests": outcome(options.reports),
+            "rows": [],
+        }
 
     def save() -> None:
         """Whoever stops this has what was found so far."""
@@ -64,13 +58,14 @@ def main() -> int:
     # Plain text: a stock CUDA image of Python has no terminal library.
     print(f"{result['device']}: copied at {result['copy_bytes_per_second'] / 1e9:,.0f} GB/s")
     print(f"{'case':56}{'kind':14}{'ms':>10}{'GB/s':>9}{'of a copy':>12}{'target':>9}")
-    target = CudaTarget(Device("cuda", 0))
-    chosen = [each for each in MEASUREMENTS if options.kernel in each.kernel.name]
-    for measurement in chosen[options.part]:
-        arguments = (target, clock, options.size, result["copy_bytes_per_second"])
-        result["rows"].append(row(measurement, *arguments))
-        print(line(result["rows"][-1]), flush=True)
+    shown: set[str] = set()
+    for rows in _rows(options, clock, result["copy_bytes_per_second"]):
+        result["rows"] = rows
         save()
+        for each in rows:
+            if each["case"] not in shown:
+                print(line(each), flush=True)
+                shown.add(each["case"])
     for text in summary(result):
         print(text)
     if options.json:
@@ -78,12 +73,19 @@ def main() -> int:
     return int(failed(result))
 
 
-def part(text: str) -> slice:
-    """`K/N` as the places of measurements."""
-    number, _, parts = text.partition("/")
-    if not 1 <= int(number) <= int(parts):
-        raise ValueError
-    return slice(int(number) - 1, None, int(parts))
+def _rows(
+    options: argparse.Namespace, clock: Clock, bandwidth: float
+) -> Iterator[list[dict[str, Any]]]:
+    """All rows so far, again and again."""
+    if options.jobs > 1:
+        yield from turns.rows_of_jobs("benchmarks.gpu", options)
+        return
+    target = CudaTarget(Device("cuda", 0))
+    chosen = [each for each in MEASUREMENTS if options.kernel in each.kernel.name]
+    rows: list[dict[str, Any]] = []
+    for measurement in chosen[options.part]:
+        rows.append(row(measurement, target, clock, options.size, bandwidth, options.turn))
+        yield rows
 
 
 def head(clock: Clock, size: int, rounds: int) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.gpu.case import TARGETS, Measurement
+from benchmarks.gpu.case import GRAIN, TARGETS, Measurement
+from benchmarks.gpu.turns import device_alone
 
 IN_A_ROW = 8
 """The launches of a round."""
@@ -90,9 +92,23 @@ def copy_bandwidth(clock: Clock, size: int) -> float:
 
 
 def row(
-    measurement: Measurement, target: Any, clock: Clock, size: int, bandwidth: float
+    measurement: Measurement,
+    target: Any,
+    clock: Clock,
+    size: int,
+    bandwidth: float,
+    turn: Path | None = None,
 ) -> dict[str, Any]:
-    """A row of the table; with `error` in the place of figures if the launch fails."""
+    """A row of the table; with `error` in the place of figures if the launch fails.
+
+    Args:
+        measurement: What is launched.
+        target: Where.
+        clock: What times it.
+        size: The bytes that the launch is to work on.
+        bandwidth: That of a copy, in bytes a second.
+        turn: The file that other processes lock while they measure.
+    """
     head = {
         "case": measurement.name,
         "kernel": measurement.kernel.name,
@@ -100,7 +116,12 @@ def row(
         "target": TARGETS.get(measurement.kind),
     }
     try:
-        return head | _figures(measurement, target, clock, size, bandwidth)
+        # Compiles it, while others measure.
+        measurement.at(target, GRAIN).start(target)
+        with device_alone(turn):
+            figures = _figures(measurement, target, clock, size, bandwidth)
+            free()
+        return head | figures
     except Exception as error:  # noqa: BLE001 (whatever it is, the other rows are worth having)
         return head | {"error": f"{type(error).__name__}: {error}"}
 

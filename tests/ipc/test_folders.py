@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import fsspec
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
 import colkern as ck
 from colkern.cuda.stand_in import StandIn
+
+fsspec = pytest.importorskip("fsspec")
 
 FILES = {
     "year=2024/city=Oslo/a.arrow": [1, 2],

@@ -6,13 +6,14 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-import fsspec
 import numpy as np
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 
 import colkern as ck
 from colkern.cuda.stand_in import StandIn
+
+fsspec = pytest.importorskip("fsspec")
+MemoryFileSystem = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
 
 ROWS = 50_000
 BATCHES = [

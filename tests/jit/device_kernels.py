@@ -328,7 +328,8 @@ def decimals_are_computed_with(pairs: list[tuple[Decimal | None, Decimal | None]
         assert sign == expected + 128 * 4 + 4096 * int(b)
 
 
-@ck.cuda_jit
+# On a GPU, checks are made where they are asked for.
+@ck.cuda_jit(boundscheck=True)
 def decimal_totals(out, col):
     total = 0
     for x in col:
@@ -517,7 +518,9 @@ def all_else_is_left_to_the_compiler() -> None:
     out = np.zeros(1, np.int64)
     scaled_by(lambda value: 2 * value)[1, 4](out, column([1, 2, 3]), seen)
     assert (out.tolist(), seen.tolist()) == ([1012], [[4, 1000]])
-    scaled_by(lambda value: 3 * value).forall(4, 4, cuda.stream())(out, column([1, 2, 3]), seen)
+    stream = cuda.stream()
+    scaled_by(lambda value: 3 * value).forall(4, 4, stream)(out, column([1, 2, 3]), seen)
+    stream.synchronize()
     assert out.tolist() == [1018]
 
 
@@ -609,7 +612,7 @@ def the_spelling_is_that_of_the_cpu() -> None:
 # What goes wrong
 
 
-@ck.cuda_jit
+@ck.cuda_jit(boundscheck=True)
 def beyond(out, col):
     i = cuda.grid(1)
     out[i] = col[i + 1]

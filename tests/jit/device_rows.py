@@ -319,7 +319,7 @@ def tuples_and_decimals_are_appended() -> None:
 
 def batches_arrays_and_numbers_are_arguments() -> None:
     batch = ck.RecordBatch.from_arrays([column([2, 0, 1], ck.uint8())], ["count"])
-    values = np.array([1.5, -2.0])
+    values = memory.on_device(np.array([1.5, -2.0]))
     rows = built(extend_and_scale, 3, batch, values, 0.5, returns=ck.large_list(ck.float32()))
     assert rows == [[0.75, -1.0, 1.5, -2.0], [1.5, -2.0], [0.75, 1.5, -2.0]]
 
@@ -547,7 +547,7 @@ def forget_calls(i, calls, column, out):
 
 def both_runs_must_append_the_same() -> None:
     for function, kind in ((count_calls, ck.int8()), (forget_calls, ck.utf8())):
-        calls = np.zeros(3, np.int64), column([1, 2, 3])
+        calls = memory.on_device(np.zeros(3, np.int64)), column([1, 2, 3])
         raised(ValueError, "called twice for one row", function, *calls, returns=ck.list_(kind))
 
 

@@ -7,10 +7,10 @@ they are is its layout (`colkern.kernels.row_items`). A place in a list is good 
 
 from __future__ import annotations
 
-from numpy import float64, int64
+from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import float_of_bits, get_word, set_word
+from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import (
     NO,
     UNKNOWN,
@@ -448,30 +448,3 @@ def is_at_least(
 ) -> tuple[bool, Code]:
     """`left >= right`."""
     return is_at_most(item_layout, item_words, right, left)
-
-
-# One value of many.
-
-
-@helper
-def sum_floats_exactly(header: int64, start: float64) -> tuple[float64, Code]:
-    """`sum(list, start)` of floats, from Python 3.12 on: what additions lose is added at the end.
-
-    An empty list is left: its sum is an integer.
-    """
-    place = get_word(header)
-    size = get_word(header + 8)
-    lost = 0.0
-    for _ in range(size):
-        value = float_of_bits(get_word(place))
-        total = start + value
-        if abs(start) >= abs(value):
-            lost += (start - total) + value
-        else:
-            lost += (value - total) + start
-        start = total
-        place += 8
-    # What is lost may be no number or infinite; 0.0 would turn a sum of -0.0.
-    if lost != 0.0 and lost - lost == 0.0:
-        start += lost
-    return start, LEFT if size == 0 else DONE

@@ -599,6 +599,22 @@ def quotient(left: float64, right: float64) -> float64:
 
 
 @helper
+def lost_by_addition(total: float64, value: float64, lost: float64) -> float64:
+    """`lost`, and what `total + value` loses by rounding (Neumaier's sum, as of Python 3.12)."""
+    found = total + value
+    if abs(total) >= abs(value):
+        return lost + ((total - found) + value)
+    return lost + ((value - found) + total)
+
+
+@helper
+def with_lost(total: float64, lost: float64) -> float64:
+    """A sum and what its additions have lost, which may be no number or infinite."""
+    # 0.0 would turn a sum of -0.0.
+    return total + lost if lost != 0.0 and lost - lost == 0.0 else total
+
+
+@helper
 def floor_divide_loosely(left: float64, right: float64) -> float:
     """`left // right` as NumPy has it: by zero, it is the quotient."""
     return quotient(left, right) if right == 0.0 else floor_divide_floats(left, right)[0]

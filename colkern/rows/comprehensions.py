@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from colkern.kernels import row_lists, row_sorting, row_values
+from colkern.kernels import row_lists, row_numbers, row_sorting, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
@@ -265,35 +265,37 @@ class Accumulator:
         return of_parts(self.value.kind, parts)
 
 
+_SUMS_COMPENSATE = sys.version_info >= (3, 12)
+"""Whether `sum()` of floats adds in the end what its additions have lost."""
+
+
 def total(emitter: Emitter, node: ast.Call) -> Value:
     """`sum(…)`."""
     start = node.args[1] if len(node.args) > 1 else None
     for word in node.keywords:
         start = word.value
-    if sys.version_info >= (3, 12):
-        list_ = _list_of(emitter, node.args[0], any_order=_is_exact)
-        assert isinstance(list_.kind, k.Container)
-        if list_.kind.items[0] == k.FLOAT:
-            # From Python 3.12 on, sum() compensates for rounding.
-            first_value = emitter.numbers(needed(emitter, start) if start else constant(0))
-            first_value = emitter.converted(first_value, k.FLOAT)
-            body = row_lists.sum_floats_exactly
-            return invoked(emitter, body, [list_, first_value], k.FLOAT, "sum")
     result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
-
     added = Accumulator(emitter, node, constant(False), "added")
+    lost = Accumulator(emitter, node, constant(0.0), "lost")
 
     def take(value: Value) -> None:
         added.set(constant(True))
-        result.set(operated(emitter, ast.Add(), result.get(), emitter.plain(value)))
+        before, value = result.get(), emitter.plain(value)
+        if _SUMS_COMPENSATE and not _is_exact(value.kind):
+            before, value = (emitter.converted(each, k.FLOAT) for each in (before, value))
+            addition = [before, value, lost.get()]
+            lost.set(invoked(emitter, row_numbers.lost_by_addition, addition, k.FLOAT, "sum"))
+        result.set(operated(emitter, ast.Add(), before, value))
 
     items(emitter, node.args[0], take, any_order=_is_exact)
-    list_ = result.get()
-    if isinstance(list_.kind, k.Decimal) and list_.kind.loose:
+    found = result.get()
+    if _SUMS_COMPENSATE and not _is_exact(found.kind):
+        found = invoked(emitter, row_numbers.with_lost, [found, lost.get()], found.kind, "sum")
+    if isinstance(found.kind, k.Decimal) and found.kind.loose:
         # Of no decimals, the sum is the integer that it began with.
         emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
-        return Value(k.decimal_of(list_.kind.scale), list_.code)
-    return list_
+        return Value(k.decimal_of(found.kind.scale), found.code)
+    return found
 
 
 def _is_exact(kind: k.Kind) -> bool:

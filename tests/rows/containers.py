@@ -33,7 +33,6 @@ COMPILED = {
     row_lists.insert_place,
     row_lists.pop_place,
     row_lists.slice_list,
-    row_lists.sum_floats_exactly,
     row_sorting.sort,
     row_dicts.dicts_equal,
     row_dicts.find_place,

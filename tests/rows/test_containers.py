@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import operator
-import sys
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -225,20 +224,6 @@ def test_what_depends_on_a_nan_or_on_none_is_left_to_python(by: str) -> None:
     c = Containers(by, k.list_of(k.INT))
     assert c.call(row_lists.lists_equal, c.list([[1]]), c.list([[1]])) == LEFT
     assert c.call(row_sorting.sort, c.list([[1], [0]]), False) == LEFT
-
-
-@pytest.mark.parametrize("by", BY)
-def test_sums_of_floats_lose_nothing_on_the_way(by: str) -> None:
-    c = Containers(by, k.FLOAT)
-    for values in ([0.1] * 10, [-0.0], [1e16, 1.0, -1e16], [math.inf, 1.0], [1e308, 1e308]):
-        found = c.call(row_lists.sum_floats_exactly, c.list(values), 0.0)
-        if sys.version_info >= (3, 12):
-            assert same(found, sum(values))
-        elif all(map(math.isfinite, values)) and sum(values) < math.inf:
-            assert found == math.fsum(values)
-    assert same(c.call(row_lists.sum_floats_exactly, c.list([-0.0]), -0.0), -0.0)
-    assert math.isnan(c.call(row_lists.sum_floats_exactly, c.list([math.inf, -math.inf]), 0.0))
-    assert c.call(row_lists.sum_floats_exactly, c.list([]), 0.0) == LEFT
 
 
 # Dictionaries.

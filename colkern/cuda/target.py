@@ -77,8 +77,12 @@ def schedule_of(device: Device) -> Schedule:
     """The schedule for a device. The simulator runs a Python thread for each of a block's."""
     if adapter.is_simulated():
         return Schedule(4, 16, 4, 2, ((0, 2), (5, 4)))
-    # A multiprocessor runs 2048 threads at a time.
-    blocks = memory.multiprocessors(device) * 2048 // THREADS
+    return schedule(memory.multiprocessors(device))
+
+
+def schedule(multiprocessors: int) -> Schedule:
+    """The schedule for a GPU of so many multiprocessors, which run 2048 threads each at a time."""
+    blocks = multiprocessors * 2048 // THREADS
     return Schedule(THREADS, 4096, blocks, 8, ((0, 8), (256, 32), (8192, THREADS)))
 
 

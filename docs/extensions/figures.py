@@ -21,6 +21,8 @@ from benchmarks.bodies.report import summary as bodies_summary  # noqa: E402
 from benchmarks.case import label  # noqa: E402
 from benchmarks.chart import draw  # noqa: E402
 from benchmarks.compare import front, share, summary  # noqa: E402
+from benchmarks.gpu.model import ranking  # noqa: E402
+from benchmarks.gpu.model import summary as model_summary  # noqa: E402
 from benchmarks.gpu.reading import summary as gpu_summary  # noqa: E402
 
 Rows = list[list[str]]
@@ -207,12 +209,18 @@ def machine_code(result: dict[str, Any]) -> Rows:
 
 
 def memory_requests(result: dict[str, Any]) -> Rows:
-    """The sectors that kernels ask for, the most of those that they need first."""
+    """The sectors of kernels that ask for more than they need, the most of those needed first."""
     rows = [["case", "kind", "sectors of those needed"]]
     for row in sorted(result["rows"], key=lambda row: -row["sectors"] / row["sectors_needed"]):
         share = f"{row['sectors'] / row['sectors_needed']:.2f}×"
-        rows.append([row["case"], row["kind"], share])
+        if row["sectors"] > row["sectors_needed"]:
+            rows.append([row["case"], row["kind"], share])
     return rows
+
+
+def gpu_model(result: dict[str, Any]) -> Rows:
+    """Predictions for GPUs, beside measurements."""
+    return list(ranking(result, RESULTS))
 
 
 def gpu(result: dict[str, Any]) -> Rows:
@@ -270,7 +278,7 @@ GPU_TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {"gpu": gpu, "bodies":
 _FRONT = ("compare.json", "compare-large.json")
 """The files of the front table."""
 
-GPU_SUMMARIES = {"gpu": gpu_summary, "bodies": bodies_summary}
+SUMMARIES = {"gpu": gpu_summary, "bodies": bodies_summary, "gpu_model": model_summary}
 
 TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare": compare,
@@ -290,6 +298,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "launches": launches,
     "machine_code": machine_code,
     "memory_requests": memory_requests,
+    "gpu_model": gpu_model,
 }
 
 
@@ -315,14 +324,16 @@ class Figures(SphinxDirective):
         found: list[nodes.Node] = []
         for path in paths:
             result = json.loads(path.read_text())
-            found.append(nodes.paragraph(text=_where(result)))
+            if "machine" in result:
+                found.append(nodes.paragraph(text=_where(result)))
             if path.stem.startswith("compare"):
                 found.append(nodes.paragraph(text=f"{summary(result['rows'])}."))
                 found.append(nodes.raw("", _chart(result), format="html"))
-            if name in GPU_TABLES:
-                said = "; ".join(GPU_SUMMARIES[name](result))
+            table = name if name in GPU_TABLES else path.stem
+            if table in SUMMARIES:
+                said = "; ".join(SUMMARIES[table](result))
                 found.append(nodes.paragraph(text=f"{said}."))
-            make = GPU_TABLES[name] if name in GPU_TABLES else TABLES[path.stem]
+            make = {**TABLES, **GPU_TABLES}[table]
             found.append(_table(make(result)))
         return found or [nodes.paragraph(text="Not measured yet.")]
 

@@ -69,9 +69,14 @@ class Memory:
 
 
 class Kernel:
-    """The kernel of a PTX module."""
+    """The kernel of a PTX module.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        text: The module.
+        followed: Whether whoever looks on is told of each basic block that a thread comes to.
+    """
+
+    def __init__(self, text: str, followed: bool = False) -> None:
         text = re.sub(r"//[^\n]*", "", text)
         head, _, rest = text.partition(".entry")
         signature, _, body = rest.partition("{")
@@ -83,9 +88,11 @@ class Kernel:
         }
         self._locals = {name for space, _, name, _ in found if space == "local"}
         places = {name: k for k, (_, name) in enumerate(self.parameters)}
-        source = _Source(places, set(self._sizes)).of(code)
+        source = _Source(places, set(self._sizes), followed)
+        text = source.of(code)
+        self.blocks = source.blocks
         namespace: dict[str, Any] = {"math": math, "addressof": ctypes.addressof, **_HELPERS}
-        exec(compile(source, "<PTX>", "exec"), namespace)
+        exec(compile(text, "<PTX>", "exec"), namespace)
         self._thread = namespace["thread"]
 
     def launch(
@@ -113,8 +120,9 @@ class Kernel:
                 passing += symbols.values()
                 at = Memory([*memory, *own]).place
                 accesses = (at, at) if races is None else races.accesses(thread, at)
+                visit = None if races is None else races.visits(thread)
                 place = (thread, threads, block, blocks)
-                running.append(self._thread(values, symbols, at, *accesses, *place))
+                running.append(self._thread(values, symbols, at, *accesses, visit, *place))
             _run(running, races)
             if races is not None:
                 for symbol in passing:
@@ -154,15 +162,25 @@ def _run(threads: list[Iterator[int | None]], races: Races | None) -> None:
 
 
 class _Source:
-    """Python's source of one thread."""
+    """Python's source of one thread.
 
-    def __init__(self, parameters: dict[str, int], symbols: set[str]) -> None:
+    blocks: The instructions of each basic block.
+    """
+
+    def __init__(self, parameters: dict[str, int], symbols: set[str], followed: bool) -> None:
         self._parameters = parameters
         self._symbols = symbols
+        self._followed = followed
+        self.blocks: list[list[str]] = [[]]
 
     def of(self, code: str) -> str:
         blocks: list[list[str]] = [[]]
         labels: dict[str, int] = {}
+
+        def begin() -> None:
+            blocks.append([])
+            self.blocks.append([])
+
         statements = []
         for line in self._lines(code):
             if found := _LABEL.match(line):
@@ -171,17 +189,21 @@ class _Source:
             statements.append(("instruction", line))
         for what, text in statements:
             if what == "label":
-                blocks.append([])
+                begin()
                 labels[text] = len(blocks) - 1
             else:
                 blocks[-1] += self._statement(text)
+                self.blocks[-1].append(text)
+                if " bra" in f" {text}":
+                    begin()
         lines = [
-            "def thread(P, S, at, read, write, tid, ntid, ctaid, nctaid):",
+            "def thread(P, S, at, read, write, visit, tid, ntid, ctaid, nctaid):",
             " go = 0",
             " while True:",
         ]
         for number, block in enumerate(blocks):
             lines.append(f"  if go <= {number}:")
+            lines += [f"   visit({number})"] if self._followed else []
             lines += [f"   {line}" for line in block] or ["   pass"]
         # A function without a barrier is a generator, too.
         text = "\n".join([*lines, "  return", "  yield"])

@@ -56,6 +56,10 @@ class Races:
 
         return read, write
 
+    def visits(self, thread: int) -> Callable[[int], None] | None:
+        """The function that a thread tells each basic block it comes to, if its kernel is followed."""
+        return None
+
     def join(self, threads: Iterable[int]) -> None:
         """These threads have waited for each other."""
         group = list(threads)

@@ -15,10 +15,13 @@ from benchmarks.gpu.case import STREAMING
 
 COUNTED = Path(__file__).parents[2] / "benchmarks" / "results" / "memory_requests.json"
 
-CASES = {row["case"] for row in json.loads(COUNTED.read_text())["rows"]}
+CASES = {row["kernel"]: row["case"] for row in reversed(json.loads(COUNTED.read_text())["rows"])}
+"""The first launch of each kernel."""
 
 STREAMS = {
-    each.name: each for each in MEASUREMENTS if each.kind == STREAMING and each.name in CASES
+    each.name: each
+    for each in MEASUREMENTS
+    if each.kind == STREAMING and each.name == CASES.get(each.kernel.name)
 }
 
 MOST = 1.3
@@ -28,7 +31,7 @@ IN_A_ROW = "a thread has several items in a row, for a word of bits: a cache kee
 
 WIDE = "an item is read as several words: a cache keeps their sector"
 
-HALF = "a half of each item is read"
+PART = "a part of each item is read"
 
 SKIPS = "threads skip items, so that requests of several rounds are counted together"
 
@@ -50,11 +53,30 @@ MAY_ASK_FOR_MORE = {
     "equal_halves": IN_A_ROW,
     "hash_fixed_bytes, 16 bytes": WIDE,
     "hash_nulls, half null": SKIPS,
-    "number_partitions": HALF,
+    "number_partitions": PART,
     "count_kept_runs": IN_A_ROW,
     "first_hidden_value, u1": IN_A_ROW,
     "blank_hidden_values, u1": IN_A_ROW,
     "first_hidden_length": IN_A_ROW,
+    "count_elements, half null": IN_A_ROW,
+    "element_starts, no nulls": IN_A_ROW,
+    "first_list_of_another_length": IN_A_ROW,
+    "find_stand_ins": IN_A_ROW,
+    "first_tensor_unlike_its_shape, two dimensions": WIDE,
+    "has_inline_high_bit": WIDE,
+    "less_integers, u1, two arrays": IN_A_ROW,
+    "less_floats, f4, two arrays": IN_A_ROW,
+    "less_decimals, 128 bits": IN_A_ROW,
+    "take_fixed_ranges, 4 elements": PART,
+    "count_valid": IN_A_ROW,
+    "short_view_keys": PART,
+    "count_bytes_in_buffers": PART,
+    "mark_slots": IN_A_ROW,
+    "first_view_out_of_bounds": PART,
+    "view_lengths": PART,
+    "long_lengths": PART,
+    "move_views": PART,
+    "renumber_views": PART,
 }
 """Launches that do, and why."""
 

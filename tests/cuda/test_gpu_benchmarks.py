@@ -310,3 +310,38 @@ def test_an_image_of_cuda_python_suffices() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
+
+
+SQUARES = """
+import argparse, json
+from benchmarks import machine
+from benchmarks.gpu import turns
+
+parser = argparse.ArgumentParser()
+turns.add_options(parser)
+options = parser.parse_args()
+if options.jobs > 1:
+    rows = list(turns.rows_of_jobs("squares", options))[-1]
+else:
+    with turns.device_alone(options.turn):
+        rows = [{"case": n * n} for n in range(10)[options.part]]
+machine.write_json(options.json, {"rows": rows})
+"""
+"""A benchmark of ten measurements."""
+
+
+@pytest.mark.parametrize(("part", "expected"), [("1/1", range(10)), ("2/2", range(1, 10, 2))])
+def test_jobs_measure_all_that_one_process_does_in_its_order(
+    part: str, expected: range, tmp_path: Path
+) -> None:
+    (tmp_path / "squares.py").write_text(SQUARES)
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "squares", "--jobs", "3"),
+            *("--part", part, "--json", tmp_path / "found.json"),
+        ],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        check=True,
+    )
+    found = json.loads((tmp_path / "found.json").read_text())["rows"]
+    assert [row["case"] for row in found] == [n * n for n in expected]

@@ -27,11 +27,10 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = contained(emitter, emitter.plain(left), emitter.plain(right))
         return value if isinstance(operation, ast.In) else _negated(value)
     name, function = OPERATORS[type(operation)]
-    left, right = _short_decimal(left, right), _short_decimal(right, left)
     if name in ("==", "!="):
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)
-    left, right = emitter.plain(left), emitter.plain(right)
+    left, right = _constants_alike(emitter.plain(left), emitter.plain(right))
     known = folded(function, left, right)
     if known is not None:
         return known
@@ -50,8 +49,20 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     return call(emitter, name, [left, right])
 
 
-def _short_decimal(value: Value, other: Value) -> Value:
-    """A constant float beside a decimal as the decimal that it is, if that is short: 0.5, but not 0.1."""
+def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
+    """Both sides of a comparison, a constant as an equal one of the other's kind if there is one."""
+    return _constant_like(left, right), _constant_like(right, left)
+
+
+def _constant_like(value: Value, other: Value) -> Value:
+    """A constant as an equal one of the kind that it is compared with, if there is one.
+
+    An integer beside a float as a float; a float beside a decimal as a decimal, if that is short: 0.5, but
+    not 0.1.
+    """
+    number = value.constant
+    if other.kind.name == "float" and isinstance(number, int) and abs(number) <= 1 << 53:
+        return constant(float(number))
     if not _are_decimal_and_float(value.kind, other.kind) or not isinstance(value.constant, float):
         return value
     try:
@@ -116,6 +127,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
             return constant(False)
         codes = [value.code for value in same if not value.is_constant]
         return Value(k.BOOL, f"({' & '.join(codes)})") if codes else constant(True)
+    left, right = _constants_alike(left, right)
     if _are_decimal_and_float(left.kind, right.kind):
         return emitter.left(k.BOOL, "a decimal compared with a float")
     left, right = _as_lists(emitter, left, right)

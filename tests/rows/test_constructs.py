@@ -234,6 +234,17 @@ def test_a_tuple_of_any_length_is_a_list_of_the_column() -> None:
     assert made(ck.array(["1.2", "7"])).to_pylist() == [[1, 2], [7]]
 
 
+def beside_integers(x: float) -> tuple[bool, bool, bool, bool, bool]:
+    return x > 0, x == 1 << 53, -2 < x <= 5, x in (1, 2.5, 3), x >= (1 << 53) + 1
+
+
+def test_a_float_of_any_size_is_compared_with_an_integer_that_is_a_float() -> None:
+    numbers = [(x,) for x in (2.0**53, 2.0**62, -1e300, 1.0, -2.0, 0.5)]
+    # The last comparison is left to Python where both have more digits than a float.
+    checked(beside_integers, numbers, [">= of more than 64 bits"])
+    checked(lambda x: (x > 0, x == 3, x in (1, 3)), numbers)
+
+
 def test_a_list_is_not_compared_with_a_tuple() -> None:
     function = ck.udf(lambda text: list(version(text)) >= version(text) if text else False)
     assert function(ck.array(["", ""])).to_pylist() == [False, False]

@@ -120,8 +120,8 @@ class StrictArray:
     __array_ufunc__ = None
     __hash__ = object.__hash__
 
-    def __init__(self, device: StrictDevice, raw: Any) -> None:
-        self.device_, self.raw = device, raw
+    def __init__(self, device: StrictDevice, raw: Any, ordinal: int) -> None:
+        self.device_, self.raw, self.ordinal = device, raw, ordinal
 
     @property
     def data(self) -> _Pointer:
@@ -144,7 +144,7 @@ class StrictArray:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (slice, int)):
             # A view, also of one item.
-            return StrictArray(self.device_, self.raw[key, ...])
+            return StrictArray(self.device_, self.raw[key, ...], self.ordinal)
         return self.device_.computed(self.raw.__getitem__, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -157,11 +157,12 @@ class StrictArray:
         if name in _AT_ONCE:
             return found
         if name in _SAME_MEMORY:
-            return lambda *args: StrictArray(self.device_, found(*args))
-        return partial(self.device_.computed, found)
+            return lambda *args: StrictArray(self.device_, found(*args), self.ordinal)
+        return partial(self.device_.computed, getattr(np.ndarray, name), self)
 
     def get(self) -> Any:
-        return memory.on_host(self)  # type: ignore[arg-type]
+        with self.device_.current(self.ordinal):
+            return memory.on_host(self)  # type: ignore[arg-type]
 
     def tolist(self) -> Any:
         return self.get().tolist()
@@ -202,7 +203,7 @@ for _name in _OPERATORS.split():
 
 
 class StrictDevice(stand_in.StandIn):
-    """The manager of such arrays.
+    """The manager of such arrays, on two devices: the array library works on the current one alone.
 
     Attributes:
         waits: How often the host waited for the device.
@@ -211,7 +212,7 @@ class StrictDevice(stand_in.StandIn):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(devices=2)
         self.launches: list[str] = []
         self.computations = 0
         self._streams: dict[int, Stream] = {0: Stream()}
@@ -242,6 +243,9 @@ class StrictDevice(stand_in.StandIn):
         for value in (*args, *options.values()):
             if isinstance(value, np.ndarray) and value.ndim and function is not np.array:
                 raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+            if isinstance(value, (list, tuple)):
+                list(map(self.require_current, value))
+            self.require_current(value)
         self.stream.run_until(self.stream.asked)
         self.computations += 1
         raw = {k: _raw(v) for k, v in options.items()}
@@ -250,13 +254,23 @@ class StrictDevice(stand_in.StandIn):
     def _wrapped(self, made: Any) -> Any:
         if isinstance(made, tuple):
             return tuple(map(self._wrapped, made))
-        return made if made is None else StrictArray(self, np.asarray(made))
+        return made if made is None else self._own(np.asarray(made))
+
+    def _own(self, raw: Any) -> StrictArray:
+        return StrictArray(self, raw, self.current_ordinal())
+
+    def require_current(self, value: Any) -> None:
+        """Raise for an array of a device that is not the current one."""
+        if isinstance(value, StrictArray) and value.ordinal != self.current_ordinal():
+            raise ValueError(
+                f"an array of cuda:{value.ordinal}, cuda:{self.current_ordinal()} is current"
+            )
 
     def empty(self, count: Any, dtype: Any = np.float64) -> StrictArray:
         size = int(np.prod(count)) * np.dtype(dtype).itemsize
         block = self.allocated(size)
         self._kept.append(block)
-        return StrictArray(self, block.view(dtype).reshape(count))
+        return self._own(block.view(dtype).reshape(count))
 
     def zeros(self, count: Any, dtype: Any = np.float64) -> StrictArray:
         made = self.empty(count, dtype)
@@ -269,6 +283,7 @@ class StrictDevice(stand_in.StandIn):
         return made
 
     def on_host(self, array: Any) -> Any:
+        self.require_current(array)
         self.waits += 1
         self.stream.run_until(self.stream.asked)
         return np.array(array.raw)
@@ -300,7 +315,7 @@ class StrictDevice(stand_in.StandIn):
         return self.on_stream(state)
 
     def ordinal_of(self, value: object) -> int | None:
-        return 0 if isinstance(value, StrictArray) else None
+        return value.ordinal if isinstance(value, StrictArray) else None
 
     def multiprocessors(self, ordinal: int) -> int:
         return 132
@@ -309,7 +324,7 @@ class StrictDevice(stand_in.StandIn):
         return _CopyStream(self)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
-        return StrictArray(self, super().array_at(address, size, ordinal, owner))
+        return StrictArray(self, super().array_at(address, size, ordinal, owner), ordinal)
 
     def record_current(self, ordinal: int) -> Any:
         event = _Event(self, self.stream)
@@ -341,6 +356,8 @@ class StrictTarget(CudaTarget):
         for argument, value in zip(kernel.arguments, given, strict=True):
             is_array = isinstance(value, StrictArray)
             assert is_array == argument.array, f"{kernel.name}: {argument.name} is {type(value)}"
+            at = value.ordinal if isinstance(value, StrictArray) else self.device.ordinal
+            assert at == self.device.ordinal, f"{kernel.name}: {argument.name} is on cuda:{at}"
         device: Any = memory.library()
         device.launches.append(kernel.name)
         raw = list(map(_raw, args))

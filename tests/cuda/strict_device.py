@@ -24,14 +24,14 @@ from colkern.kernels import Kernel
 from colkern.memory import Device
 
 _NAMES = """
-    all any argsort astype clip copy cumsum dtype flags item itemsize max min nbytes ndim nonzero ravel
-    repeat reshape shape size sort sum take view
+    all any argmax argsort astype clip copy cumprod cumsum dtype flags item itemsize max min nbytes ndim
+    nonzero prod ravel repeat reshape shape size sort sum take view
 """
 """The attributes of `cupy.ndarray` that may be used; a test on a GPU looks whether it is there."""
 
 _FUNCTIONS = """
-    arange argsort asarray asnumpy bincount concatenate cumsum diff empty from_dlpack full lexsort maximum
-    minimum ndarray nonzero ones repeat searchsorted stack unique where zeros
+    arange argsort asarray asnumpy bincount concatenate cumsum diff empty empty_like from_dlpack full
+    lexsort maximum minimum ndarray nonzero ones repeat searchsorted stack unique where zeros
 """
 """As well, of `cupy`."""
 
@@ -117,7 +117,6 @@ class _Pointer:
 class StrictArray:
     """An array of the device: of NumPy's names those that CuPy has, and never an array of NumPy."""
 
-    __array_ufunc__ = None
     __hash__ = object.__hash__
 
     def __init__(self, device: StrictDevice, raw: Any, ordinal: int) -> None:
@@ -131,6 +130,11 @@ class StrictArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         known: dict[str, Any] = dict(self.raw.__array_interface__)
         return known | {"version": 3, "stream": 1}
+
+    def __array_ufunc__(self, function: Any, method: str, *args: Any, **options: Any) -> Any:
+        # CuPy has one of the same name.
+        assert method == "__call__", f"{function.__name__}.{method}"
+        return self.device_.computed(function, *args, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         return getattr(self.device_, function.__name__)(*args, **options)
@@ -163,6 +167,9 @@ class StrictArray:
     def get(self) -> Any:
         with self.device_.current(self.ordinal):
             return memory.on_host(self)  # type: ignore[arg-type]
+
+    def item(self) -> Any:
+        return self.get().item()
 
     def tolist(self) -> Any:
         return self.get().tolist()

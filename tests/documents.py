@@ -40,6 +40,7 @@ PAGES = [
     "docs/device_memory.md",
     "docs/dissociated.md",
     "docs/getting_started.md",
+    "docs/gpu.md",
     "docs/ipc.md",
     "docs/operations.md",
     "docs/performance.md",

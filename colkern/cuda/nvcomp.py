@@ -6,10 +6,11 @@ Its packages are `nvidia-nvcomp-cu12` and `nvidia-nvcomp-cu13` (colkern[nvcomp12
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from colkern.cuda import memory
 from colkern.memory import Device
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from colkern.targets import Items
 
 ALIGNMENT = 16
-"""Compressed bytes begin at an address that is a multiple of this; no codec of nvCOMP asks for more."""
+"""All bytes begin at an address that is a multiple of this; no codec of nvCOMP asks for more."""
 
 
 @cache
@@ -35,30 +36,50 @@ def _library() -> ModuleType:
     return importlib.import_module("nvidia.nvcomp")
 
 
-def decompressed(algorithm: str, stored: Sequence[Items], device: Device) -> list[Items]:
-    """Compressed arrays as decompressed ones, in memory that nvCOMP allocates; on the current stream.
+class _Kept(threading.local):
+    """The codec that a thread used last: its memory and its stream are made once."""
+
+    made_for: object = None
+    codec: Any = None
+
+
+_kept = _Kept()
+
+
+def _codec(library: ModuleType, algorithm: str, device: Device, stream: int) -> Any:
+    key = library, algorithm, device, stream
+    if _kept.made_for != key:
+        _kept.codec = library.Codec(
+            algorithm=algorithm,
+            bitstream_kind=library.BitstreamKind.RAW,
+            device_id=device.ordinal,
+            cuda_stream=stream,
+        )
+        _kept.made_for = key
+    return _kept.codec
+
+
+def decompress(
+    algorithm: str, stored: Sequence[Items], outputs: Sequence[Items], device: Device
+) -> list[int]:
+    """Decompress arrays into others, on the current stream; waits until they are there.
 
     The formats are the plain ones, which say themselves how many bytes there are.
 
     Args:
         algorithm: As nvCOMP names it, such as "Zstd".
         stored: uint8[] on the device each, at an address that is a multiple of `ALIGNMENT`.
+        outputs: As many, at such addresses, for what they make.
         device: The device, which is the current one.
 
     Returns:
-        uint8[] for each; nothing if nvCOMP refuses any of them.
+        How many bytes each makes; nothing if nvCOMP refuses any of them.
     """
     library = _library()
     stream = memory.current_stream()
-    asarray = memory.array_library().asarray
     try:
-        codec = library.Codec(
-            algorithm=algorithm,
-            bitstream_kind=library.BitstreamKind.RAW,
-            device_id=device.ordinal,
-            cuda_stream=stream,
-        )
-        results = codec.decode(library.as_arrays(list(stored), stream))
-        return [asarray(results[number]).view("u1") for number in range(len(stored))]
+        codec = _codec(library, algorithm, device, stream)
+        sources, places = (library.as_arrays(list(each), stream) for each in (stored, outputs))
+        return list(codec.decode(sources, out=places).buffer_sizes)
     except (RuntimeError, ValueError):
         return []

@@ -1,10 +1,10 @@
-"""A device whose memory is the host's, for code that uses device memory where there is no GPU.
+"""Devices whose memory is the host's, for code that uses device memory where there is no GPU.
 
 Within `installed`, `Device("cuda")` is such a device, and kernels run on the CPU over its memory; in the
 simulator it is there from the start, and kernels run in the simulator, the only place where kernels
 of users' functions run. All other code is that for CuPy, and errors on a GPU show here, too:
 fresh memory has no zeros in it, and copies are carried out as late as a stream may, so memory that is
-used before its copy has ended shows it.
+used before its copy has ended shows it. Of several devices, each refuses the memory of the others.
 
 It is for tests. Each copy is counted, memory can be bounded, and nothing is faster.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -49,13 +49,14 @@ class StandIn:
     """Host memory as a `colkern.cuda.device_library.DeviceLibrary`.
 
     Args:
-        memory_bytes: The size of the device's memory; None for as much as the host gives.
+        memory_bytes: The size of each device's memory; None for as much as the host gives.
         shareable: Whether other processes can open what is allocated: one descriptor a block.
+        devices: The number of devices.
 
     Attributes:
         sharing: How they open it.
         copies: The copies of its streams that were carried out, in that order.
-        used_bytes: The bytes in use.
+        used: The bytes in use, by device.
         allocations: The number of allocated blocks.
         waits: How often a copy stream was told to wait for the current stream.
         events: The events that were recorded on the current stream, by their handles, while they live.
@@ -69,12 +70,14 @@ class StandIn:
     most_slots = 3
     least_decompressed = 1
 
-    def __init__(self, memory_bytes: int | None = None, *, shareable: bool = False) -> None:
+    def __init__(
+        self, memory_bytes: int | None = None, *, shareable: bool = False, devices: int = 1
+    ) -> None:
         self.memory_bytes = memory_bytes
         self.shareable = shareable
-        self.sharing = StandInSharing(partial(self.allocated, shareable=True))
+        self.sharing = StandInSharing(self._shareable)
         self.copies: list[Copy] = []
-        self.used_bytes = 0
+        self.used: Counter[int] = Counter()
         self.allocations = 0
         self.waits = 0
         self.events: weakref.WeakValueDictionary[int, _CurrentEvent]
@@ -83,7 +86,9 @@ class StandIn:
         self.held_by: list[int] = []
         self.finished_streams: list[int] = []
         self.staging: Any = None
-        self._blocks: dict[int, int] = {}
+        self._devices = devices
+        self._thread = threading.local()
+        self._blocks: dict[int, tuple[int, int]] = {}
         self._handles = count(0xE0)
         self._arrays = _Arrays(self)
 
@@ -95,13 +100,18 @@ class StandIn:
     def require_device(self) -> None:
         """Do nothing: the device is there."""
 
-    def current(self, ordinal: int) -> AbstractContextManager[Any]:
-        """There is one device, and it is current."""
-        return nullcontext()
+    @contextmanager
+    def current(self, ordinal: int) -> Iterator[None]:
+        """Within it, allocations are of that device."""
+        before, self._thread.ordinal = self.current_ordinal(), ordinal
+        try:
+            yield
+        finally:
+            self._thread.ordinal = before
 
     def current_ordinal(self) -> int:
-        """The first device's number."""
-        return 0
+        """The first device's number, if this thread has chosen none."""
+        return getattr(self._thread, "ordinal", 0)
 
     def ordinal_of(self, value: object) -> int | None:
         """None: its arrays are NumPy's, and those are in host memory."""
@@ -127,8 +137,13 @@ class StandIn:
         """Nothing to wait for: work on the current stream is done when its call returns."""
 
     def devices(self) -> int:
-        """One."""
-        return 1
+        """As many as were asked for."""
+        return self._devices
+
+    @property
+    def used_bytes(self) -> int:
+        """The bytes in use on all devices."""
+        return self.used.total()
 
     def multiprocessors(self, ordinal: int) -> int:
         """One."""
@@ -144,17 +159,25 @@ class StandIn:
 
     def copy_stream(self, ordinal: int) -> CopyStream:
         """A stream whose copies are carried out late."""
-        return _LateStream(self)
+        return _LateStream(self, ordinal)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> NDArray[np.uint8]:
         """Memory that somebody else owns; on a device, all of it can be written to."""
         return array_at(address, size, owner, read_only=False)
 
     def ordinal_at(self, address: int) -> int | None:
-        """The first device, if it is in a block of its memory."""
+        """The device that has a block with that address."""
         # Copied: other threads allocate.
         blocks = list(self._blocks.items())
-        return 0 if any(begin <= address < begin + size for begin, size in blocks) else None
+        there = (at for begin, (size, at) in blocks if begin <= address < begin + size)
+        return next(there, None)
+
+    def require_own(self, array: NDArray[Any], ordinal: int) -> None:
+        """Raise `ValueError` for memory of another device, which kernels and streams do not reach."""
+        if self._devices > 1 and array.size:
+            at = self.ordinal_at(_address(array))
+            if at not in (None, ordinal):
+                raise ValueError(f"memory of cuda:{at} in work of cuda:{ordinal}")
 
     def record_current(self, ordinal: int) -> SharedEvent:
         """An event that lives as long as the object."""
@@ -182,19 +205,25 @@ class StandIn:
         Raises:
             MemoryError: If the device has not as much left.
         """
-        if self.memory_bytes is not None and self.used_bytes + size > self.memory_bytes:
-            raise MemoryError(f"{size} bytes asked for, {self.used_bytes} in use")
+        ordinal = self.current_ordinal()
+        used = self.used[ordinal]
+        if self.memory_bytes is not None and used + size > self.memory_bytes:
+            raise MemoryError(f"{size} bytes asked for, {used} in use")
         shareable = self.shareable if shareable is None else shareable
         block = self.sharing.block(size) if shareable else np.empty(size, np.uint8)
         block[:] = FRESH
-        self.used_bytes += size
+        self.used[ordinal] += size
         self.allocations += 1
-        self._blocks[_address(block)] = size
-        weakref.finalize(block, self._freed, _address(block), size)
+        self._blocks[_address(block)] = size, ordinal
+        weakref.finalize(block, self._freed, _address(block), size, ordinal)
         return block
 
-    def _freed(self, address: int, size: int) -> None:
-        self.used_bytes -= size
+    def _shareable(self, size: int, ordinal: int) -> NDArray[np.uint8]:
+        with self.current(ordinal):
+            return self.allocated(size, shareable=True)
+
+    def _freed(self, address: int, size: int, ordinal: int) -> None:
+        self.used[ordinal] -= size
         self._blocks.pop(address, None)
 
 
@@ -221,17 +250,20 @@ class _Arrays:
 class _LateStream:
     """Carries copies out when somebody waits for them, and not before."""
 
-    def __init__(self, device: StandIn) -> None:
+    def __init__(self, device: StandIn, ordinal: int) -> None:
         self._device = device
+        self._ordinal = ordinal
         self._waiting: deque[Callable[[], None]] = deque()
         self._lock = threading.RLock()
         self.asked = 0
         self.done = 0
 
     def to_device(self, source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+        self._device.require_own(target, self._ordinal)
         self._ask(partial(self._copy, source, target, Copy(True, _address(target), target.size)))
 
     def to_host(self, source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+        self._device.require_own(source, self._ordinal)
         self._ask(partial(self._copy, source, target, Copy(False, _address(source), source.size)))
 
     def _ask(self, copy: Callable[[], None]) -> None:
@@ -305,15 +337,18 @@ def installed_library() -> DeviceLibrary | None:
 
 
 @contextmanager
-def installed(memory_bytes: int | None = None, *, shareable: bool = False) -> Iterator[StandIn]:
-    """Within it, the device of this process is a stand-in: for all threads.
+def installed(
+    memory_bytes: int | None = None, *, shareable: bool = False, devices: int = 1
+) -> Iterator[StandIn]:
+    """Within it, the devices of this process are a stand-in's: for all threads.
 
     Args:
-        memory_bytes: The size of its memory; None for as much as the host gives.
+        memory_bytes: The size of each one's memory; None for as much as the host gives.
         shareable: See `StandIn`.
+        devices: The number of devices.
     """
     before = _installed
-    device = StandIn(memory_bytes, shareable=shareable)
+    device = StandIn(memory_bytes, shareable=shareable, devices=devices)
     _install(device)
     try:
         yield device

@@ -27,14 +27,14 @@ class StandInSharing:
     """The blocks that other processes can open.
 
     Args:
-        allocate: Makes an array of the stand-in's memory.
+        allocate: Makes an array of so many bytes in the memory of a device.
 
     Attributes:
         opened: How often what is mapped of other processes is open, by address.
         finished: How often was waited for all of the device.
     """
 
-    def __init__(self, allocate: Callable[[int], NDArray[np.uint8]]) -> None:
+    def __init__(self, allocate: Callable[[int, int], NDArray[np.uint8]]) -> None:
         self.opened: dict[int, int] = {}
         self.finished = 0
         self._allocate = allocate
@@ -55,8 +55,8 @@ class StandInSharing:
         return block
 
     def uuid(self, ordinal: int) -> bytes:
-        """The identity of every stand-in."""
-        return b"colkern-stand-in"
+        """The identity of the device of that number of every stand-in."""
+        return b"colkern-stand-%02d" % ordinal
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
         """The block that an address is in; None if it is in none that others can open."""
@@ -68,7 +68,7 @@ class StandInSharing:
 
     def allocate(self, size: int, ordinal: int) -> Any:
         """A block of the stand-in's memory."""
-        return self._allocate(size)
+        return self._allocate(size, ordinal)
 
     def handle(self, allocation: Allocation, ordinal: int) -> bytes:
         """Who has the block, and under which descriptor."""

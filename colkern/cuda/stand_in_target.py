@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from numpy.typing import DTypeLike
 
 from colkern.cpu.target import CpuTarget
@@ -20,20 +23,38 @@ class StandInTarget(CpuTarget):
     def __init__(self, device: Device) -> None:
         self.device = device
 
+    def map(self, kernel: Kernel, count: int, *args: Argument, **options: Any) -> None:
+        """See `Target.map`."""
+        self._require_own(args)
+        super().map(kernel, count, *args, **options)
+
+    def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
+        """See `Target.reduce`."""
+        self._require_own(args)
+        return super().reduce(kernel, count, *args, work=work)
+
     def start(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.start`."""
         self.reduce(kernel, count, *args, work=work)
         return UNKNOWN
 
+    def _require_own(self, args: tuple[Argument, ...]) -> None:
+        library: Any = memory.library()
+        for value in args:
+            if isinstance(value, np.ndarray):
+                library.require_own(value, self.device.ordinal)
+
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
-        items: Items = memory.allocate(count, dtype)
-        return items
+        with memory.current(self.device):
+            items: Items = memory.allocate(count, dtype)
+            return items
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
-        items: Items = memory.allocate_for_overwrite(count, dtype)
-        return items
+        with memory.current(self.device):
+            items: Items = memory.allocate_for_overwrite(count, dtype)
+            return items
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
         """See `Target.buffer`."""

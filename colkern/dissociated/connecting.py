@@ -21,7 +21,7 @@ from colkern.dissociated.transports import transport_of
 from colkern.dissociated.transports.connection import Connection, FrameKind
 from colkern.dissociated.uri import ServiceUri, parse_uri
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.opening import destination_of
+from colkern.ipc.reading.opening import destinations_of
 from colkern.ipc.reading.readers import StreamReader
 from colkern.memory import Device, device_named
 
@@ -115,10 +115,10 @@ def connect(
     secret = token.encode() if isinstance(token, str) else token
     wanted = None if device is None else device_named(device)
     options = ConnectOptions(secret, timeout, sealed_only, bounds, limits, device=wanted)
-    destination = destination_of(device, trusted)
+    destinations = destinations_of(device, trusted)
     messages = open_stream(uri, data_uri, identifier, options)
     with OnFailure(messages.close):
-        reader = ServiceReader(messages, limits, columns, destination)
+        reader = ServiceReader(messages, limits, columns, destinations)
     if wanted is None:
         # Locations are wherever the server has them.
         reader.device = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,14 @@ _BLOCK_BYTES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 _IS_PLAIN = 1 << 31
 
 
+class Bytes(Protocol):
+    """Bytes in host memory, as a memoryview has them, or in a file: read where they are looked at."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice) -> memoryview: ...
+
+
 class _Header(NamedTuple):
     """The header of a frame.
 
@@ -46,7 +54,7 @@ class _Header(NamedTuple):
     end: int
 
 
-def independent_blocks(frame: memoryview, size: int) -> NDArray[np.uint64]:
+def independent_blocks(frame: Bytes, size: int) -> NDArray[np.uint64]:
     """The blocks of a frame that can be decompressed side by side.
 
     Args:
@@ -71,7 +79,7 @@ def independent_blocks(frame: memoryview, size: int) -> NDArray[np.uint64]:
     return np.array(blocks, np.uint64).reshape(-1, BLOCK_WORDS)
 
 
-def _header(frame: memoryview) -> _Header:
+def _header(frame: Bytes) -> _Header:
     """The header of a frame; raises as `independent_blocks` does."""
     if _word(frame, 0) != _MAGIC:
         raise InvalidArrowError("LZ4 frame does not begin as one")
@@ -93,7 +101,7 @@ def _header(frame: memoryview) -> _Header:
     return _Header(_BLOCK_BYTES[sizes >> 4], content_bytes, end + 1)
 
 
-def _blocks(frame: memoryview, header: _Header, size: int) -> Iterator[tuple[int, int, int, int]]:
+def _blocks(frame: Bytes, header: _Header, size: int) -> Iterator[tuple[int, int, int, int]]:
     """The blocks of a frame, as the rows of `independent_blocks`."""
     at = header.end
     for place in range(0, size, header.block_bytes):
@@ -107,7 +115,7 @@ def _blocks(frame: memoryview, header: _Header, size: int) -> Iterator[tuple[int
             raise InvalidArrowError(f"damaged LZ4 frame: block of {stored} bytes")
         if word & _IS_PLAIN and stored != expected:
             raise UnsupportedError("LZ4 frame with blocks that are not full")
-        _bytes(frame, at, stored)
+        _require(frame, at + stored)
         yield at, stored | PLAIN if word & _IS_PLAIN else stored, place, expected
         at += stored
     if _word(frame, at) != 0:
@@ -116,16 +124,20 @@ def _blocks(frame: memoryview, header: _Header, size: int) -> Iterator[tuple[int
         raise UnsupportedError("LZ4 frame with bytes behind its end")
 
 
-def _word(frame: memoryview, at: int) -> int:
+def _word(frame: Bytes, at: int) -> int:
     word: int = _WORD.unpack(_bytes(frame, at, _WORD.size))[0]
     return word
 
 
-def _bytes(frame: memoryview, at: int, count: int) -> memoryview:
+def _bytes(frame: Bytes, at: int, count: int) -> memoryview:
     """Bytes of a frame, all of which must be there."""
-    if at + count > len(frame):
-        raise InvalidArrowError(f"LZ4 frame of {len(frame)} bytes ends too early")
+    _require(frame, at + count)
     return frame[at : at + count]
+
+
+def _require(frame: Bytes, end: int) -> None:
+    if end > len(frame):
+        raise InvalidArrowError(f"LZ4 frame of {len(frame)} bytes ends too early")
 
 
 # The constants of xxHash32; https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md

@@ -285,12 +285,17 @@ def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> i
     """
     require_one_length(names, arrays)
     for name, array in zip(names, arrays, strict=True):
-        if array.device != HOST:
-            raise UnsupportedError(
-                f"{name} is on {array.device}, and a {kind} runs over columns in host memory: copy it "
-                f"with colkern.to_host"
-            )
+        require_on_host(name, array, kind)
     return arrays[0].length
+
+
+def require_on_host(name: str, column: Array | ChunkedArray, kind: str) -> None:
+    """Raise `UnsupportedError` for a column in device memory; see `common_length`."""
+    if column.device != HOST:
+        raise UnsupportedError(
+            f"{name} is on {column.device}, and a {kind} runs over columns in host memory: copy it "
+            f"with colkern.to_host"
+        )
 
 
 def require_one_length(names: Sequence[str], arrays: Sequence[Array]) -> None:

@@ -17,7 +17,7 @@ from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.signatures import Parameter, Signature
 from colkern.jit.stored_elements import AS_BYTES
-from colkern.memory import HOST, Device
+from colkern.memory import HOST
 from colkern.operations import cast, combine_validity
 from colkern.operations.chunks import each_chunk
 from colkern.rows.compiled_rows import (
@@ -152,7 +152,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         results = self._over_values(arrays)
         if results is None:
             if device != HOST:
-                return self._on_device(arrays, device)
+                return self._on_device(arrays)
             plan, plain, length = self._planned(self._plain(arrays))
             results = plan.run(plain, length)
         return results
@@ -172,18 +172,31 @@ class FunctionOfRow(ColumnFunction[Counted]):
             return None
         return over_values(arrays[0], lambda values: self._called([values]))
 
-    def _on_device(self, arrays: Sequence[Array], device: Device) -> Array:
+    def require_device(self, *columns: s.DataType) -> None:
+        """Make sure that a device runs the function for columns of those types, before any is there.
+
+        Raises:
+            UnsupportedError: If it does not, for a reason that is known before the kernel compiles.
+            TypeError, CompileError: As a call with such columns would.
+        """
+        pairs = zip(self.signature.parameters, map(decoded_type, columns), strict=True)
+        self._plan_on_device(tuple([self._read_as(*pair) for pair in pairs]))
+
+    def _plan_on_device(self, columns: tuple[s.DataType, ...]) -> Counted:
         from colkern.rows.device import OnDevice
         from colkern.rows.plan import Plan
 
-        plain = self._plain(arrays)
-        columns = tuple([array.type for array in plain])
         if columns not in self._rows_on_device:
             plan = self.row_plan(columns)
             if not isinstance(plan, Plan):
                 raise UnsupportedError(f"{self.name} on a device: it runs in Python")
             self._rows_on_device[columns] = self._counted(OnDevice(plan))
-        return self._rows_on_device[columns].run(plain, plain[0].length)
+        return self._rows_on_device[columns]
+
+    def _on_device(self, arrays: Sequence[Array]) -> Array:
+        plain = self._plain(arrays)
+        plan = self._plan_on_device(tuple([array.type for array in plain]))
+        return plan.run(plain, plain[0].length)
 
     # Defaults
 

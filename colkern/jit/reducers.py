@@ -17,9 +17,11 @@ from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
+    column_of,
     common_length,
     imported,
     require_null_policy,
+    require_on_host,
 )
 from colkern.jit.signatures import Signature, signature_of
 from colkern.operations.grouping import Groups, group_rows
@@ -162,9 +164,12 @@ class Reducer(ColumnFunction["AnyReduction"]):
         return results
 
     def _whole(self, columns: Sequence[object], named: Mapping[str, object]) -> list[Array]:
-        return [
-            imported(*pair) for pair in zip(self._names, self._columns(columns, named), strict=True)
-        ]
+        given = map(column_of, self._names, self._columns(columns, named))
+        wholes = dict(zip(self._names, given, strict=True))
+        for name, column in wholes.items():
+            # Before chunks are joined.
+            require_on_host(name, column, self.KIND)
+        return list(map(imported, wholes, wholes.values()))
 
     def reduction(self, *columns: s.DataType) -> AnyReduction:
         """The plan for columns of those types, to take states out of it before `finish`."""

@@ -23,6 +23,7 @@ from colkern.memory import HOST
 from colkern.operations.arguments import Kind, Operation, stands_for_columns
 from colkern.operations.creation import nulls
 from colkern.operations.selection.concatenation import concat, join_plan
+from colkern.operations.selection.devices import device_of_rows
 
 _FEW = 64
 """As many chunks stay apart, however short they are."""
@@ -185,8 +186,10 @@ def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:
     count = len(lengths)
     places: Sequence[int] = range(count + 1)
     if count > _FEW and column.length < _LEAST_ROWS * count:
-        if isinstance(column, Column) and column.device != HOST:
-            return [(0, count)]
+        if device_of_rows(column) != HOST:
+            # Those of several devices stay where they are.
+            devices = {device_of_rows(part) for part in parts_of(column) if part.length}
+            return [(0, count)] if len(devices) == 1 else list(pairwise(places))
         ends = np.cumsum(lengths)
         full = np.searchsorted(ends, np.arange(_BLOCK_ROWS, column.length, _BLOCK_ROWS)) + 1
         places = [0, *np.unique(full[full < count]).tolist(), count]
@@ -220,7 +223,7 @@ class _Place:
 
 def _mapped(function: Callable[[Any], Any], items: Sequence[Any], column: Columns) -> list[Any]:
     """A function of each chunk, over the threads where the bytes are in host memory."""
-    if isinstance(column, Column) and column.device != HOST:
+    if device_of_rows(column) != HOST:
         return [function(item) for item in items]
     return map_items(function, items, column.length)
 

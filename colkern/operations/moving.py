@@ -7,32 +7,34 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from colkern.arrays import Array, ChunkedArray, RecordBatch, Table, Tabular
+from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.arrays.chunked import chunks_of
 from colkern.builders import array as array_of
 from colkern.cuda import memory
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload, downloaded
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate_for_overwrite, device_named
+from colkern.operations.selection.devices import device_of_rows
 
 Value = TypeVar("Value", Array, ChunkedArray, RecordBatch, Table)
 
 
 def to_device(value: Value, device: str | Device = "cuda") -> Value:
-    """The same column, batch or table with its bytes in the memory of a CUDA device; copied.
+    """The same column, batch or table with all its bytes in the memory of one CUDA device; copied.
 
     All buffers go into one block of device memory, through page-locked memory, while the current stream
     does what it has to; it waits for them before what it gets next. Of a slice, whole buffers are
-    copied: `trim` it first. What is on that device already is not copied.
+    copied: `trim` it first. What is on that device already is not copied; what is on another one goes
+    through host memory.
 
     Args:
-        value: An array, chunked array, record batch or table, in host memory or on that device.
+        value: An array, chunked array, record batch or table.
         device: "cuda", "cuda:1", or a `Device`; "cpu" for what `to_host` does.
 
     Raises:
         DeviceUnavailableError: If there is no such device.
         LimitExceededError: If it is out of memory.
-        ValueError: If `device` is none, or bytes are on another device.
+        ValueError: If `device` is none.
     """
     target = device_named(device)
     if target == HOST:
@@ -41,10 +43,9 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
         raise ValueError(f"device: expected 'cpu' or a CUDA device, got {target}")
     memory.require_device(target)
     buffers = [buffer for buffer in buffers_of(value) if buffer.device != target]
-    for buffer in buffers:
-        if buffer.device != HOST:
-            raise ValueError(f"value: its bytes are on {buffer.device}; copy them to_host first")
-    return _over(value, dict(zip(map(id, buffers), uploaded(buffers, target), strict=True)))
+    fetched = _on_host(buffers)
+    sent = uploaded([fetched.get(id(buffer), buffer) for buffer in buffers], target)
+    return _over(value, dict(zip(map(id, buffers), sent, strict=True)))
 
 
 def to_host(value: Value) -> Value:
@@ -52,20 +53,13 @@ def to_host(value: Value) -> Value:
 
     Waits for what the current stream has to do for them.
     """
-    copies: dict[int, Buffer] = {}
-    for device in {buffer.device for buffer in buffers_of(value)} - {HOST}:
-        buffers = [buffer for buffer in buffers_of(value) if buffer.device == device]
-        copies |= _downloaded(buffers, device)
+    copies = _on_host(buffers_of(value))
     return _over(value, copies) if copies else value
 
 
 def there(values: Any, data: Any) -> Array:
     """Values of the host as an array where a column, or the first one of a table, has its bytes."""
-    if isinstance(data, Tabular):
-        device = data.column(0).device if len(data.schema) else HOST
-    else:
-        device = data.device
-    array = array_of(values)
+    array, device = array_of(values), device_of_rows(data)
     return array if device == HOST else to_device(array, device)
 
 
@@ -81,6 +75,14 @@ def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:
         Buffer(upload.block[at : at + buffer.size], device)
         for at, buffer in zip(placement.starts, buffers, strict=True)
     ]
+
+
+def _on_host(buffers: list[Buffer]) -> dict[int, Buffer]:
+    """Copies of those buffers that are on devices, by the identities of these."""
+    copies: dict[int, Buffer] = {}
+    for device in {buffer.device for buffer in buffers} - {HOST}:
+        copies |= _downloaded([buffer for buffer in buffers if buffer.device == device], device)
+    return copies
 
 
 def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:

@@ -205,6 +205,7 @@ def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
     return positions if split is None else _joined(target, positions, split, nulls_first)
 
 
+@on_its_device
 def _joined(target: Target, positions: Items, split: Items, nulls_first: bool) -> Items:
     """The sorted positions of valid slots, and those of nulls, which are at the end of `split`."""
     valid = len(positions)

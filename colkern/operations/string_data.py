@@ -44,7 +44,7 @@ def text_of(array: Array, target: Target) -> Text:
         return Text(offsets, buffer.array, buffer.address)
     data = target.allocate(_WORD, np.uint8)
     if buffer is not None:
-        data[: buffer.size] = buffer.array
+        target.copy(buffer.array, data[: buffer.size])
     return Text(offsets, data, target.address(data))
 
 

@@ -13,18 +13,19 @@ from operations.samples import ints, sample
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
 from colkern.ipc import write_stream
+from colkern.memory import device_named
 from colkern.operations import gather_union, validate
 from colkern.operations.moving import to_device, to_host
 
 
-def failures(what: str) -> Iterator[str]:
+def failures(what: str, device: str = "cuda") -> Iterator[str]:
     """How the result in device memory differs from that on the host."""
     name, run = OPERATIONS[what]
     # A slice that begins within a byte; on the host others are looked at too.
     array, picks = sample(name).slice(3, 7), ints([6, 0, 3, 3])
     expected = plain(run(array, picks))
-    made = run(to_device(array), to_device(picks))
-    if isinstance(made, Array) and any(made.buffers) and made.device.kind != "cuda":
+    made = run(to_device(array, device), to_device(picks, device))
+    if isinstance(made, Array) and any(made.buffers) and made.device != device_named(device):
         yield f"the result is on {made.device}"
     found = plain(made)
     if found != expected:
@@ -42,7 +43,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def union_failures() -> Iterator[str]:
+def union_failures(device: str = "cuda") -> Iterator[str]:
     """`gather_union`, whose samples are unions of samples."""
     from operations.test_unions import dense_of, sparse_of
 
@@ -54,25 +55,25 @@ def union_failures() -> Iterator[str]:
             sparse_of(children, ids).slice(2),
         ):
             expected = gather_union(array).to_pylist()
-            found = to_host(gather_union(to_device(array))).to_pylist()
+            found = to_host(gather_union(to_device(array, device))).to_pylist()
             if found != expected:
                 yield f"{array.type}: expected {expected}, found {found}"
 
 
-def validation_failures() -> Iterator[str]:
+def validation_failures(device: str = "cuda") -> Iterator[str]:
     """The errors of `validate` for broken arrays: the same as on the host."""
     from operations.test_validation import BAD
 
     for what, (array, message) in BAD.items():
         try:
-            validate(to_device(array), full=True)
+            validate(to_device(array, device), full=True)
             yield f"{what}: not found"
         except InvalidArrowError as error:
             if message not in str(error):
                 yield f"{what}: {error}"
 
 
-def writing_failures() -> Iterator[str]:
+def writing_failures(device: str = "cuda") -> Iterator[str]:
     """The output of an IPC writer for a slice in device memory: the same bytes as on the host."""
     names = ["int8", "utf8", "utf8_view", "list", "struct", "dictionary"]
     batch = RecordBatch.from_arrays([sample(name).slice(3, 7) for name in names], names)
@@ -80,6 +81,7 @@ def writing_failures() -> Iterator[str]:
     for compression in (None, "lz4") if is_installed("lz4") else (None,):
         expected, found = io.BytesIO(), io.BytesIO()
         write_stream(expected, [batch, other], compression=compression)
-        write_stream(found, [to_device(batch), to_device(other)], compression=compression)
+        moved = [to_device(batch, device), to_device(other, device)]
+        write_stream(found, moved, compression=compression)
         if found.getvalue() != expected.getvalue():
             yield f"compression {compression}: other bytes than on the host"

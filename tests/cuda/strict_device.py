@@ -24,14 +24,14 @@ from colkern.kernels import Kernel
 from colkern.memory import Device
 
 _NAMES = """
-    all any argsort astype clip copy cumsum dtype flags item itemsize max min nbytes ndim nonzero ravel
-    repeat reshape shape size sort sum take view
+    all any argmax argsort astype clip copy cumprod cumsum dtype flags item itemsize max min nbytes ndim
+    nonzero prod ravel repeat reshape shape size sort sum take view
 """
 """The attributes of `cupy.ndarray` that may be used; a test on a GPU looks whether it is there."""
 
 _FUNCTIONS = """
-    arange argsort asarray asnumpy bincount concatenate cumsum diff empty from_dlpack full lexsort maximum
-    minimum ndarray nonzero ones repeat searchsorted stack unique where zeros
+    arange argsort asarray asnumpy bincount concatenate cumsum diff empty empty_like from_dlpack full
+    lexsort maximum minimum ndarray nonzero ones repeat searchsorted stack unique where zeros
 """
 """As well, of `cupy`."""
 
@@ -117,11 +117,10 @@ class _Pointer:
 class StrictArray:
     """An array of the device: of NumPy's names those that CuPy has, and never an array of NumPy."""
 
-    __array_ufunc__ = None
     __hash__ = object.__hash__
 
-    def __init__(self, device: StrictDevice, raw: Any) -> None:
-        self.device_, self.raw = device, raw
+    def __init__(self, device: StrictDevice, raw: Any, ordinal: int) -> None:
+        self.device_, self.raw, self.ordinal = device, raw, ordinal
 
     @property
     def data(self) -> _Pointer:
@@ -131,6 +130,11 @@ class StrictArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         known: dict[str, Any] = dict(self.raw.__array_interface__)
         return known | {"version": 3, "stream": 1}
+
+    def __array_ufunc__(self, function: Any, method: str, *args: Any, **options: Any) -> Any:
+        # CuPy has one of the same name.
+        assert method == "__call__", f"{function.__name__}.{method}"
+        return self.device_.computed(function, *args, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         return getattr(self.device_, function.__name__)(*args, **options)
@@ -144,7 +148,7 @@ class StrictArray:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (slice, int)):
             # A view, also of one item.
-            return StrictArray(self.device_, self.raw[key, ...])
+            return StrictArray(self.device_, self.raw[key, ...], self.ordinal)
         return self.device_.computed(self.raw.__getitem__, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -157,11 +161,15 @@ class StrictArray:
         if name in _AT_ONCE:
             return found
         if name in _SAME_MEMORY:
-            return lambda *args: StrictArray(self.device_, found(*args))
-        return partial(self.device_.computed, found)
+            return lambda *args: StrictArray(self.device_, found(*args), self.ordinal)
+        return partial(self.device_.computed, getattr(np.ndarray, name), self)
 
     def get(self) -> Any:
-        return memory.on_host(self)  # type: ignore[arg-type]
+        with self.device_.current(self.ordinal):
+            return memory.on_host(self)  # type: ignore[arg-type]
+
+    def item(self) -> Any:
+        return self.get().item()
 
     def tolist(self) -> Any:
         return self.get().tolist()
@@ -202,7 +210,7 @@ for _name in _OPERATORS.split():
 
 
 class StrictDevice(stand_in.StandIn):
-    """The manager of such arrays.
+    """The manager of such arrays, on two devices: the array library works on the current one alone.
 
     Attributes:
         waits: How often the host waited for the device.
@@ -211,7 +219,7 @@ class StrictDevice(stand_in.StandIn):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(devices=2)
         self.launches: list[str] = []
         self.computations = 0
         self._streams: dict[int, Stream] = {0: Stream()}
@@ -242,6 +250,9 @@ class StrictDevice(stand_in.StandIn):
         for value in (*args, *options.values()):
             if isinstance(value, np.ndarray) and value.ndim and function is not np.array:
                 raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+            if isinstance(value, (list, tuple)):
+                list(map(self.require_current, value))
+            self.require_current(value)
         self.stream.run_until(self.stream.asked)
         self.computations += 1
         raw = {k: _raw(v) for k, v in options.items()}
@@ -250,13 +261,23 @@ class StrictDevice(stand_in.StandIn):
     def _wrapped(self, made: Any) -> Any:
         if isinstance(made, tuple):
             return tuple(map(self._wrapped, made))
-        return made if made is None else StrictArray(self, np.asarray(made))
+        return made if made is None else self._own(np.asarray(made))
+
+    def _own(self, raw: Any) -> StrictArray:
+        return StrictArray(self, raw, self.current_ordinal())
+
+    def require_current(self, value: Any) -> None:
+        """Raise for an array of a device that is not the current one."""
+        if isinstance(value, StrictArray) and value.ordinal != self.current_ordinal():
+            raise ValueError(
+                f"an array of cuda:{value.ordinal}, cuda:{self.current_ordinal()} is current"
+            )
 
     def empty(self, count: Any, dtype: Any = np.float64) -> StrictArray:
         size = int(np.prod(count)) * np.dtype(dtype).itemsize
         block = self.allocated(size)
         self._kept.append(block)
-        return StrictArray(self, block.view(dtype).reshape(count))
+        return self._own(block.view(dtype).reshape(count))
 
     def zeros(self, count: Any, dtype: Any = np.float64) -> StrictArray:
         made = self.empty(count, dtype)
@@ -269,6 +290,7 @@ class StrictDevice(stand_in.StandIn):
         return made
 
     def on_host(self, array: Any) -> Any:
+        self.require_current(array)
         self.waits += 1
         self.stream.run_until(self.stream.asked)
         return np.array(array.raw)
@@ -300,7 +322,7 @@ class StrictDevice(stand_in.StandIn):
         return self.on_stream(state)
 
     def ordinal_of(self, value: object) -> int | None:
-        return 0 if isinstance(value, StrictArray) else None
+        return value.ordinal if isinstance(value, StrictArray) else None
 
     def multiprocessors(self, ordinal: int) -> int:
         return 132
@@ -309,7 +331,7 @@ class StrictDevice(stand_in.StandIn):
         return _CopyStream(self)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
-        return StrictArray(self, super().array_at(address, size, ordinal, owner))
+        return StrictArray(self, super().array_at(address, size, ordinal, owner), ordinal)
 
     def record_current(self, ordinal: int) -> Any:
         event = _Event(self, self.stream)
@@ -341,6 +363,8 @@ class StrictTarget(CudaTarget):
         for argument, value in zip(kernel.arguments, given, strict=True):
             is_array = isinstance(value, StrictArray)
             assert is_array == argument.array, f"{kernel.name}: {argument.name} is {type(value)}"
+            at = value.ordinal if isinstance(value, StrictArray) else self.device.ordinal
+            assert at == self.device.ordinal, f"{kernel.name}: {argument.name} is on cuda:{at}"
         device: Any = memory.library()
         device.launches.append(kernel.name)
         raw = list(map(_raw, args))

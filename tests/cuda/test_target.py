@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -65,30 +63,15 @@ class TwoDevices(stand_in.StandIn):
     """A stand-in for two devices, which notes those that were current when its memory was used."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.chosen = 0
-        self.used: list[int] = []
-
-    def devices(self) -> int:
-        return 2
-
-    @contextmanager
-    def current(self, ordinal: int) -> Iterator[None]:
-        before, self.chosen = self.chosen, ordinal
-        try:
-            yield
-        finally:
-            self.chosen = before
-
-    def current_ordinal(self) -> int:
-        return self.chosen
+        super().__init__(devices=2)
+        self.noted: list[int] = []
 
     def allocated(self, size: int, *, shareable: bool | None = None) -> Any:
-        self.used.append(self.chosen)
+        self.noted.append(self.current_ordinal())
         return super().allocated(size, shareable=shareable)
 
     def on_host(self, array: Any) -> Any:
-        self.used.append(self.chosen)
+        self.noted.append(self.current_ordinal())
         return super().on_host(array)
 
 
@@ -101,8 +84,8 @@ def test_memory_is_that_of_the_targets_device(monkeypatch: pytest.MonkeyPatch) -
     assert target.total(table) == 15
     assert target.running_sum(table, np.int32)[1] == 15
     assert target.allocate(3, np.int64).tolist() == [0] * 3
-    assert len(devices.used) >= 5
-    assert set(devices.used) == {1}
+    assert len(devices.noted) >= 5
+    assert set(devices.noted) == {1}
 
 
 def test_a_stand_in_is_available() -> None:

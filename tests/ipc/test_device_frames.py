@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 
 import colkern as ck
 from colkern.cuda import count_transfers, stand_in
+from colkern.ipc.reading.sources import OpenFile
 from colkern.memory import ALIGNMENT
 
 WORDS = ["lorem " * 20, "ipsum " * 20, None, "dolor " * 20] * 2_000
@@ -82,3 +85,33 @@ def test_damage_is_told_as_on_the_host(codec: str, device: stand_in.StandIn) -> 
 
 def _magic(codec: str) -> bytes:
     return {"lz4": b"\x04\x22\x4d\x18", "zstd": b"\x28\xb5\x2f\xfd"}[codec]
+
+
+@pytest.mark.parametrize("codec", ["lz4", None])
+def test_bytes_of_a_file_are_read_into_page_locked_memory_at_once(
+    codec: str | None, device: stand_in.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing but headers is read into other memory of the host."""
+    path = tmp_path / "words.arrow"
+    path.write_bytes(written(codec, WORDS))
+    reader = ck.ipc.open_file(path, device="cuda")
+    elsewhere: list[int] = []
+    locked: list[Any] = []
+    page_locked = device.page_locked
+
+    def noted(size: int) -> Any:
+        locked.append(page_locked(size))
+        return locked[-1]
+
+    def read_into(self: OpenFile, offset: int, view: Any) -> None:
+        plain_read(self, offset, view)
+        if not any(np.shares_memory(view, slot) for slot in locked):
+            elsewhere.append(view.size)
+
+    plain_read = OpenFile.read_into
+    monkeypatch.setattr(device, "page_locked", noted)
+    monkeypatch.setattr(OpenFile, "read_into", read_into)
+    batch = reader[0]
+    assert ck.to_host(batch)["word"].to_pylist() == WORDS
+    assert max(elsewhere, default=0) < 500
+    assert sum(elsewhere) < 1000

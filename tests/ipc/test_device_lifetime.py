@@ -86,9 +86,9 @@ class TestLifetime:
         freed_at = []
         free = device._freed
 
-        def freed(address: int, size: int) -> None:
+        def freed(address: int, size: int, ordinal: int) -> None:
             freed_at.append(sum(copy.size for copy in device.copies))
-            free(address, size)
+            free(address, size, ordinal)
 
         monkeypatch.setattr(device, "_freed", freed)
         batches = iter(ck.ipc.open(written(BATCHES, "file"), device="cuda"))

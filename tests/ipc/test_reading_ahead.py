@@ -53,7 +53,7 @@ class Taker:
 
 def test_all_but_the_first_are_taken_ahead_on_the_callers_stream(streams: Streams) -> None:
     take = Taker()
-    assert list(one_ahead(take, 3, CUDA)) == [0, 1, 2]
+    assert list(one_ahead(take, 3, [CUDA])) == [0, 1, 2]
     assert take.taken == [(0, True), (1, False), (2, False)]
     assert streams.entered == ["s", "s"]
 
@@ -61,7 +61,7 @@ def test_all_but_the_first_are_taken_ahead_on_the_callers_stream(streams: Stream
 def test_a_stream_of_each_threads_own_is_not_that_of_another_thread(streams: Streams) -> None:
     streams.current = None
     take = Taker()
-    items = one_ahead(take, 3, CUDA)
+    items = one_ahead(take, 3, [CUDA])
     assert next(items) == 0
     assert take.taken == [(0, True)]
     assert list(items) == [1, 2]
@@ -71,7 +71,7 @@ def test_a_stream_of_each_threads_own_is_not_that_of_another_thread(streams: Str
 def test_what_was_begun_on_another_stream_is_taken_again(streams: Streams) -> None:
     # Its memory would go back to that stream while this one still works on it.
     take = Taker()
-    items = one_ahead(take, 3, CUDA)
+    items = one_ahead(take, 3, [CUDA])
     assert next(items) == 0
     streams.current = "t"
     assert next(items) == 1
@@ -87,7 +87,7 @@ def test_nothing_is_kept_of_what_is_taken_again(streams: Streams, device: stand_
         sizes.append(device.used_bytes)
         return ck.to_device(ck.array(np.arange(1000)))
 
-    items = one_ahead(take, 2, CUDA)
+    items = one_ahead(take, 2, [CUDA])
     next(items)
     streams.current = "t"
     next(items)

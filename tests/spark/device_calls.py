@@ -17,6 +17,7 @@ from pyspark.resource import ResourceInformation
 
 import colkern as ck
 from colkern.cuda.counting import count_transfers
+from colkern.operations import moving
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 
 
@@ -54,6 +55,15 @@ def numbers_go_to_the_device_and_back() -> None:
     assert counted.bytes_to_host > 0
 
 
+def the_columns_of_a_batch_are_one_upload() -> None:
+    # Of its own: that of another case remembers where it ran.
+    call = ArrowFunction(ck.udf(net.function), ck.float64())
+    with task_with_gpu(), patch.object(moving, "uploaded", wraps=moving.uploaded) as uploaded:
+        call(pa.array([1.0, 2.0]), pa.array([0.5, None]))
+    # A few rows for the compiler, and then all.
+    assert uploaded.call_count == 2
+
+
 def text_goes_to_the_device() -> None:
     with task_with_gpu() as counted:
         found = ArrowFunction(is_promotion, ck.bool_())(pa.array(["PROMO A", "PRO", None]))
@@ -66,12 +76,13 @@ def what_a_device_does_not_make_is_made_on_the_cpu() -> None:
         return 1 if n < 2 else n * product(n - 1)
 
     call = ArrowFunction(ck.udf(product), ck.int64())
-    with task_with_gpu(), warnings.catch_warnings(record=True) as said:
+    with task_with_gpu() as counted, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         for _ in range(2):
             assert call(pa.array([1, 4])).to_pylist() == [1, 24]
     (only,) = [str(one.message) for one in said if "product" in str(one.message)]
     assert only.startswith("product runs on the CPU, not on cuda:0: ")
+    assert counted.bytes_to_device == 0
 
 
 def aggregates_stay_on_the_cpu() -> None:
@@ -89,6 +100,7 @@ def aggregates_stay_on_the_cpu() -> None:
 
 CASES = [
     numbers_go_to_the_device_and_back,
+    the_columns_of_a_batch_are_one_upload,
     text_goes_to_the_device,
     what_a_device_does_not_make_is_made_on_the_cpu,
     aggregates_stay_on_the_cpu,

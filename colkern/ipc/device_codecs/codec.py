@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.ipc.lz4_frames import Bytes
 from colkern.targets import Items
 
 
@@ -44,14 +45,14 @@ class PlacedFrame(NamedTuple):
 class DeviceCodec(Protocol):
     """One way to decompress buffers on a device."""
 
-    def examined(self, frame: memoryview, size: int) -> ExaminedFrame | None:
+    def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
         """The frame as the host has examined it; None if it has to be decompressed on the host.
 
         Damaged frames are None, too: decompressing them tells what is wrong.
 
         Args:
-            frame: The bytes behind a buffer's stated size, in host memory; a mapped file will do, of
-                which no more is touched than some bytes for each block.
+            frame: The bytes behind a buffer's stated size, of which no more is looked at than some for
+                each block.
             size: The stated size, which `Codec.uncompressed_size` has checked; not 0.
         """
 
@@ -59,8 +60,7 @@ class DeviceCodec(Protocol):
         """Decompress frames on the current stream of the device, and wait for their outcome.
 
         Args:
-            frames: The frames, which `examined` has accepted with the same bytes as are in `staged`.
-                Their places in `out` do not overlap.
+            frames: The frames, which `examined` has accepted. Their places in `out` do not overlap.
             staged: The compressed bytes of all of them: uint8[] on the device.
             out: What they are decompressed to: uint8[] on the device. Nothing but the frames' places is
                 written to, whatever is in them.

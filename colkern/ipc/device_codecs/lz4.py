@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_places
-from colkern.ipc.lz4_frames import independent_blocks
+from colkern.ipc.lz4_frames import Bytes, independent_blocks
 from colkern.kernels.lz4 import decode_lz4_blocks
 from colkern.memory import Device
 from colkern.targets import Items, target_of
@@ -30,7 +30,7 @@ class Lz4Codec:
 
     device: Device
 
-    def examined(self, frame: memoryview, size: int) -> ExaminedFrame | None:
+    def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
         """As `DeviceCodec.examined`."""
         try:
             blocks = independent_blocks(frame, size)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from colkern.cuda import memory, nvcomp
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.compression import codec_library
 from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_places
+from colkern.ipc.lz4_frames import Bytes
 from colkern.memory import Device
 from colkern.targets import Items, target_of
 
 _LARGEST = (1 << 31) - 1
 """The bytes of a frame, and those that it makes, that nvCOMP takes at most."""
 
+_LARGEST_HEADER = 18
 _BLOCK_HEADER = 3
 _RAW, _REPEATED, _COMPRESSED = range(3)
 _LARGEST_BLOCK = 1 << 17
@@ -28,9 +31,8 @@ class ZstdCodec:
     included, and what its Python package tells of such a frame is not documented. The host checks what
     it can without decompressing; nothing but decompressing tells whether the rest is right.
 
-    nvCOMP decompresses each frame into an allocation of its own, of which the size is compared before
-    it is copied. It is faster with many frames than with large ones. None of this has been measured,
-    nor run on a GPU.
+    nvCOMP decompresses each frame into its place, and is faster with many frames than with large ones.
+    None of this has been measured, nor run on a GPU.
 
     Args:
         device: Where the bytes are.
@@ -38,7 +40,7 @@ class ZstdCodec:
 
     device: Device
 
-    def examined(self, frame: memoryview, size: int) -> ExaminedFrame | None:
+    def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
         """As `DeviceCodec.examined`."""
         if max(len(frame), size) > _LARGEST:
             return None
@@ -55,16 +57,10 @@ class ZstdCodec:
             return 0
         with memory.current(self.device):
             stored = [self._aligned(staged[at.begin :][: at.frame.stored]) for at in frames]
-            contents = nvcomp.decompressed("Zstd", stored, self.device)
-            done = 0
-            for (frame, _, place), content in zip(frames, contents, strict=False):
-                if content.nbytes != frame.size:
-                    break
-                out[place : place + frame.size] = content
-                done += 1
-            # What is copied lives until it has been.
-            memory.finish(self.device)
-        return done
+            places = [out[at.place :][: at.frame.size] for at in frames]
+            made = nvcomp.decompress("Zstd", stored, places, self.device)
+        pairs = zip(frames, made, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0].frame.size == pair[1], pairs))
 
     def _aligned(self, stored: Items) -> Items:
         """The bytes of a frame at an address that nvCOMP takes; a copy if need be."""
@@ -72,7 +68,7 @@ class ZstdCodec:
         return stored if is_aligned else stored.copy()
 
 
-def require_one_frame(frame: memoryview, size: int) -> None:
+def require_one_frame(frame: Bytes, size: int) -> None:
     """Raise unless a frame states its size and has blocks up to its end; they are not looked into.
 
     Args:
@@ -85,9 +81,10 @@ def require_one_frame(frame: memoryview, size: int) -> None:
             package zstandard is missing.
     """
     zstandard = codec_library("zstandard")
+    header = frame[:_LARGEST_HEADER]
     try:
-        parameters = zstandard.get_frame_parameters(frame)
-        at = zstandard.frame_header_size(frame)
+        parameters = zstandard.get_frame_parameters(header)
+        at = zstandard.frame_header_size(header)
     except zstandard.ZstdError as error:
         raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
     if parameters.content_size == zstandard.CONTENTSIZE_UNKNOWN:
@@ -104,7 +101,7 @@ def require_one_frame(frame: memoryview, size: int) -> None:
         raise InvalidArrowError(f"Zstandard frame that is not of {len(frame)} bytes")
 
 
-def _end_of_blocks(frame: memoryview, at: int) -> int:
+def _end_of_blocks(frame: Bytes, at: int) -> int:
     """Where the blocks end that begin at a place, which may be past the end of the bytes."""
     is_last = False
     while not is_last and at + _BLOCK_HEADER <= len(frame):

@@ -1,9 +1,9 @@
-"""Batches on their way to a device while the ones before are worked on."""
+"""Batches on their way to devices while the ones before are worked on."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias, TypeVar
 
@@ -16,29 +16,36 @@ State: TypeAlias = object
 """The stream and the allocator that are current in a thread; see `colkern.cuda.memory`."""
 
 
-def one_ahead(take: Callable[[int], Taken], count: int, device: Device) -> Iterator[Taken]:
-    """`take(0)`, `take(1)`, … up to `count`: each begins when the one before is handed out.
+def one_ahead(
+    take: Callable[[int], Taken], count: int, devices: Sequence[Device]
+) -> Iterator[Taken]:
+    """`take(0)`, `take(1)`, … up to `count`: each begins when the one before on its device is handed out.
 
-    They run in a thread of their own, with the caller's current stream and allocator; where the stream
-    is one that each thread has for itself, none begins before its turn. One is taken again when its turn
-    comes if the device had no room for it beside what the caller still has, or if the caller has another
-    stream by then: what it frees would go back to the one that it does not use.
+    They run in threads of their own, with the caller's current stream and allocator of the device; where
+    the stream is one that each thread has for itself, none begins before its turn. One is taken again when
+    its turn comes if the device had no room for it beside what the caller still has, or if the caller has
+    another stream by then: what it frees would go back to the one that it does not use.
 
     Args:
-        take: Takes the item of a number, and is called for one at a time.
+        take: Takes the item of a number, and is called for one at a time on each device.
         count: How many there are.
-        device: The device.
+        devices: The devices, which take turns.
     """
     # No name is given to what is on its way or handed out: this frame, and the traceback of an error that
     # has it, would keep its memory.
-    begun: deque[tuple[State, Future[Taken]]] = deque()
+    begun: dict[int, tuple[State, Future[Taken]]] = {}
     taken: deque[Taken] = deque()
-    with ThreadPoolExecutor(1, "colkern-ahead") as thread:
+    with ThreadPoolExecutor(len(devices), "colkern-ahead") as threads:
         for number in range(count):
-            state = memory.current_state(device)
-            taken.append(_result(begun, take, number, state) if begun else take(number))
-            if number + 1 < count and state is not None:
-                begun.append((state, thread.submit(_take_there, take, number + 1, device, state)))
+            state = memory.current_state(devices[number % len(devices)])
+            taken.append(_result(begun, take, number, state) if number in begun else take(number))
+            for further in range(number + 1, min(number + 1 + len(devices), count)):
+                device = devices[further % len(devices)]
+                state = memory.current_state(device)
+                if further not in begun and state is not None:
+                    under_way = threads.submit(_take_there, take, further, device, state)
+                    begun[further] = state, under_way
+                    del under_way
             yield taken.pop()
 
 
@@ -48,12 +55,12 @@ def _take_there(take: Callable[[int], Taken], number: int, device: Device, state
 
 
 def _result(
-    begun: deque[tuple[State, Future[Taken]]],
+    begun: dict[int, tuple[State, Future[Taken]]],
     take: Callable[[int], Taken],
     number: int,
     state: State,
 ) -> Taken:
-    begun_in, future = begun.pop()
+    begun_in, future = begun.pop(number)
     try:
         taken = future.result()
         if begun_in == state:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.ipc.compression import Budget, Codec
 from colkern.ipc.device_codecs import device_codec_of
 from colkern.ipc.reading.assembly import Wanted
-from colkern.ipc.reading.device_frames import decompress_there
+from colkern.ipc.reading.device_frames import Run, decompress_there
 from colkern.ipc.reading.parts import Part, Placed, part_of
 from colkern.ipc.reading.sources import Body, OpenFile
 from colkern.memory import ALIGNMENT, Buffer, Device, device_named
@@ -152,7 +151,7 @@ class Destination:
             outcomes.setdefault(part.wanted, slice(at, at + part.size))
         return upload
 
-    def _send_plain(self, upload: Upload, body: Body, runs: list[_Run]) -> None:
+    def _send_plain(self, upload: Upload, body: Body, runs: Sequence[Run]) -> None:
         """Send the bytes that stay as they are in the body, in the best way that there is."""
         source = body.source
         if isinstance(source, OpenFile) and direct_storage.is_available():
@@ -175,7 +174,8 @@ class Destination:
         device_codec = device_codec_of(codec, self.device, trusted=self._trusted)
         if device_codec is None or total < memory.library().least_decompressed:
             return parts
-        return decompress_there(upload, self.device, body, device_codec, parts)
+        send = self._send_plain
+        return decompress_there(upload, self.device, body, send, device_codec, parts)
 
 
 def _claimed(wanted: Sequence[Wanted]) -> int:
@@ -191,21 +191,13 @@ def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
     return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
 
 
-class _Run(NamedTuple):
-    """Bytes that are sent as they stand in the body: where to, how many, from where."""
-
-    at: int
-    size: int
-    start: int
-
-
-def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
+def _runs(placed_parts: Sequence[Placed]) -> list[Run]:
     """The runs of bytes that are sent as they are, in the order of the body.
 
     Neighbours that are as far from each other in the body as in the block are read as one, but for what
     has a length in front of it.
     """
-    runs: list[_Run] = []
+    runs: list[Run] = []
     at = start = end = 0
     for part, begin in placed_parts:
         if part.make is not None:
@@ -216,12 +208,12 @@ def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
             and begin - end < ALIGNMENT
         )
         if end and not joins:
-            runs.append(_Run(at, end - at, start))
+            runs.append(Run(at, end - at, start))
         if not (end and joins):
             at, start = begin, part.start
         end = begin + part.size
     if end:
-        runs.append(_Run(at, end - at, start))
+        runs.append(Run(at, end - at, start))
     return runs
 
 

@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 from colkern.closing import OnFailure
 from colkern.ipc.framing import MAGIC
@@ -33,12 +33,15 @@ from colkern.schema import Schema
 if TYPE_CHECKING:
     from colkern.ipc.reading.destination import Destination
 
+Devices: TypeAlias = str | Device | Sequence[str | Device]
+"""A device, or several that take turns."""
+
 
 def open(
     source: Source,
     *,
     columns: Sequence[int | str] | None = None,
-    device: str | Device | None = None,
+    device: Devices | None = None,
     memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -54,7 +57,7 @@ def open(
         columns: Names or positions of the columns to hand out, in that order; None for all. Others
             are not looked at.
         device: Where the bodies of messages go: "cuda", "cuda:1" or a `Device`; None, or "cpu", for
-            host memory.
+            host memory. A list of CUDA devices gets batches in turn: of two, every other one.
         memory_map: Whether a file at a path is mapped; otherwise its bytes are read when they are
             needed: those of a file's column when it is asked for, those of a stream's message with the
             batch.
@@ -74,9 +77,9 @@ def open(
     CuPy's pool, or whatever CuPy allocates from), in which the buffers of the wanted columns begin at
     multiples of 64 bytes. Their bytes are copied once, through page-locked memory, beside the work of
     the stream that is current in CuPy, which waits for them before what it gets next. Of a file, the
-    next batch is on its way while one is in use. A path is read, not mapped. LZ4 frames with
+    next batch of each device is on its way while one is in use. A path is read, not mapped. LZ4 frames with
     independent blocks, as colkern writes them, are decompressed on the device, other frames on the
-    host, on their way. Dictionaries are brought when a column first needs them.
+    host, on their way. Dictionaries are brought when a column first needs them, to its device.
 
     Raises:
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.
@@ -96,7 +99,7 @@ def open_file(
     source: Source,
     *,
     columns: Sequence[int | str] | None = None,
-    device: str | Device | None = None,
+    device: Devices | None = None,
     memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -110,7 +113,7 @@ def open_stream(
     source: Source,
     *,
     columns: Sequence[int | str] | None = None,
-    device: str | Device | None = None,
+    device: Devices | None = None,
     memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -126,26 +129,36 @@ def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
         return reader.schema
 
 
-def destination_of(device: str | Device | None, trusted: bool) -> Destination | None:
-    """Where bodies are brought: None for host memory. See `open`."""
-    if device is None or device_named(device) == HOST:
-        return None
+def destinations_of(device: Devices | None, trusted: bool) -> Sequence[Destination]:
+    """Where bodies are brought, in turn: nothing for host memory. See `open`.
+
+    Raises:
+        ValueError: If it is an empty list, or one of several devices is no CUDA device.
+    """
+    if device is None:
+        return ()
+    several = isinstance(device, Sequence) and not isinstance(device, str | Device)
+    devices = list(map(device_named, cast("Sequence[str]", device if several else [device])))
+    if devices == [HOST]:
+        return ()
+    if not devices:
+        raise ValueError("device: expected one device at least")
     from colkern.ipc.reading.destination import Destination
 
-    return Destination(device, trusted=trusted)
+    return [Destination(each, trusted=trusted) for each in devices]
 
 
 @contextmanager
 def _opening(
     source: Source,
     columns: Sequence[int | str] | None,
-    device: str | Device | None,
+    device: Devices | None,
     memory_map: bool,
     trusted: bool,
     limits: Limits,
 ) -> Iterator[_Opened]:
     """A source, whose file is closed again if it gets no reader."""
-    opened = _Opened(source, limits, columns, destination_of(device, trusted), memory_map)
+    opened = _Opened(source, limits, columns, destinations_of(device, trusted), memory_map)
     with OnFailure(opened.close):
         yield opened
 
@@ -158,12 +171,12 @@ class _Opened:
         source: Source,
         limits: Limits,
         columns: Sequence[int | str] | None,
-        destination: Destination | None,
+        destinations: Sequence[Destination],
         memory_map: bool,
     ) -> None:
-        self._options = limits, columns, destination
+        self._options = limits, columns, destinations
         # Files that are read into device memory are not mapped into host memory first.
-        opened = opened_source(source, mapped=memory_map and destination is None)
+        opened = opened_source(source, mapped=memory_map and not destinations)
         self._random: RandomAccess | None = None
         self._own: io.FileIO | None = None
         self._file = source
@@ -203,11 +216,11 @@ class _Opened:
         if foreign is not None:
             raise foreign
         source = self._bytes if self._random is None else MemoryStream(self._random)
-        limits, columns, destination = self._options
+        limits, columns, destinations = self._options
         # What is far away is fetched when it is asked for.
-        late = destination is not None or isinstance(self._random, Remote)
+        late = bool(destinations) or isinstance(self._random, Remote)
         messages = MessageStream(source, limits, late=late)
-        reader = StreamReader(messages, limits, columns, destination)
+        reader = StreamReader(messages, limits, columns, destinations)
         if self._own is not None:
             reader._closing.append(self._own.close)
         return reader

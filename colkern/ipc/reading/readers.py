@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from functools import reduce
+from functools import partial, reduce
 from threading import RLock
 from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 
@@ -91,7 +91,7 @@ class StreamReader(Closing, RecordBatchStream):
         messages: The messages of the stream.
         limits: The limits on untrusted input.
         columns: Names or positions of the columns to hand out; None for all.
-        destination: The device that bodies are brought to; None for host memory.
+        destinations: The devices that bodies are brought to in turn; none for host memory.
 
     Raises:
         InvalidArrowError: If the source is no stream, or its schema is malformed.
@@ -104,11 +104,12 @@ class StreamReader(Closing, RecordBatchStream):
         messages: Messages,
         limits: Limits = DEFAULT_LIMITS,
         columns: Sequence[int | str] | None = None,
-        destination: Destination | None = None,
+        destinations: Sequence[Destination] = (),
     ) -> None:
         self._messages = messages
         self._limits = limits
-        self._destination = destination
+        self._destinations: Sequence[Destination | None] = destinations or (None,)
+        self._opened_batches = 0
         self._closing: list[Callable[[], None]] = []
         self._failure: ColkernError | None = None
         self._ended = False
@@ -125,9 +126,9 @@ class StreamReader(Closing, RecordBatchStream):
         self.dictionary_metadata: dict[int, Mapping[bytes, bytes]] = {}
         """Dictionary id → custom metadata of its last batch that was read and has any."""
         self._plans = _Plans(_schema_of(first, limits))
-        self._dictionaries = Dictionaries()
+        self._dictionaries = [Dictionaries() for _ in self._destinations]
         self._projection = Projection(self._plans.wire.schema, columns)
-        device = HOST if destination is None else destination.device
+        device = destinations[0].device if destinations else HOST
         # It is its own iterator, and not to be told so: a cycle would keep memory for the collector.
         super().__init__(self._projection.schema, (), device)
 
@@ -150,7 +151,7 @@ class StreamReader(Closing, RecordBatchStream):
             if message is None:
                 raise StopIteration
             # A device without room for this batch may have room for the next one.
-            minor = () if self._destination is None else (LimitExceededError,)
+            minor = () if self._destinations[0] is None else (LimitExceededError,)
             opened = self._guarded(lambda: self._opened(message), minor)
         assert opened is not None
         return opened.handed_out()
@@ -223,9 +224,11 @@ class StreamReader(Closing, RecordBatchStream):
         return None
 
     def _opened(self, message: Message) -> OpenedBatch:
-        resolve, plan = self._dictionaries.values, self._plans[message.version]
+        turn = self._opened_batches % len(self._destinations)
+        self._opened_batches += 1
+        resolve, plan = self._dictionaries[turn].values, self._plans[message.version]
         opened = opened_batch(
-            message, plan, self._projection, resolve, self._limits, self._destination
+            message, plan, self._projection, resolve, self._limits, self._destinations[turn]
         )
         self._messages.finish_last()
         return opened
@@ -246,9 +249,10 @@ class StreamReader(Closing, RecordBatchStream):
         plan = self._plans[message.version]
         if message.header["id"] in self._projection.dictionary_ids(plan.columns):
             self._messages.settle_last()
-        self._dictionaries = self._dictionaries.after(
-            message, plan, self._limits, self._destination, may_replace=True
-        )
+        self._dictionaries = [
+            known.after(message, plan, self._limits, destination, may_replace=True)
+            for known, destination in zip(self._dictionaries, self._destinations, strict=True)
+        ]
         if message.metadata is not None:
             self.dictionary_metadata[message.header["id"]] = message.metadata
         return message
@@ -287,7 +291,7 @@ class FileReader(Closing):
         source: The bytes of the file.
         limits: The limits on untrusted input.
         columns: Names or positions of the columns to hand out; None for all.
-        destination: The device that bodies are brought to; None for host memory.
+        destinations: The devices that bodies are brought to in turn; none for host memory.
 
     Raises:
         InvalidArrowError: If the source is no file, or its footer is malformed.
@@ -300,11 +304,11 @@ class FileReader(Closing):
         source: RandomAccess,
         limits: Limits = DEFAULT_LIMITS,
         columns: Sequence[int | str] | None = None,
-        destination: Destination | None = None,
+        destinations: Sequence[Destination] = (),
     ) -> None:
         self._source = source
         self._limits = limits
-        self._destination = destination
+        self._destinations = destinations
         self._end, footer = _read_footer(source, limits)
         self.metadata: Mapping[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
@@ -317,7 +321,7 @@ class FileReader(Closing):
         self._projection = Projection(self._plans.wire.schema, columns)
         self._batches = _blocks(footer["recordBatches"])
         self._dictionary_blocks = _blocks(footer["dictionaries"])
-        self._dictionaries: Dictionaries | None = None
+        self._dictionaries: dict[Destination | None, Dictionaries] = {}
         self._reading_dictionaries = Lock(RLock)
         self._closed = False
 
@@ -386,19 +390,21 @@ class FileReader(Closing):
 
     def _opened(self, position: int) -> OpenedBatch:
         message = self._batch_message(position)
-        plan = self._plans[message.version]
-        return opened_batch(
-            message, plan, self._projection, self._resolve, self._limits, self._destination
-        )
+        plan, destination = self._plans[message.version], None
+        if self._destinations:
+            destination = self._destinations[position % len(self._destinations)]
+        resolve = partial(self._resolve, destination)
+        return opened_batch(message, plan, self._projection, resolve, self._limits, destination)
 
     def __iter__(self) -> Iterator[RecordBatch]:
-        """All batches. Where bodies go to a device, the next one is on its way meanwhile."""
-        if self._destination is None:
+        """All batches. Where bodies go to devices, the next one of each is on its way meanwhile."""
+        if not self._destinations:
             yield from map(self.get_batch, range(len(self)))
             return
         from colkern.ipc.reading.ahead import one_ahead
 
-        ahead = one_ahead(self._opened, len(self), self._destination.device)
+        devices = [destination.device for destination in self._destinations]
+        ahead = one_ahead(self._opened, len(self), devices)
         # Nothing here keeps what is handed out: the next batch may need its memory.
         yield from map(OpenedBatch.handed_out, ahead)
 
@@ -431,7 +437,7 @@ class FileReader(Closing):
             raise _closed_error()
         dictionaries = Dictionaries()
         for message in self._dictionary_messages():
-            dictionaries = self._after(dictionaries, message)
+            dictionaries = self._after(None, dictionaries, message)
             yield self._summary(message)
         for position in range(len(self)):
             yield self._summary(self._batch_message(position))
@@ -461,19 +467,23 @@ class FileReader(Closing):
             place = f"dictionary batch {number}"
             yield self._message(block, MessageHeader.DictionaryBatch, place)
 
-    def _resolve(self, plan: DictionaryPlan, unneeded: bool) -> Array:
+    def _resolve(
+        self, destination: Destination | None, plan: DictionaryPlan, unneeded: bool
+    ) -> Array:
         # All dictionary batches count for all batches, wherever they stand in the file.
         with self._reading_dictionaries:
-            if self._dictionaries is None:
-                self._dictionaries = self._read_dictionaries()
-        return self._dictionaries.values(plan, unneeded)
+            known = self._dictionaries.get(destination)
+            if known is None:
+                after = partial(self._after, destination)
+                known = reduce(after, self._dictionary_messages(), Dictionaries())
+                self._dictionaries[destination] = known
+        return known.values(plan, unneeded)
 
-    def _read_dictionaries(self) -> Dictionaries:
-        return reduce(self._after, self._dictionary_messages(), Dictionaries())
-
-    def _after(self, dictionaries: Dictionaries, message: Message) -> Dictionaries:
+    def _after(
+        self, destination: Destination | None, dictionaries: Dictionaries, message: Message
+    ) -> Dictionaries:
         plan = self._plans[message.version]
-        return dictionaries.after(message, plan, self._limits, self._destination, may_replace=False)
+        return dictionaries.after(message, plan, self._limits, destination, may_replace=False)
 
     def close(self) -> None:
         """Hand out no more batches; those that were read stay good."""
@@ -498,7 +508,7 @@ class FileReader(Closing):
         self, requested_schema: object = None, **kwargs: object
     ) -> object:
         """The batches as an `arrow_device_array_stream` capsule; nothing is copied."""
-        device = HOST if self._destination is None else self._destination.device
+        device = self._destinations[0].device if self._destinations else HOST
         stream = RecordBatchStream(self.schema, self, device)
         return stream.__arrow_c_device_stream__(requested_schema, **kwargs)
 

@@ -14,10 +14,9 @@ from colkern.errors import InvalidArrowError
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.folders import Folder, folder_of
-from colkern.ipc.reading.opening import open
+from colkern.ipc.reading.opening import Devices, open
 from colkern.ipc.reading.sources import Source
 from colkern.jit.over_tables import with_column
-from colkern.memory import Device
 from colkern.operations import (
     and_kleene,
     equal,
@@ -53,7 +52,7 @@ def read_table(
     *,
     columns: Sequence[int | str] | None = None,
     filters: Filters = (),
-    device: str | Device | None = None,
+    device: Devices | None = None,
     memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -94,7 +93,7 @@ def _of_file(
     source: Source,
     columns: Sequence[int | str] | None,
     filters: Filters,
-    device: str | Device | None,
+    device: Devices | None,
     **options: Any,
 ) -> Table:
     with open(source, columns=also(columns, filters), device=device, **options) as reader:
@@ -112,7 +111,7 @@ def _of_folder(
     folder: Folder,
     columns: Sequence[int | str] | None,
     filters: Filters,
-    device: str | Device | None,
+    device: Devices | None,
     **options: Any,
 ) -> Table:
     """The rows of all files whose keys are not filtered out; keys are the last columns."""

@@ -103,17 +103,19 @@ def _sum_floats(array: Array) -> float:
 
 @on_its_device
 def _sum_of_floats(array: Array, items: Items) -> float:
-    """The sum of float32 or float64 items under the validity of an array."""
-    target, count = target_of(array.device), len(items)
-    pieces = -(-count // (kernels.LANES * kernels.ROUNDS))
-    sums = target.output(min(count, pieces * kernels.LANES), np.float64)
-    args = (items, *validity_of(array, target), sums)
-    target.map(kernels.sum_floats, len(sums), *args, work=kernels.ROUNDS)
-    if count <= kernels.LANES:
-        return float(builtins.sum(sums.tolist()))
-    # Infinities and NaN are values like others.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(sums.sum())
+    """The sum of float32 or float64 items under the validity of an array.
+
+    The tree of additions follows from the number of items alone: it is the same on every device.
+    """
+    target = target_of(array.device)
+    validity = validity_of(array, target)
+    while True:
+        pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
+        sums = target.output(min(len(items), pieces * kernels.LANES), np.float64)
+        target.map(kernels.sum_floats, len(sums), items, *validity, sums, work=kernels.ROUNDS)
+        if len(sums) <= kernels.LANES:
+            return float(builtins.sum(sums.tolist()))
+        items, validity = target.frozen(sums), (target.no_bits, 0)
 
 
 @SUMS.of(s.Decimal)

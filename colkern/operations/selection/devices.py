@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from colkern.arrays import Array
+from colkern.arrays import Array, ChunkedArray, Table, Tabular
 from colkern.memory import HOST, Device
 
 
@@ -18,6 +18,16 @@ def device_of(arrays: Iterable[Array], default: Device = HOST) -> Device:
         if device is not None:
             return device
     return default
+
+
+def device_of_rows(data: Array | ChunkedArray | Tabular) -> Device:
+    """The device of a column; of a table, that of its first column in its first batch with rows."""
+    if isinstance(data, Table):
+        filled = [batch for batch in data.batches if batch.length]
+        return device_of_rows(filled[0]) if filled else HOST
+    if isinstance(data, Tabular):
+        return device_of_rows(data.column(0)) if len(data.schema) else HOST
+    return data.device
 
 
 def require_one_device(arrays: Sequence[Array]) -> None:
@@ -33,5 +43,5 @@ def require_one_device(arrays: Sequence[Array]) -> None:
         if places[position] != places[known[0]]:
             raise ValueError(
                 f"arrays: number {position} is on {places[position]}, "
-                f"number {known[0]} is on {places[known[0]]}"
+                f"number {known[0]} is on {places[known[0]]}; colkern.to_device copies all to one"
             )

@@ -12,11 +12,11 @@ import pyarrow as pa
 from pyspark import TaskContext, cloudpickle
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import Generator, Udf
 from colkern.jit.signatures import Parameter
-from colkern.memory import HOST
+from colkern.memory import HOST, Device
 from colkern.operations import nulls
 from colkern.operations.casting.results import retyped
 from colkern.operations.moving import to_device, to_host
@@ -24,6 +24,7 @@ from colkern.spark.devices import task_device
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import column_type
 from colkern.spark.functions.left_rows import LeftRows
+from colkern.spark.functions.placing import placing_of
 from colkern.spark.functions.results import conformed
 from colkern.spark.functions.worker_columns import from_pyarrow, to_pyarrow
 from colkern.spark.session import use_this_python
@@ -43,8 +44,9 @@ class ArrowFunction:
 
     It is pickled for the workers without its machine code, which they load from the cache directory of
     their machine. If it is not there yet, one worker compiles and the others wait for it. A function of
-    rows runs on the task's GPU, if it has one; if the device does not support its types or its Python,
-    it runs on the CPU from then on, and a warning in the executor's log says why.
+    rows runs on the task's GPU, if it has one, where that takes less time for batches of a size; if the
+    device does not support its types or its Python, it runs on the CPU from then on, and a warning in
+    the executor's log says why.
 
     Args:
         function: The function.
@@ -62,7 +64,7 @@ class ArrowFunction:
         self._seen: set[tuple[pa.DataType | s.DataType, ...]] = set()
         self._left_rows: LeftRows | None = None
         self._batches = 0
-        self._stays_on_cpu = False
+        self._placing = placing_of(function)
 
     @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
@@ -77,7 +79,9 @@ class ArrowFunction:
         try:
             if types not in self._seen:
                 with compiling.one_process_compiles():
-                    self._called([column.slice(0, compiling.FEW) for column in columns])
+                    # Once on each side that it may run on.
+                    for _ in {HOST, self._device()}:
+                        self._called([column.slice(0, compiling.FEW) for column in columns])
                 self._seen.add(types)
             if self._left_rows is None:
                 self._left_rows = LeftRows(self.function)
@@ -91,22 +95,29 @@ class ArrowFunction:
     def _handed_over(self, results: Array) -> object:
         return to_pyarrow(results)
 
+    def _device(self) -> Device:
+        """The device of the task, for functions that may run there."""
+        return task_device() if isinstance(self.function, Udf | Generator) else HOST
+
     def _called(self, columns: Columns) -> Array:
-        device = HOST
-        if isinstance(self.function, Udf | Generator) and not self._stays_on_cpu:
-            device = task_device()
+        arrays, rows = list(map(_imported, columns)), len(columns[0])
+        device = self._placing.device(rows, self._device())
         if device != HOST:
+            assert isinstance(self.function, Udf | Generator)
             try:
-                there = [to_device(_imported(column), device) for column in columns]
-                result: Array = to_host(self.function(*there))
-                return result
+                self.function.require_device(*[array.type for array in arrays])
+                with self._placing.timed(rows, device):
+                    batch = RecordBatch.from_arrays(arrays, list(map(str, range(len(arrays)))))
+                    result: Array = to_host(self.function(*to_device(batch, device).columns))
+                    return result
             except (CompileError, UnsupportedError) as error:
-                self._stays_on_cpu = True
+                self._placing.stays_on_host = True
                 warnings.warn(
                     f"{self.function.name} runs on the CPU, not on {device}: {error}", stacklevel=2
                 )
-        results: Array = self.function(*map(_imported, columns))
-        return results
+        with self._placing.timed(rows, HOST):
+            results: Array = self.function(*arrays)
+            return results
 
     def _declared(self, results: Array) -> Array:
         """The results as Spark expects them; compiled code has checked that they fit their type."""

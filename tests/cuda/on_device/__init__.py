@@ -10,6 +10,7 @@ from cuda.on_device import (
     aggregates,
     booleans,
     casts,
+    columns,
     dictionaries,
     encodings,
     everything,
@@ -32,6 +33,7 @@ OPERATIONS: dict[str, tuple[str, Operation]] = {
         lists,
         rearranging,
         casts,
+        columns,
         aggregates,
     )
     for what, found in module.OPERATIONS.items()

@@ -12,7 +12,7 @@ from operations.samples import ints, samples
 from colkern import operations as ops
 from colkern.arrays import Array
 from colkern.operations.moving import to_host
-from colkern.targets import target_of
+from colkern.targets import on_its_device, target_of
 
 
 def with_null(picks: Array) -> Array:
@@ -27,6 +27,7 @@ def masked_fields(array: Array) -> tuple[Array, ...]:
     return tuple(ops.struct_flatten(masked))
 
 
+@on_its_device
 def some_validity(array: Array) -> Any:
     """A bitmap where the array's bytes are."""
     target = target_of(array.device)

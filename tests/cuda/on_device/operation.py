@@ -15,7 +15,7 @@ Operation = Callable[..., Any]
 
 def beside(array: Array, made: Array) -> Array:
     """Values of the host, moved to where the array is."""
-    return made if array.device.kind == "cpu" else to_device(made)
+    return made if array.device.kind == "cpu" else to_device(made, array.device)
 
 
 def mirrored(array: Array) -> Array:

@@ -1,0 +1,74 @@
+"""Where a batch of a function runs, of a task that has a GPU: where batches of its size took less time.
+
+On the GPU, a batch takes a transfer there and one back, and launches: for few rows that is longer than
+the whole batch takes on the CPU. Where it begins to pay depends on the function, the columns and the
+machine, so batches are timed on both, a few of each size, and the outcome is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from weakref import WeakKeyDictionary
+
+from colkern.memory import HOST, Device
+
+TIMED = 3
+"""The batches of a size that are timed on each side. The least time counts: the first one compiles."""
+
+
+class Placing:
+    """The choice for one function in this process.
+
+    Sizes are the same within a power of two. A size that no batch had yet follows a smaller one for which
+    the GPU pays, or a larger one for which it does not.
+
+    Args:
+        clock: Gives seconds.
+
+    Attributes:
+        stays_on_host: Whether the GPU does not run the function at all.
+    """
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self.stays_on_host = False
+        self._clock = clock
+        self._times: dict[int, tuple[list[float], list[float]]] = {}
+
+    def device(self, rows: int, device: Device) -> Device:
+        """Where a batch of so many rows is to run: on the task's device, or the host."""
+        if self.stays_on_host or device == HOST:
+            return HOST
+        size = rows.bit_length()
+        pays = self._pays(size)
+        if pays is None:
+            if any(self._pays(smaller) for smaller in self._times if smaller < size):
+                return device
+            if any(self._pays(larger) is False for larger in self._times if larger > size):
+                return HOST
+            here, there = self._times.get(size, ([], []))
+            pays = len(there) <= len(here)
+        return device if pays else HOST
+
+    def _pays(self, size: int) -> bool | None:
+        """Whether a size is faster on the device; None as long as too few of its batches were timed."""
+        here, there = self._times.get(size, ([], []))
+        return min(there) < min(here) if min(len(here), len(there)) >= TIMED else None
+
+    @contextmanager
+    def timed(self, rows: int, device: Device) -> Iterator[None]:
+        """Time a batch of so many rows, which has run there when this is left."""
+        begin = self._clock()
+        yield
+        times = self._times.setdefault(rows.bit_length(), ([], []))[device != HOST]
+        if len(times) < TIMED:
+            times.append(self._clock() - begin)
+
+
+_placings: WeakKeyDictionary[object, Placing] = WeakKeyDictionary()
+
+
+def placing_of(function: object) -> Placing:
+    """The choice for a function, which all tasks of a worker share."""
+    return _placings.setdefault(function, Placing())

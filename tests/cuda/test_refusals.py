@@ -1,0 +1,79 @@
+"""What does not run on a device says so before anything is copied, in either direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import colkern as ck
+from colkern.cuda import stand_in
+from colkern.errors import UnsupportedError
+
+
+class Total:
+    def init() -> int:  # type: ignore[misc]
+        return 0
+
+    def update(state: int, value: int) -> int:  # type: ignore[misc]
+        return state + value
+
+
+total: Any = ck.reducer(Total)
+
+
+def product(n: int) -> int:
+    return 1 if n < 2 else n * product(n - 1)
+
+
+def listed(n: int) -> list[dict[int, int]]:
+    return [{n: n}]
+
+
+REFUSED: dict[str, tuple[Callable[[Any, Any], object], str]] = {
+    "a reducer": (
+        lambda n, t: total(n),
+        "value is on cuda:0, and a reducer runs over columns in host",
+    ),
+    "a reducer over chunks": (lambda n, t: total(ck.ChunkedArray([n, n])), "value is on cuda:0"),
+    "a reducer of groups": (lambda n, t: total(n, by=n), "value is on cuda:0"),
+    "a reducer of grouped rows": (
+        lambda n, t: ck.group_by(t, "n").aggregate([("n", total)]),
+        "value is on cuda:0",
+    ),
+    "groups of lists": (
+        lambda n, t: ck.group_by(t, "l").aggregate([("n", "sum")]),
+        r"groups of list<.*> on cuda:0; colkern.to_host copies it",
+    ),
+    "a function that calls itself": (
+        lambda n, t: ck.udf(product)(n),
+        "on a device: it calls itself",
+    ),
+    "dictionaries in lists": (lambda n, t: ck.udf(listed)(n), "results that are .* on a device"),
+}
+
+
+@pytest.fixture(autouse=True)
+def device() -> Iterator[stand_in.StandIn]:
+    with stand_in.installed() as device:
+        yield device
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused_before_anything_is_copied(what: str) -> None:
+    numbers = ck.to_device(ck.array([3, 1, 3]))
+    lists = ck.to_device(ck.array([[1], [2], [1]]))
+    rows = ck.record_batch({"n": numbers, "l": lists})
+    run, message = REFUSED[what]
+    with ck.cuda.count_transfers() as counted, pytest.raises(UnsupportedError, match=message):
+        run(numbers, rows)
+    assert counted == ck.cuda.Transfers()
+
+
+def test_chunks_are_not_joined_before(device: stand_in.StandIn) -> None:
+    numbers = ck.to_device(ck.array([3, 1, 3]))
+    before = device.allocations
+    with pytest.raises(UnsupportedError, match="value is on cuda:0"):
+        total(ck.ChunkedArray([numbers, numbers]))
+    assert device.allocations == before

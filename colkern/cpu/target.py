@@ -208,7 +208,7 @@ class CpuTarget:
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """See `Target.table`."""
         table = np.array(values, dtype)
-        table.flags.writeable = False
+        table.setflags(write=False)
         return table
 
     def positions(self, count: int) -> NDArray[np.int64]:

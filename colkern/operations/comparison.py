@@ -12,7 +12,6 @@ from colkern.arrays import Array
 from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
-from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import combined_values
@@ -23,8 +22,8 @@ from colkern.operations.comparing import (
     compared,
     item_of,
     output_for,
+    values_of,
 )
-from colkern.operations.selection import own_words, words_of
 from colkern.operations.strings import equal_string, equal_strings
 from colkern.targets import Items, target_of
 
@@ -66,32 +65,29 @@ def _comparer(array: Array) -> Comparer[int]:
 
 
 def _equal_numbers(left: Array, right: Array, flip: int) -> Buffer:
-    words, width = own_words(right, Role.DATA)
-    return _equal_words(left, words, width, flip)
+    return _equal_values(left, values_of(right), 1, flip)
 
 
 def _equal_number(array: Array, value: object, flip: int) -> Buffer:
-    words, _ = words_of(item_of(array, value))
-    table = target_of(array.device).table(words.tolist(), words.dtype)
-    return _equal_words(array, table, 0, flip)
+    item = item_of(array, value)
+    return _equal_values(array, target_of(array.device).table(item, item.dtype), 0, flip)
 
 
-def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
-    """The bits for an array beside others that begin `stride` words apart, or one if that is 0."""
+def _equal_values(array: Array, others: Items, stride: int, flip: int) -> Buffer:
+    """The bits for an array beside others, or beside one value if the stride is 0."""
     target = target_of(array.device)
     out = output_for(target, array)
-    words, width = own_words(array, Role.DATA)
-    dtype = array.layout.buffers[1].dtype
+    own, dtype = values_of(array), array.layout.buffers[1].dtype
+    width = dtype.itemsize // own.itemsize
     rest = (array.length, flip, out)
     if dtype == np.float16:
-        target.map(comparison.equal_halves, len(out), words, others, stride, *rest)
+        halves = (own.view(np.uint16), others.view(np.uint16))
+        target.map(comparison.equal_halves, len(out), *halves, stride, *rest)
     elif width != 1:
-        target.map(comparison.equal_wide, len(out), words, others, width, stride, *rest)
+        target.map(comparison.equal_wide, len(out), own, others, width, stride * width, *rest)
     else:
         kernel = comparison.equal_items if stride else comparison.equal_item
-        if dtype.kind == "f":
-            words, others = words.view(dtype), others.view(dtype)
-        target.map(kernel, len(out), words, others, *rest)
+        target.map(kernel, len(out), own, others, *rest)
     return target.buffer(out)
 
 

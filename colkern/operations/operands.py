@@ -67,6 +67,16 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
     return None
 
 
+def planned_beside(plans: Plans[Decision], array: object, value: object) -> Decision | None:
+    """The decision kept for arrays of that type, beside a number of Python's; None if there is none."""
+    if array.__class__ is Array and value.__class__ in _NUMBERS:
+        return plans.get((array.layout, array.layout))
+    return None
+
+
+_NUMBERS = frozenset({int, float})
+
+
 def is_side_by_side(array: Array) -> bool:
     """Whether the values of an array lie one after the other in a buffer."""
     return array.layout.kind is LayoutKind.FIXED_SIZE

@@ -17,7 +17,6 @@ from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Disp
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, ordering, relations
 from colkern.kernels.ordering import SIDE_BY_SIDE
-from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import combined_values
@@ -28,10 +27,10 @@ from colkern.operations.comparing import (
     compared,
     item_of,
     output_for,
+    values_of,
 )
 from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, Order
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.selection import words_of
 from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -103,37 +102,34 @@ def _comparer(array: Array) -> Comparer[Order]:
 
 
 def _ordered_numbers(left: Array, right: Array, order: Order) -> Buffer:
-    sides = ((left.items(Role.DATA), 1), (right.items(Role.DATA), 1))
-    return _ordered_items(left, sides, order)
+    return _ordered_items(left, ((values_of(left), 1), (values_of(right), 1)), order)
 
 
 def _ordered_number(array: Array, value: object, order: Order) -> Buffer:
-    target = target_of(array.device)
-    item = item_of(array, value).repeat(SIDE_BY_SIDE)
-    words, _ = words_of(item)
-    others = target.table(words, words.dtype).view(item.dtype)
-    return _ordered_items(array, ((array.items(Role.DATA), 1), (others, 0)), order)
+    item = item_of(array, value)
+    items = item.repeat(SIDE_BY_SIDE) if len(item) == 1 else np.tile(item, SIDE_BY_SIDE)
+    others = target_of(array.device).table(items, items.dtype)
+    return _ordered_items(array, ((values_of(array), 1), (others, 0)), order)
 
 
 _Side: TypeAlias = tuple[Items, int]
-"""Items, and their stride: 1, or 0 for one value."""
+"""Floating-point numbers, or words of others; and their stride: 1, or 0 for one value."""
 
 
 def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
     """The bits for two sides of as many slots as `like` has, on the same device."""
-    dtype = sides[0][0].dtype
+    dtype = like.layout.buffers[1].dtype
     if dtype.kind == "f":
         return _ordered_floats(like, sides, order)
     target = target_of(like.device)
     out = output_for(target, like)
     (less, stride), (greater, other_stride) = order.placed(sides)
-    (words, width), (others, _) = words_of(less), words_of(greater)
-    if width != 1:
-        kernel, number = ordering.less_decimals, width
+    if dtype.itemsize > 8:
+        kernel, number = ordering.less_decimals, dtype.itemsize // 8
     else:
         kernel = ordering.less_integers
-        number = 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
-    placed = (words, stride, others, other_stride, number)
+        number = 0 if dtype.kind == "u" else 8 * dtype.itemsize - 1
+    placed = (less, stride, greater, other_stride, number)
     target.map(kernel, len(out), *placed, like.length, order.flip, out)
     return target.buffer(out)
 

@@ -20,9 +20,9 @@ from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import Plans, is_side_by_side, planned, planned_beside
+from colkern.operations.operands import Plans, is_side_by_side, planned, planned_beside, unsigned
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection import own_words, words_of
+from colkern.operations.selection import own_words
 from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target
 
@@ -131,32 +131,27 @@ def output_for(target: Target, array: Array) -> Items:
     return target.output((array.length + 7) // 8, np.uint8)
 
 
-def values_of(array: Array) -> Items:
-    """The values as kernels compare them: floating-point numbers as such, others as words."""
-    if array.layout.buffers[1].dtype.kind == "f":
-        return array.items(Role.DATA)
-    return own_words(array, Role.DATA)[0]
-
-
 def _about_value(what: object, array: Array) -> str:
     """The message of an error about the value that an array is compared with."""
     return f"right: {what}; the array is of {array.type}"
 
 
 def item_of(array: Array, value: object) -> Items:
-    """The value, which is not null, as one of `values_of`, on the host."""
+    """The value, which is not null, on the host: a floating-point number, or the words of another item."""
     type_ = array.type.storage
     if isinstance(type_, _NUMBERS) and type_.bit_width != 16:
         number = number_of(value, type_, "right")
         item = np.array([number], number.dtype)
-        return item if item.dtype.kind == "f" else words_of(item)[0]
+        return item if item.dtype.kind == "f" else unsigned(item)
     from colkern.builders.nested import build
     from colkern.builders.parts import BadValue
 
     try:
-        return values_of(build(type_, [value]))
+        single = build(type_, [value])
     except BadValue as error:
         raise error.kind(_about_value(error.message, array)) from None
+    is_float = isinstance(type_, s.FloatingPoint)
+    return single.items(Role.DATA) if is_float else own_words(single, Role.DATA)[0]
 
 
 _NUMBERS = (s.Int, s.FloatingPoint)

@@ -65,7 +65,7 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
-    """The key by which a variant is chosen, of a kernel that has several capitals or none."""
+    """The key by which a variant is chosen, of a kernel that has several capitals."""
     return tuple([arrays[place].dtype for place in kernel.choosing])
 
 
@@ -125,7 +125,11 @@ class CpuTarget:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
             place = kernel.chooser
-            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+            chosen = (
+                args[place].dtype
+                if place is not None
+                else kernel.choosing and _chosen(kernel, args)
+            )  # type: ignore[union-attr]
             loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
                 try:
@@ -139,7 +143,9 @@ class CpuTarget:
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.reduce`."""
         place = kernel.chooser
-        chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+        chosen = (
+            args[place].dtype if place is not None else kernel.choosing and _chosen(kernel, args)
+        )  # type: ignore[union-attr]
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
             try:
@@ -155,7 +161,7 @@ class CpuTarget:
         """See `Target.scan`."""
         offsets = self.output(len(lengths) + 1, dtype)
         offsets[0] = 0
-        np.cumsum(lengths, out=offsets[1:])
+        lengths.cumsum(out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
@@ -180,7 +186,7 @@ class CpuTarget:
     def accumulate(self, offsets: Items) -> None:
         """See `Target.accumulate`."""
         offsets[0] = 0
-        np.cumsum(offsets, out=offsets)
+        offsets.cumsum(out=offsets)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         """See `Target.running_sum`."""
@@ -236,8 +242,6 @@ class CpuTarget:
 
     def frozen(self, array: Items) -> Items:
         """See `Target.frozen`."""
-        view = array.view()
-        view.setflags(write=False)
-        return view
+        return array
 
     buffer = staticmethod(Buffer.of_items)

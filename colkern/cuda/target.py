@@ -268,7 +268,7 @@ class CudaTarget:
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
 
     def frozen(self, array: Items) -> Items:
-        """The same array for reading; device arrays know no difference."""
+        """See `Target.frozen`."""
         return array
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:

@@ -205,7 +205,8 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
         return plan.of_arrays(left, right)  # type: ignore[arg-type]
     plan = planned_beside(what.plans, left, right)
     if plan is not None:
-        return plan.of_number(left, number_of(right, plan.type, "right"), False)
+        number = number_of(right, plan.type, "right")
+        return plan.of_number(left, number, False)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):

@@ -65,8 +65,9 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
-    """The key by which a variant is chosen, of a kernel that has several capitals."""
-    return tuple([arrays[place].dtype for place in kernel.choosing])
+    """The key by which a variant is chosen, of a kernel that has several capitals or none."""
+    places = kernel.choosing
+    return tuple([arrays[place].dtype for place in places]) if places else ()
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -125,11 +126,7 @@ class CpuTarget:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
             place = kernel.chooser
-            chosen = (
-                args[place].dtype
-                if place is not None
-                else kernel.choosing and _chosen(kernel, args)
-            )  # type: ignore[union-attr]
+            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
             loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
                 try:
@@ -143,9 +140,7 @@ class CpuTarget:
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.reduce`."""
         place = kernel.chooser
-        chosen = (
-            args[place].dtype if place is not None else kernel.choosing and _chosen(kernel, args)
-        )  # type: ignore[union-attr]
+        chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
             try:

@@ -56,7 +56,7 @@ def list_value_length(array: Array) -> Array:
     """
     slots = lists_of(array)
     lengths = _lengths(array, slots)
-    type_ = s.Int(8 * lengths.dtype.itemsize, True)
+    type_ = s.int64() if lengths.dtype.itemsize == 8 else s.int32()
     return with_nulls_of(array, type_, [slots.target.buffer(lengths)])
 
 

@@ -144,9 +144,10 @@ def whole_sum(array: Array) -> int:
     # Kernels add words without a sign: flipping the sign bit of each value adds 2**(64 * width - 1).
     args = (words, width, *validity_of(array, target), size, np.uint64(1 << 63 if signed else 0))
     target.map(kernels.sum_words, len(out) // (2 * width), *args, out, work=size)
+    sums = out if len(out) == 2 * width else out.reshape(-1, 2 * width).sum(axis=0)
     total = 0
-    for position, column in enumerate(out.reshape(-1, 2 * width).sum(axis=0).tolist()):
-        total += int(column) << 32 * position
+    for position, column in enumerate(sums.tolist()):
+        total += column << 32 * position
     return total - (array.length - array.null_count << 64 * width - 1) if signed else total
 
 

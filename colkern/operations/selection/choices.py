@@ -113,17 +113,21 @@ def _items(choice: _Choice, left: Array, right: Array) -> Buffer:
 
 
 def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None, int]:
-    if not left.may_have_nulls and not right.may_have_nulls:
+    if not left._null_count and not right._null_count:
         return None, 0
-    bits = _bits(choice, _valid(left, choice.length), _valid(right, choice.length))
+    own, other = _valid(left, choice.length), _valid(right, choice.length)
+    if other is True and (own is True or own == choice.bits):
+        # Or the left value is taken just where it is valid.
+        return None, 0
+    bits = _bits(choice, own, other)
     nulls = count_clear_bits(bits, 0, choice.length)
     return (bits, nulls) if nulls else (None, 0)
 
 
 def _valid(array: Array, length: int) -> _Bits:
     if array.length != length:
-        return not array.null_count
-    if not array.may_have_nulls:
+        return not array._null_count or not array.null_count
+    if not array._null_count or not array.may_have_nulls:
         return True
     return array.buffers[0] or EMPTY, array.offset
 

@@ -104,7 +104,7 @@ class Target(Protocol):
         """An array of which a kernel writes every item; not zeroed."""
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
-        """A small array of host values, readable by kernels."""
+        """A small array of host values, readable by kernels; perhaps `values`, which callers leave then."""
 
     def positions(self, count: int) -> NDArray[np.int64]:
         """The numbers from 0 on (int64[count])."""

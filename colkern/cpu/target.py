@@ -208,9 +208,7 @@ class CpuTarget:
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """See `Target.table`."""
-        table = np.array(values, dtype)
-        table.setflags(write=False)
-        return table
+        return np.ascontiguousarray(values, dtype)
 
     def positions(self, count: int) -> NDArray[np.int64]:
         """See `Target.positions`."""

@@ -304,14 +304,16 @@ def _absolute(array: Array) -> Array:
     if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
         return cast(_absolute(cast(array, s.float32())), type_, safe=False)
     target = target_of(array.device)
-    items = array.items(Role.DATA)
-    out = target.output(array.length, items.dtype)
     if isinstance(type_, s.Int):
-        sign = target.table([1 << (type_.bit_width - 1)], unsigned(items).dtype)
-        target.map(arithmetic.abs_words, array.length, unsigned(items), sign, unsigned(out))
+        words, _ = own_words(array, Role.DATA)
+        out = target.output(array.length, words.dtype)
+        sign = target.table([1 << (type_.bit_width - 1)], words.dtype)
+        target.map(arithmetic.abs_words, array.length, words, sign, out)
     else:
+        items = array.items(Role.DATA)
+        out = target.output(array.length, items.dtype)
         target.map(arithmetic.abs_floats, array.length, items, out)
-    bitmap, nulls = combine_validity([array])
+    bitmap, nulls = combine_validity([array]) if array._null_count else _NO_NULLS
     return Array.of_valid(type_, array.length, (bitmap, target.buffer(out)), nulls)
 
 

@@ -10,7 +10,9 @@ from typing import TypeAlias
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import BINARY, NUMBERS, TEXT, TIMES
 from colkern.layouts import LayoutKind
+from colkern.operations.operands import Plans
 from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
@@ -32,11 +34,7 @@ def on_values(array: Array, work: Work) -> Array:
         ends, values = array.children
         assert isinstance(ends.type, s.Int)
         results = on_values(values, work)
-        type_ = s.run_end_encoded(ends.type, results.type)
-        parts = (ends, results)
-        return run_end_decode(
-            Array.of_valid(type_, array.length, (), children=parts, offset=array.offset)
-        )
+        return run_end_decode(run_end_encoded(array.length, ends, results, array.offset))
     return work(array)
 
 
@@ -64,8 +62,19 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
 def run_end_encoded(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
     """A run-end encoded array of so many slots from the one at `offset` on."""
     assert isinstance(ends.type, s.Int)
-    type_ = s.run_end_encoded(ends.type, values.type)
-    return Array.of_valid(type_, length, (), children=(ends, values), offset=offset)
+    type_ = _TYPES.get((ends.layout, values.layout))
+    if type_ is None:
+        type_ = s.run_end_encoded(ends.type, values.type)
+        # Equal types with others within may have other metadata there.
+        if isinstance(values.type, _PLAIN):
+            _TYPES[ends.layout, values.layout] = type_
+    return Array.of_valid(type_, length, (), 0, (ends, values), offset=offset)
+
+
+_PLAIN = (*NUMBERS, *TIMES, *TEXT, *BINARY, s.Bool)
+
+_TYPES: Plans[s.RunEndEncoded] = {}
+"""The types of such arrays, by those of their children."""
 
 
 def decoded(array: Array) -> Array:

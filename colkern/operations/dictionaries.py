@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,7 +26,7 @@ from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import OPEN, numbers_by_table
 from colkern.operations.encodings import dictionary_parts
-from colkern.operations.operands import unsigned, validity_of
+from colkern.operations.operands import kept_type, unsigned, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
@@ -184,7 +184,8 @@ def dictionary_encode(
     if isinstance(array.type.storage, s.Dictionary):
         return array
     require_valid(array)
-    type_ = s.dictionary(s.int32() if index_type is None else index_type, array.type)
+    indices: Any = s.int32() if index_type is None else s.as_type(index_type, "index_type")
+    type_ = kept_type(s.dictionary, indices, array.type)
     counted = null_encoding == "encode"
     if array.layout.kind is LayoutKind.NULL:
         return _encode_nulls(array, type_, counted)

@@ -10,9 +10,8 @@ from typing import TypeAlias
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import BINARY, NUMBERS, TEXT, TIMES
 from colkern.layouts import LayoutKind
-from colkern.operations.operands import Plans
+from colkern.operations.operands import kept_type
 from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
@@ -51,7 +50,7 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
         assert isinstance(storage, s.Dictionary)
         assert array.dictionary is not None
         result = encoded_alike(array.dictionary, work)
-        type_ = s.dictionary(storage.index_type, result.type, ordered=False)
+        type_ = kept_type(s.dictionary, storage.index_type, result.type)
         known = array.known_null_count
         return Array.of_valid(
             type_, array.length, array.buffers, known, (), result, offset=array.offset
@@ -62,19 +61,8 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
 def run_end_encoded(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
     """A run-end encoded array of so many slots from the one at `offset` on."""
     assert isinstance(ends.type, s.Int)
-    type_ = _TYPES.get((ends.layout, values.layout))
-    if type_ is None:
-        type_ = s.run_end_encoded(ends.type, values.type)
-        # Equal types with others within may have other metadata there.
-        if isinstance(values.type, _PLAIN):
-            _TYPES[ends.layout, values.layout] = type_
+    type_ = kept_type(s.run_end_encoded, ends.type, values.type)
     return Array.of_valid(type_, length, (), 0, (ends, values), offset=offset)
-
-
-_PLAIN = (*NUMBERS, *TIMES, *TEXT, *BINARY, s.Bool)
-
-_TYPES: Plans[s.RunEndEncoded] = {}
-"""The types of such arrays, by those of their children."""
 
 
 def decoded(array: Array) -> Array:

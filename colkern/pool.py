@@ -15,9 +15,9 @@ from functools import cache
 import numpy as np
 
 LEAST = 1 << 16
-"""Smaller blocks are left to the C library: a lease costs 1.5 µs more. Of larger ones the library gives the
-pages back as soon as several are freed at once: a block of 80,000 bytes, an int64 column of 10,000 rows, is
-then filled in 39 µs, and in 6.6 µs out of the pool."""
+"""Smaller blocks are left to the C library, which is as quick. Of larger ones the library gives the pages
+back as soon as several are freed at once: a block of 80,000 bytes, an int64 column of 10,000 rows, is then
+filled in 39 µs, and in 6.6 µs out of the pool."""
 
 ALIGNMENT = 64
 """The alignment of a block, in bytes."""

@@ -121,9 +121,6 @@ class Target(Protocol):
     def address(self, array: Items) -> int:
         """The address of an array's first item."""
 
-    def frozen(self, array: Items) -> Items:
-        """The same array, that is read from here on: a word for readers, targets know no difference."""
-
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
         """The buffer of an array's bytes, or of the first `size` of them; not copied."""
 

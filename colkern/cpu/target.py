@@ -233,8 +233,4 @@ class CpuTarget:
         """See `Target.address`."""
         return int(array.ctypes.data)
 
-    def frozen(self, array: Items) -> Items:
-        """See `Target.frozen`."""
-        return array
-
     buffer = staticmethod(Buffer.of_items)

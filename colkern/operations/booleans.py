@@ -158,7 +158,7 @@ def pack_bits(values: Any) -> Array:
 def packed_bits(target: Target, values: Items) -> Buffer:
     """A bit for each byte (bool, uint8 or int8) of an array of a target, as a bitmap."""
     words = bit_words(target, len(values))
-    each = target.frozen(values.view(np.uint8))
+    each = values.view(np.uint8)
     target.map(bitmaps.pack_bits, len(words), each, len(values), words)
     return bitmap_of(target, words, len(values))
 

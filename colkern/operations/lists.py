@@ -109,7 +109,7 @@ def list_element(array: Array, index: int) -> Array:
         raise IndexError(f"index {index}: the list in slot {short} has length {length}")
     if not slots.child.length:
         return nulls(array.length, slots.child.type, array.device)
-    taken = take_positions(slots.child, target.frozen(positions))
+    taken = take_positions(slots.child, positions)
     visible = compact_validity(array)
     return taken if visible is None else null_outside(taken, visible)
 

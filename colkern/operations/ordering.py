@@ -168,7 +168,7 @@ def _ordered_sides_of_floats(like: Array, sides: tuple[_Side, _Side], order: Ord
 @on_its_device
 def _single(target: Target, items: Items) -> Items:
     """Floats of 32 bits for those of 16, which a CPU has not."""
-    return target.frozen(items.astype(np.float32))
+    return items.astype(np.float32)
 
 
 def _ordered_booleans(left: Array, right: Array, order: Order) -> Buffer:

@@ -54,7 +54,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     kind = layout(run_end_type).buffers[1].dtype
     require_room(array.length, kind)
     target = target_of(array.device)
-    bounds = run_bounds(target, target.frozen(_changes(array)), array.length, kind)
+    bounds = run_bounds(target, _changes(array), array.length, kind)
     values = assemble(Picks(bounds[:-1].view(f"u{kind.itemsize}")), array)
     run_ends = Array.of_valid(run_end_type, values.length, (None, target.buffer(bounds[1:])), 0)
     return run_end_encoded(array.length, run_ends, values)
@@ -76,7 +76,7 @@ def _changes(array: Array) -> Items:
     merged = target.output(len(out), np.uint64)
     validity = validity_of(array, target)
     kernel = changes.merge_validity_changes
-    target.map(kernel, len(out), *validity, array.length, target.frozen(out), merged)
+    target.map(kernel, len(out), *validity, array.length, out, merged)
     return merged
 
 
@@ -106,7 +106,7 @@ def _mark_fixed(array: Array, target: Target, out: Items) -> None:
         target.map(changes.mark_bit_changes, len(out), bits, array.offset, array.length, out)
         return
     words, width = words_of(array.items(Role.DATA))
-    target.map(changes.mark_changes, len(out), target.frozen(words), width, array.length, out)
+    target.map(changes.mark_changes, len(out), words, width, array.length, out)
 
 
 @_MARK.of(LayoutKind.BINARY)

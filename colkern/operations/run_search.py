@@ -33,7 +33,7 @@ def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Item
     index = target.output(2 * pairs, np.uint64)
     target.map(runs.index_runs, pairs, ends, array.offset, index)
     out = target.output(count, dtype)
-    target.map(runs.look_up_runs, count, target.frozen(index), positions, out)
+    target.map(runs.look_up_runs, count, index, positions, out)
     return out
 
 

@@ -173,12 +173,12 @@ def _sum_of_runs(array: Array, add: Callable[[Array], Sum]) -> Sum:
         items = items.view(np.int64) if type_.bit_width == 64 else items
         out = target.output(values.length, np.int64)
         target.map(kernels.weigh_integers, values.length, items, lengths, out)
-        args = (target.frozen(out), *validity_of(values, target))
+        args = (out, *validity_of(values, target))
         total = target.reduce(kernels.sum_integers, values.length, *args)
         return _wrapped(int(total), type_.signed)
     if isinstance(type_, s.FloatingPoint) and type_.bit_width > 16:
         out = target.output(values.length, np.float64)
         items = values.items(Role.DATA)
         target.map(kernels.weigh_floats, values.length, items, lengths, out)
-        return _sum_of_floats(values, target.frozen(out))
+        return _sum_of_floats(values, out)
     return add(decoded(array))

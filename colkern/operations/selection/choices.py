@@ -45,7 +45,7 @@ class _Choice:
     @cached_property
     def flags(self) -> Items:
         """The condition as bytes (uint8[length]), 0 or 1."""
-        return self.target.frozen(expand(self.target, *self.bits, self.length).view(np.uint8))
+        return expand(self.target, *self.bits, self.length).view(np.uint8)
 
 
 _Bits: TypeAlias = tuple[Buffer, int] | bool
@@ -97,7 +97,7 @@ def _places(choice: _Choice, left: Array, right: Array) -> Places:
     offsets = target.table([], np.int32)
     if left.length != right.length:
         own = flags if right.length == 1 else 1 - flags
-        offsets = target.frozen(target.positions(choice.length).astype(np.int32) * own)
+        offsets = target.positions(choice.length).astype(np.int32) * own
     return Places(target, flags.view(np.int8), numbers, offsets)
 
 

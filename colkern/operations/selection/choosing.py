@@ -260,7 +260,7 @@ def _places(target: Target, numbers: Items, positions: Items) -> Places:
     offsets = target.output(len(numbers), np.int32)
     type_ids[:], offsets[:] = numbers, positions
     table = target.table(range(_TYPE_IDS), np.int64)
-    return Places(target, target.frozen(type_ids), table, target.frozen(offsets))
+    return Places(target, type_ids, table, offsets)
 
 
 @on_its_device
@@ -269,4 +269,4 @@ def _places_in_all(
 ) -> Items:
     starts = list(accumulate([array.length for array in arrays], initial=0))
     bases = target.table(starts[:-1], np.int64)[numbers]
-    return target.frozen(bases + positions.astype(np.int64))
+    return bases + positions.astype(np.int64)

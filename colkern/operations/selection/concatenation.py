@@ -311,7 +311,7 @@ class Joined(Copier):
         ends[-1] += 1
         joined = target.output(self.count + 1, dtype)
         tables = target.table(ends, np.int64), target.table(sums - sizes - begins, np.int64)
-        target.map(offsets.join_offsets, len(joined), target.frozen(own), *tables, joined)
+        target.map(offsets.join_offsets, len(joined), own, *tables, joined)
         return target.buffer(joined), begins.tolist(), of_each
 
     def fixed_ranges(self, array: Array, size: int) -> Array:

@@ -370,7 +370,7 @@ def allocate(count: int, dtype: DTypeLike | None) -> Items:
     The padding is zeros behind the items, up to the next multiple of 64 bytes.
     """
     dtype = np.dtype(dtype)
-    return _aligned(np.zeros, count * dtype.itemsize).view(dtype)
+    return np.ndarray(count, dtype, *_with_room(np.zeros, count * dtype.itemsize))
 
 
 def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
@@ -382,18 +382,22 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
     lines = size + _LINE - 1 >> 6 or 1
+    memory: Any
     if lines < _FEW_LINES:
         try:
-            block, start = _PLACES[lines].pop()
+            memory, start = _PLACES[lines].pop()
         except IndexError:
-            block, start = _fresh_places(lines)
-        return np.ndarray(count, dtype, block, start)
-    if size < _ZEROED:
-        return _aligned(np.zeros, size).view(dtype)
-    room = POOL.lease(size) if size >= LEAST else _aligned(np.empty, size + -size % ALIGNMENT)
-    if size % ALIGNMENT:
-        room[size : size + -size % ALIGNMENT] = 0
-    return room[:size].view(dtype)
+            memory, start = _fresh_places(lines)
+        return np.ndarray(count, dtype, memory, start)
+    if size >= LEAST:
+        memory, start = POOL.lease(size), 0
+    else:
+        make = np.zeros if size < _ZEROED else np.empty
+        memory, start = _with_room(make, size)
+    items: Items = np.ndarray(count, dtype, memory, start)
+    if size >= _ZEROED and size % ALIGNMENT:
+        np.ndarray(-size % ALIGNMENT, _BYTE, memory, start + size).fill(0)
+    return items
 
 
 _BYTE = np.dtype(np.uint8)
@@ -401,10 +405,11 @@ _BYTE = np.dtype(np.uint8)
 _LINE = 64
 """Places in blocks begin at a multiple of this, and of `ALIGNMENT`."""
 
-_FEW_LINES = 9
+_FEW_LINES = 33
 """Fewer lines of memory are a part of a block."""
 
-_BLOCK = 4096
+_BLOCK, _LEAST_PLACES = 4096, 8
+"""So large is a block, and larger where it would have fewer places."""
 
 _PLACES: list[list[tuple[NDArray[np.uint8], int]]] = [[] for _ in range(_FEW_LINES)]
 """By a number of lines: free places of that size. They are zeros, and never used again.
@@ -414,20 +419,19 @@ Taking the last one of a list is one step under the GIL.
 
 
 def _fresh_places(lines: int) -> tuple[NDArray[np.uint8], int]:
-    block = _aligned(np.zeros, _BLOCK)
     size = lines * _LINE
-    _PLACES[lines] += [(block, start) for start in range(size, _BLOCK - size + 1, size)]
-    return block, 0
+    whole = max(_BLOCK, _LEAST_PLACES * size)
+    block, first = _with_room(np.zeros, whole)
+    _PLACES[lines] += [(block, first + k) for k in range(size, whole - size + 1, size)]
+    return block, first
 
 
-_ZEROED = 1 << 12
+_ZEROED = 1 << 14
 """Fewer bytes are zeroed sooner than their padding alone."""
 
 
-def _aligned(make: Callable[..., NDArray[np.uint8]], size: int) -> NDArray[np.uint8]:
-    """Bytes in memory that has room up to the end of the last 64 of them."""
-    whole: Any = make(size + -size % ALIGNMENT + ALIGNMENT, np.uint8)
-    # A third of the time of `whole.ctypes.data`.
-    start = -addressof(c_char.from_buffer(whole)) % ALIGNMENT
-    aligned: NDArray[np.uint8] = whole[start : start + size]
-    return aligned
+def _with_room(make: Callable[..., NDArray[np.uint8]], size: int) -> tuple[NDArray[np.uint8], int]:
+    """Memory with room up to the end of the last 64 of its bytes, and where the first of them begin."""
+    memory: Any = make(size + -size % ALIGNMENT + ALIGNMENT, _BYTE)
+    # A sixth of the time of `memory.ctypes.data`.
+    return memory, -addressof(c_char.from_buffer(memory)) % ALIGNMENT

@@ -303,7 +303,8 @@ _OF_CLASSES = {"int": "int64", "float": "float64", "bytes": "binary", "bool_": "
 
 def _makes_a_type(value: object) -> bool:
     """Whether a value is a function of colkern that says it returns a data type."""
-    if not inspect.isfunction(value) or not value.__module__.startswith("colkern."):
+    plain = getattr(value, "__wrapped__", value)
+    if not inspect.isfunction(plain) or not value.__module__.startswith("colkern."):
         return False
     result = str(value.__annotations__.get("return")).rpartition(".")[2]
     named = globals().get(result)
@@ -379,66 +380,79 @@ def field(
     return Field(name, as_type(type, f"type of field {name!r}"), nullable, metadata)
 
 
+@functools.cache
 def null() -> Null:
     """The type whose every slot is null."""
     return Null()
 
 
+@functools.cache
 def bool_() -> Bool:
     """Booleans, one bit each."""
     return Bool()
 
 
+@functools.cache
 def int8() -> Int:
     """Signed 8-bit integers."""
     return Int(8, True)
 
 
+@functools.cache
 def int16() -> Int:
     """Signed 16-bit integers."""
     return Int(16, True)
 
 
+@functools.cache
 def int32() -> Int:
     """Signed 32-bit integers."""
     return Int(32, True)
 
 
+@functools.cache
 def int64() -> Int:
     """Signed 64-bit integers."""
     return Int(64, True)
 
 
+@functools.cache
 def uint8() -> Int:
     """Unsigned 8-bit integers."""
     return Int(8, False)
 
 
+@functools.cache
 def uint16() -> Int:
     """Unsigned 16-bit integers."""
     return Int(16, False)
 
 
+@functools.cache
 def uint32() -> Int:
     """Unsigned 32-bit integers."""
     return Int(32, False)
 
 
+@functools.cache
 def uint64() -> Int:
     """Unsigned 64-bit integers."""
     return Int(64, False)
 
 
+@functools.cache
 def float16() -> FloatingPoint:
     """Half-precision floats."""
     return FloatingPoint(16)
 
 
+@functools.cache
 def float32() -> FloatingPoint:
     """Single-precision floats."""
     return FloatingPoint(32)
 
 
+@functools.cache
 def float64() -> FloatingPoint:
     """Double-precision floats."""
     return FloatingPoint(64)
@@ -484,11 +498,13 @@ def decimal256(precision: int, scale: int = 0) -> Decimal:
     return decimal(256, precision, scale)
 
 
+@functools.cache
 def date32() -> Date:
     """Days since 1970-01-01."""
     return Date("day")
 
 
+@functools.cache
 def date64() -> Date:
     """Milliseconds since 1970-01-01, whole days only."""
     return Date("ms")
@@ -521,16 +537,19 @@ def duration(unit: str) -> Duration:
     return Duration(_time_unit(unit, TIME_UNITS))
 
 
+@functools.cache
 def month_interval() -> Interval:
     """Whole months."""
     return Interval("year_month")
 
 
+@functools.cache
 def day_time_interval() -> Interval:
     """Days and milliseconds."""
     return Interval("day_time")
 
 
+@functools.cache
 def month_day_nano_interval() -> Interval:
     """Months, days and nanoseconds."""
     return Interval("month_day_nano")
@@ -556,31 +575,37 @@ def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
     return FixedSizeBinary(_size(byte_width, "byte_width"))
 
 
+@functools.cache
 def binary() -> Binary:
     """Byte strings with 32-bit offsets."""
     return Binary()
 
 
+@functools.cache
 def utf8() -> Utf8:
     """UTF-8 strings with 32-bit offsets."""
     return Utf8()
 
 
+@functools.cache
 def large_binary() -> LargeBinary:
     """Byte strings with 64-bit offsets."""
     return LargeBinary()
 
 
+@functools.cache
 def large_utf8() -> LargeUtf8:
     """UTF-8 strings with 64-bit offsets."""
     return LargeUtf8()
 
 
+@functools.cache
 def binary_view() -> BinaryView:
     """Byte strings behind 16-byte views."""
     return BinaryView()
 
 
+@functools.cache
 def utf8_view() -> Utf8View:
     """UTF-8 strings behind 16-byte views."""
     return Utf8View()

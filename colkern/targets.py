@@ -104,7 +104,7 @@ class Target(Protocol):
         """An array of which a kernel writes every item; not zeroed."""
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
-        """A small array of host values, readable by kernels."""
+        """A small array of host values, readable by kernels; perhaps `values`, which callers leave then."""
 
     def positions(self, count: int) -> NDArray[np.int64]:
         """The numbers from 0 on (int64[count])."""
@@ -120,9 +120,6 @@ class Target(Protocol):
 
     def address(self, array: Items) -> int:
         """The address of an array's first item."""
-
-    def frozen(self, array: Items) -> Items:
-        """The same array for reading: the CPU's kernels are compiled for inputs that are read-only."""
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
         """The buffer of an array's bytes, or of the first `size` of them; not copied."""

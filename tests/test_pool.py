@@ -13,20 +13,24 @@ from colkern.pool import LEAST, Pool
 MOST = 8 * LEAST
 
 
+def leased(pool: Pool, size: int) -> np.ndarray:
+    return np.asarray(pool.lease(size))
+
+
 def address(array: np.ndarray) -> int:
     return int(array.ctypes.data)
 
 
 def test_a_block_returns_when_its_last_view_is_gone() -> None:
     pool = Pool(MOST)
-    array = pool.lease(LEAST)
+    array = leased(pool, LEAST)
     place = address(array)
     part = array[100:200].view(np.int32)
     del array
-    assert address(pool.lease(LEAST)) != place
+    assert address(leased(pool, LEAST)) != place
     part[:] = 7
     del part
-    assert address(pool.lease(LEAST)) == place
+    assert address(leased(pool, LEAST)) == place
 
 
 def test_a_buffer_keeps_its_block() -> None:
@@ -42,16 +46,16 @@ def test_a_buffer_keeps_its_block() -> None:
 
 def test_a_block_of_another_size_is_not_taken() -> None:
     pool = Pool(MOST)
-    place = address(pool.lease(2 * LEAST))
-    small = pool.lease(LEAST)
+    place = address(leased(pool, 2 * LEAST))
+    small = leased(pool, LEAST)
     assert address(small) != place
     assert small.size >= LEAST
-    assert pool.lease(2 * LEAST - 5).size >= 2 * LEAST - 5
+    assert leased(pool, 2 * LEAST - 5).size >= 2 * LEAST - 5
 
 
 def test_no_more_is_kept_than_allowed() -> None:
     pool = Pool(3 * LEAST)
-    leases = [pool.lease(LEAST) for _ in range(6)]
+    leases = [leased(pool, LEAST) for _ in range(6)]
     leases.clear()
     gc.collect()
     assert pool.kept() == 3 * LEAST
@@ -59,7 +63,7 @@ def test_no_more_is_kept_than_allowed() -> None:
 
 def test_nothing_is_kept_where_nothing_may_be() -> None:
     pool = Pool(0)
-    pool.lease(LEAST)
+    leased(pool, LEAST)
     assert pool.kept() == 0
 
 
@@ -69,7 +73,7 @@ def test_threads_never_share_a_block() -> None:
 
     def work(mark: int) -> None:
         for _ in range(300):
-            array = pool.lease(LEAST)
+            array = leased(pool, LEAST)
             array[:64] = mark
             if (array[:64] != mark).any():
                 clashes.append(mark)

@@ -62,11 +62,11 @@ def sorted_positions(
 
 
 def _packed(target: Target, keys: Items, positions: Items | None, low: int, shift: int) -> Items:
-    chosen = target.table([], np.uint64) if positions is None else target.frozen(positions)
+    chosen = target.table([], np.uint64) if positions is None else positions
     count = len(keys) if positions is None else len(positions)
     packed = target.output(count, np.uint64)
-    target.map(sorting.pack_keys, count, target.frozen(keys), chosen, low, shift, packed)
-    return target.frozen(packed)
+    target.map(sorting.pack_keys, count, keys, chosen, low, shift, packed)
+    return packed
 
 
 def _has_long_ties(target: Target, words: Items) -> bool:
@@ -95,7 +95,7 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
         last = number == passes - 1
         arguments = (words, chunk, first, digit, kept if last else _ALL)
         target.map(sorting.scatter_digits, chunks, *arguments, out, work=chunk)
-        words = target.frozen(out[:count])
+        words = out[:count]
     return words
 
 
@@ -109,7 +109,6 @@ def counted_positions(target: Target, words: Items, flip: int, low: int, bits: i
         low: The least key.
         bits: The bits that keys have, less `low`: at most `FEW_BITS`.
     """
-    words = target.frozen(words)
     chunks, chunk = _chunks(len(words))
     keys = (words, flip, low, chunk, bits)
     counts = target.allocate(chunks << bits, np.int64)

@@ -66,7 +66,8 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
     """The key by which a variant is chosen, of a kernel that has several capitals or none."""
-    return tuple([arrays[place].dtype for place in kernel.choosing])
+    places = kernel.choosing
+    return tuple([arrays[place].dtype for place in places]) if places else ()
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -155,7 +156,7 @@ class CpuTarget:
         """See `Target.scan`."""
         offsets = self.output(len(lengths) + 1, dtype)
         offsets[0] = 0
-        np.cumsum(lengths, out=offsets[1:])
+        lengths.cumsum(out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
@@ -180,7 +181,7 @@ class CpuTarget:
     def accumulate(self, offsets: Items) -> None:
         """See `Target.accumulate`."""
         offsets[0] = 0
-        np.cumsum(offsets, out=offsets)
+        offsets.cumsum(out=offsets)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         """See `Target.running_sum`."""
@@ -207,9 +208,7 @@ class CpuTarget:
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """See `Target.table`."""
-        table = np.array(values, dtype)
-        table.flags.writeable = False
-        return table
+        return np.ascontiguousarray(values, dtype)
 
     def positions(self, count: int) -> NDArray[np.int64]:
         """See `Target.positions`."""
@@ -233,11 +232,5 @@ class CpuTarget:
     def address(self, array: Items) -> int:
         """See `Target.address`."""
         return int(array.ctypes.data)
-
-    def frozen(self, array: Items) -> Items:
-        """See `Target.frozen`."""
-        view = array.view()
-        view.setflags(write=False)
-        return view
 
     buffer = staticmethod(Buffer.of_items)

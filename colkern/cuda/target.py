@@ -271,10 +271,6 @@ class CudaTarget:
         """See `Target.address`."""
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
 
-    def frozen(self, array: Items) -> Items:
-        """The same array for reading; device arrays know no difference."""
-        return array
-
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
         """See `Target.buffer`."""
         return Buffer(array.view(np.uint8)[:size], self.device)

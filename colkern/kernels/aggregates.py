@@ -155,7 +155,10 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
     least = word(keys.most)
     i = uint64(start)
     size = uint64(BLOCK_BYTES // values.itemsize)
-    while i + size * step <= stop:
+    while i + uint64(64) * step <= stop:
+        if i + size * step > stop:
+            # The last block is shorter: slots behind the blocks are looked at one by one.
+            size = (uint64(stop) - i) // uint64(step) & ~uint64(63)
         here = word(keys.most)
         if keys.low == 0:
             for k in range(uint64(0), size):
@@ -170,8 +173,14 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
             least = min(least, here)
         for block in range(uint64(0), size if here < least else uint64(0), uint64(64)):
             first = i + uint64(block) * step
-            bits = bits_of_slots(validity, first, step)
+            near = word(keys.most)
             for k in range(uint64(0), uint64(64)):
+                value = values[first + uint64(k) * step]
+                other = word(value ^ lower)
+                key = other if value < zero else value
+                near = min(near, word(key ^ turned))
+            bits = bits_of_slots(validity, first, step) if near < least else uint64(0)
+            for k in range(uint64(0), uint64(64) if near < least else uint64(0)):
                 value = values[first + uint64(k) * step]
                 other = word(value ^ lower)
                 key = other if value < zero else value

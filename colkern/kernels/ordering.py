@@ -57,9 +57,10 @@ class Side(NamedTuple, Generic[T]):
 
 @kernel()
 def less_integers(
-    start, stop, step, left: Side[T], right: Side[T], minus, length, flip, out: Out[uint8]
+    start, stop, step, left: Side[T], right: Side[T], sign, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether left[i] < right[i]; `minus` is the sign bit, 0 for unsigned integers."""
+    """Bit i of `out` = whether left[i] < right[i]; `sign` is the place of the sign bit, 0 without one."""
+    minus = uint64(1) << sign & ~uint64(1)
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:

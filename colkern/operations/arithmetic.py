@@ -28,7 +28,7 @@ from colkern.operations.encodings import (
     value_type_of,
 )
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import Plans, planned, unsigned
+from colkern.operations.operands import Plans, planned, planned_beside, unsigned
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
@@ -48,6 +48,8 @@ ArrayOrNumber: TypeAlias = Array | int | float
 
 Validity: TypeAlias = tuple[Buffer | None, int]
 """The validity bitmap of a result, from bit 0 on, and its null count."""
+
+_NO_NULLS: Validity = (None, 0)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -145,9 +147,8 @@ class _Plan(NamedTuple):
 
     def of_arrays(self, left: Array, right: Array) -> Array:
         """The operation on two arrays of as many values on one device."""
-        validity: Validity = (None, 0)
-        if left._null_count or right._null_count:
-            validity = combine_validity((left, right))
+        nullable = left._null_count or right._null_count
+        validity = combine_validity((left, right)) if nullable else _NO_NULLS
         return self._of(left, self._items(left), self._items(right), validity)
 
     def of_number(self, array: Array, item: np.number[Any], first: bool) -> Array:
@@ -155,7 +156,8 @@ class _Plan(NamedTuple):
         table = target_of(array.device).table([item], item.dtype)
         items, number = self._items(array), table if self.is_float else unsigned(table)
         sides = (number, items) if first else (items, number)
-        return self._of(array, *sides, combine_validity((array,)))
+        validity = combine_validity((array,)) if array._null_count else _NO_NULLS
+        return self._of(array, *sides, validity)
 
     def _items(self, array: Array) -> Items:
         return array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
@@ -201,10 +203,10 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     plan = planned(what.plans, left, right)
     if plan is not None:
         return plan.of_arrays(left, right)  # type: ignore[arg-type]
-    if left.__class__ is Array and right.__class__ in (int, float):
-        plan = what.plans.get((left.layout, left.layout))
-        if plan is not None and left.length:
-            return plan.of_number(left, number_of(right, plan.type, "right"), False)
+    plan = planned_beside(what.plans, left, right)
+    if plan is not None:
+        number = number_of(right, plan.type, "right")
+        return plan.of_number(left, number, False)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):
@@ -302,14 +304,16 @@ def _absolute(array: Array) -> Array:
     if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
         return cast(_absolute(cast(array, s.float32())), type_, safe=False)
     target = target_of(array.device)
-    items = array.items(Role.DATA)
-    out = target.output(array.length, items.dtype)
     if isinstance(type_, s.Int):
-        sign = target.table([1 << (type_.bit_width - 1)], unsigned(items).dtype)
-        target.map(arithmetic.abs_words, array.length, unsigned(items), sign, unsigned(out))
+        words, _ = own_words(array, Role.DATA)
+        out = target.output(array.length, words.dtype)
+        sign = target.table([1 << (type_.bit_width - 1)], words.dtype)
+        target.map(arithmetic.abs_words, array.length, words, sign, out)
     else:
+        items = array.items(Role.DATA)
+        out = target.output(array.length, items.dtype)
         target.map(arithmetic.abs_floats, array.length, items, out)
-    bitmap, nulls = combine_validity([array])
+    bitmap, nulls = combine_validity([array]) if array._null_count else _NO_NULLS
     return Array.of_valid(type_, array.length, (bitmap, target.buffer(out)), nulls)
 
 

@@ -67,7 +67,7 @@ def invert(array: Array) -> Array:
         TypeError: If `array` is not of booleans.
     """
     _require_booleans(array, "array")
-    validity = compact_validity(array)
+    validity = compact_validity(array) if array._null_count else None
     values = combined_values(array, array, bitmaps.NOT)
     return _booleans(array.length, validity, values, array.known_null_count)
 
@@ -158,16 +158,15 @@ def pack_bits(values: Any) -> Array:
 def packed_bits(target: Target, values: Items) -> Buffer:
     """A bit for each byte (bool, uint8 or int8) of an array of a target, as a bitmap."""
     words = bit_words(target, len(values))
-    each = target.frozen(values.view(np.uint8))
+    each = values.view(np.uint8)
     target.map(bitmaps.pack_bits, len(words), each, len(values), words)
     return bitmap_of(target, words, len(values))
 
 
 def _strict(left: Array, right: Array, table: int) -> Array:
-    if planned(_PLANS, left, right) is None:
-        _require_pair(left, right)
-        _PLANS[left.layout, right.layout] = True
-    validity, nulls = combine_validity((left, right))
+    _require_pair(left, right)
+    nullable = left._null_count or right._null_count
+    validity, nulls = combine_validity((left, right)) if nullable else (None, 0)
     return _booleans(left.length, validity, combined_values(left, right, table), nulls)
 
 
@@ -207,7 +206,7 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
     words = bit_words(target, left.length)
     sides: list[Argument] = []
     for array in (left, right):
-        valid = array.buffer(Role.VALIDITY)
+        valid = array.buffers[0]
         assert valid is not None
         sides += [_values(array).array, array.offset, valid.array, array.offset]
     decides = (left_decides, right_decides)
@@ -235,10 +234,13 @@ def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int =
 
 
 def _require_pair(left: Array, right: Array) -> None:
+    if planned(_PLANS, left, right) is not None:
+        return
     _require_booleans(left, "left")
     _require_booleans(right, "right")
     if left.length != right.length:
         raise ValueError(f"right: {right.length} values for the {left.length} of left")
+    _PLANS[left.layout, right.layout] = True
 
 
 def _require_booleans(array: Array, name: str) -> None:

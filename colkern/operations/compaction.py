@@ -74,7 +74,7 @@ class Kept:
         target.map(filtering.count_kept, blocks, *counting, work=64 * words)
         target.accumulate(starts)
         count = target.item(starts, blocks)
-        return cls(target, bits, offset, length, words, target.frozen(starts), count)
+        return cls(target, bits, offset, length, words, starts, count)
 
     def map(self, kernel: Kernel, *args: Any, balance: Items | None = None) -> None:
         """Run a kernel of `colkern.kernels.filtering` over the blocks."""
@@ -86,7 +86,7 @@ class Kept:
         sums = self.target.output(self.blocks + 1, np.int64)
         self.map(kernel, *args, sums[1:])
         self.target.accumulate(sums)
-        return self.target.frozen(sums)
+        return sums
 
     @property
     def is_sparse(self) -> bool:
@@ -103,5 +103,5 @@ class Kept:
         if self._positions is None:
             out = self.target.output(self.count, np.uint64)
             self.map(filtering.kept_positions, self.starts, out)
-            self._positions = self.target.frozen(out)
+            self._positions = out
         return self._positions

@@ -20,8 +20,9 @@ from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import Plans, is_side_by_side, planned
+from colkern.operations.operands import Plans, is_side_by_side, planned, planned_beside, unsigned
 from colkern.operations.position_checks import require_valid
+from colkern.operations.selection import own_words
 from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target
 
@@ -66,9 +67,13 @@ def compared(
         UnsupportedError: If `comparer` does.
         InvalidArrowError: If an array points outside its own memory.
     """
-    plan = planned(_PLANS[comparer], left, right)
+    plans = _PLANS[comparer]
+    plan = planned(plans, left, right)
     if plan is not None:
         return _compare_plain(left, right, plan, asked)  # type: ignore[arg-type]
+    plan = planned_beside(plans, left, right)
+    if plan is not None:
+        return with_nulls_of(left, _BOOL, [plan.value(left, right, asked)])
     require_valid(left)
     if isinstance(right, Array):
         return _compare_arrays(left, right, comparer, asked)
@@ -109,7 +114,10 @@ def _compare_value(
 ) -> Array:
     if is_null(value) or array.layout.kind is LayoutKind.NULL:
         return nulls(array.length, _BOOL, array.device)
-    return with_nulls_of(array, _BOOL, [comparer(array).value(array, value, asked)])
+    chosen = comparer(array)
+    if is_side_by_side(array):
+        _PLANS[comparer][array.layout, array.layout] = chosen
+    return with_nulls_of(array, _BOOL, [chosen.value(array, value, asked)])
 
 
 def _kind(array: Array) -> type[str] | type[bytes] | None:
@@ -129,18 +137,24 @@ def _about_value(what: object, array: Array) -> str:
 
 
 def item_of(array: Array, value: object) -> Items:
-    """The value, which is not null, as an array stores it: one item on the host."""
+    """The value, which is not null, on the host: a floating-point number, or the words of another item."""
+    type_ = array.type.storage
+    if isinstance(type_, _NUMBERS) and type_.bit_width != 16:
+        number = number_of(value, type_, "right")
+        item = np.array([number], number.dtype)
+        return item if item.dtype.kind == "f" else unsigned(item)
     from colkern.builders.nested import build
     from colkern.builders.parts import BadValue
 
-    type_ = array.type.storage
-    if isinstance(type_, s.Int | s.FloatingPoint) and type_.bit_width != 16:
-        number = number_of(value, type_, "right")
-        return np.array([number], number.dtype)
     try:
-        return build(type_, [value]).items(Role.DATA)
+        single = build(type_, [value])
     except BadValue as error:
         raise error.kind(_about_value(error.message, array)) from None
+    is_float = isinstance(type_, s.FloatingPoint)
+    return single.items(Role.DATA) if is_float else own_words(single, Role.DATA)[0]
+
+
+_NUMBERS = (s.Int, s.FloatingPoint)
 
 
 def boolean_of(array: Array, value: object) -> bool:

@@ -5,11 +5,9 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-import numpy as np
-
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Dispatch, by_type
+from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
 from colkern.layouts import Role
@@ -24,7 +22,8 @@ from colkern.operations.comparing import (
     item_of,
     output_for,
 )
-from colkern.operations.selection import own_words, words_of
+from colkern.operations.operands import unsigned
+from colkern.operations.selection import own_words
 from colkern.operations.strings import equal_string, equal_strings
 from colkern.targets import Items, target_of
 
@@ -65,33 +64,50 @@ def _comparer(array: Array) -> Comparer[int]:
     return comparer
 
 
-def _equal_numbers(left: Array, right: Array, flip: int) -> Buffer:
-    words, width = own_words(right, Role.DATA)
-    return _equal_words(left, words, width, flip)
+def _equal_words(left: Array, right: Array, flip: int) -> Buffer:
+    return _equal_to_words(left, *own_words(right, Role.DATA), flip)
 
 
-def _equal_number(array: Array, value: object, flip: int) -> Buffer:
-    words, _ = words_of(item_of(array, value))
-    table = target_of(array.device).table(words.tolist(), words.dtype)
-    return _equal_words(array, table, 0, flip)
+def _equal_word(array: Array, value: object, flip: int) -> Buffer:
+    item = item_of(array, value)
+    return _equal_to_words(array, target_of(array.device).table(item, item.dtype), 0, flip)
 
 
-def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
+def _equal_to_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
     """The bits for an array beside others that begin `stride` words apart, or one if that is 0."""
     target = target_of(array.device)
     out = output_for(target, array)
     words, width = own_words(array, Role.DATA)
-    dtype = array.layout.buffers[1].dtype
     rest = (array.length, flip, out)
-    if dtype == np.float16:
-        target.map(comparison.equal_halves, len(out), words, others, stride, *rest)
-    elif width != 1:
+    if width != 1:
         target.map(comparison.equal_wide, len(out), words, others, width, stride, *rest)
     else:
         kernel = comparison.equal_items if stride else comparison.equal_item
-        if dtype.kind == "f":
-            words, others = words.view(dtype), others.view(dtype)
         target.map(kernel, len(out), words, others, *rest)
+    return target.buffer(out)
+
+
+def _equal_floats(left: Array, right: Array, flip: int) -> Buffer:
+    return _equal_to_floats(left, right.items(Role.DATA), 1, flip)
+
+
+def _equal_float(array: Array, value: object, flip: int) -> Buffer:
+    item = item_of(array, value)
+    return _equal_to_floats(array, target_of(array.device).table(item, item.dtype), 0, flip)
+
+
+def _equal_to_floats(array: Array, others: Items, stride: int, flip: int) -> Buffer:
+    """The bits for an array beside others, or beside one number if the stride is 0."""
+    target = target_of(array.device)
+    out = output_for(target, array)
+    items = array.items(Role.DATA)
+    rest = (array.length, flip, out)
+    if items.dtype.itemsize == 2:
+        sides = unsigned(items), unsigned(others)
+        target.map(comparison.equal_halves, len(out), *sides, stride, *rest)
+    else:
+        kernel = comparison.equal_items if stride else comparison.equal_item
+        target.map(kernel, len(out), items, others, *rest)
     return target.buffer(out)
 
 
@@ -108,12 +124,13 @@ def _equal_string(array: Array, value: object, flip: int) -> Buffer:
     return equal_string(array, bytes_of(array, value), flip)
 
 
-_NUMBERS = Comparer(_equal_numbers, _equal_number)
+_WORDS = Comparer(_equal_words, _equal_word)
 _STRINGS = Comparer(equal_strings, _equal_string)
 
 _COMPARERS: Dispatch[type[s.DataType], Comparer[int]] = by_type(
     "equal", s.Null, s.Extension, *NESTED, *ENCODED
 )
-_COMPARERS.of(*NUMBERS, *TIMES, s.Interval, s.FixedSizeBinary)(_NUMBERS)
+_COMPARERS.of(s.Int, s.Decimal, *TIMES, s.Interval, s.FixedSizeBinary)(_WORDS)
+_COMPARERS.of(s.FloatingPoint)(Comparer(_equal_floats, _equal_float))
 _COMPARERS.of(*TEXT, *BINARY)(_STRINGS)
 _COMPARERS.of(s.Bool)(Comparer(_equal_booleans, _equal_boolean))

@@ -68,7 +68,7 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
     tables = target.table(addresses, np.uint64), target.table(sizes, np.int64)
     data = target.output(total, np.uint8)
     kernel = views.decode_views
-    target.map(kernel, array.length, words, *tables, target.frozen(offsets), data)
+    target.map(kernel, array.length, words, *tables, offsets, data)
     return data
 
 

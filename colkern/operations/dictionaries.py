@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,7 +26,7 @@ from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import OPEN, numbers_by_table
 from colkern.operations.encodings import dictionary_parts
-from colkern.operations.operands import unsigned, validity_of
+from colkern.operations.operands import kept_type, unsigned, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
@@ -123,16 +123,16 @@ def _decode_binary(array: Array, values: Array) -> Array:
 def _decoded_offsets(array: Array, indices: tuple[Items, int], offsets: Items) -> Items:
     target = target_of(array.device)
     if array.length == 0:
-        return target.frozen(target.allocate(1, offsets.dtype))
+        return target.allocate(1, offsets.dtype)
     blocks = -(-array.length // kernels.BLOCK)
     slots = (*indices, offsets, *validity_of(array, target))
     sizes = target.output(blocks, np.int64)
     target.map(kernels.decoded_block_bytes, blocks, *slots, sizes, work=kernels.BLOCK)
     require_room(target.total(sizes), offsets.dtype)
-    block_starts = target.frozen(target.scan(sizes, np.int64))
+    block_starts = target.scan(sizes, np.int64)
     out = target.output(array.length + 1, offsets.dtype)
     target.map(kernels.decoded_offsets, blocks, *slots, block_starts, out, work=kernels.BLOCK)
-    return target.frozen(out)
+    return out
 
 
 @_DECODE.of(LayoutKind.NULL)
@@ -184,14 +184,15 @@ def dictionary_encode(
     if isinstance(array.type.storage, s.Dictionary):
         return array
     require_valid(array)
-    type_ = s.dictionary(s.int32() if index_type is None else index_type, array.type)
+    indices: Any = s.int32() if index_type is None else s.as_type(index_type, "index_type")
+    type_ = kept_type(s.dictionary, indices, array.type)
     counted = null_encoding == "encode"
     if array.layout.kind is LayoutKind.NULL:
         return _encode_nulls(array, type_, counted)
     target = target_of(array.device)
     numbers, firsts = number_values(array, counted, f"u{type_.index_type.bit_width // 8}")
     _require_fit(len(firsts), type_.index_type)
-    dictionary = take_positions(array, target.frozen(firsts))
+    dictionary = take_positions(array, firsts)
     validity = None if counted else compact_validity(array)
     count = 0 if counted else array.null_count
     buffers = [validity, target.buffer(numbers)]
@@ -245,7 +246,7 @@ def _numbers_by_ranges(array: Array, dtype: DTypeLike) -> tuple[Items, Items] | 
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
     target = target_of(array.device)
-    sampled = target.frozen(np.arange(0, array.length, _SAMPLED))
+    sampled = np.arange(0, array.length, _SAMPLED)
     sample = take_positions(array, sampled)
     if len(numbers_by_table(sample, True, np.uint32)[1]) > _DIFFERENT * len(sampled):
         return None
@@ -255,13 +256,13 @@ def _numbers_by_ranges(array: Array, dtype: DTypeLike) -> tuple[Items, Items] | 
         return start, *numbers_by_table(part, True, np.uint32)
 
     parts = run_ranges(numbered, array.length, (), _RANGE)
-    firsts = target.frozen(np.concatenate([own + start for start, _, own in parts]))
+    firsts = np.concatenate([own + start for start, _, own in parts])
     moved, kept = numbers_by_table(take_positions(array, firsts), True, np.uint32)
     out = target.output(array.length, dtype)
     base = 0
     for start, numbers, own in parts:
         stop = start + len(numbers)
-        indices = (target.frozen(numbers), len(own), target.frozen(moved), base)
+        indices = (numbers, len(own), moved, base)
         target.map(kernels.transpose_indices, len(numbers), *indices, out[start:stop])
         base += len(own)
     return out, firsts[kept]
@@ -327,7 +328,7 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     if len(distinct) > 1 and common.length:
         longest = max(values.length for values in distinct)
         moved, firsts = number_values(common, True, np.uint32, longest)
-        common = take_positions(common, target.frozen(firsts))
+        common = take_positions(common, firsts)
         # The first values keep their numbers if none is there twice: the last one shows it.
         if kept and target.item(moved, kept - 1) != kept - 1:
             kept = 0
@@ -336,7 +337,6 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     _require_fit(common.length, type_.index_type)
     ends = itertools.accumulate([values.length for values in distinct], initial=0)
     bases = dict(zip(map(id, distinct), ends, strict=False))
-    moved = target.frozen(moved)
     unified = []
     for array in arrays:
         base = bases[id(_values(array))]

@@ -35,13 +35,11 @@ def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[I
         firsts = firsts[:count]
     else:
         firsts[count:] = split[array.length - nulls :][:1]
-    order = target.sort_positions(target.frozen(firsts))
+    order = target.sort_positions(firsts)
     ranks = target.output(len(order), np.uint64)
-    target.map(kernels.rank, len(order), target.frozen(order), ranks)
+    target.map(kernels.rank, len(order), order, ranks)
     numbers = target.allocate(array.length, np.uint64)
-    target.map(
-        kernels.number_groups, len(positions), positions, groups, target.frozen(ranks), numbers
-    )
+    target.map(kernels.number_groups, len(positions), positions, groups, ranks, numbers)
     if split is not None and counted:
         numbers[split[array.length - nulls :]] = ranks[count:]
     return numbers.astype(dtype), firsts[order].view(np.int64)
@@ -55,7 +53,7 @@ def _grouped(array: Array, chosen: Items | None) -> tuple[Items, Items]:
         keys = target.output(array.length, np.uint64)
         words = (numbers.words, 1, 0, 0, 0)
         target.map(sorting.order_integers, array.length, *words, keys)
-        return _grouped_by(target, target.frozen(keys), chosen)
+        return _grouped_by(target, keys, chosen)
     tries = (_grouped_bytes(array, chosen, seed) for seed in itertools.count())
     return next(grouped for grouped in tries if grouped is not None)
 
@@ -64,7 +62,7 @@ def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> tuple[Items
     """As `_grouped`; None if different bytes have the same hash."""
     target = target_of(array.device)
     state = hashing.state_of(seed)
-    hashes = target.frozen(hashes_of(target, array, state))
+    hashes = hashes_of(target, array, state)
     positions, groups = _grouped_by(target, hashes, chosen)
     values = byte_values(array)
     pairs = max(len(positions) - 1, 0)
@@ -80,7 +78,7 @@ def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> tuple[Items
 
 
 def _grouped_by(target: Target, keys: Items, chosen: Items | None) -> tuple[Items, Items]:
-    positions = target.frozen(target.sort_positions(keys, chosen))
+    positions = target.sort_positions(keys, chosen)
     marks = target.output(len(positions), np.int64)
     target.map(kernels.mark_groups, len(positions), keys, positions, marks)
-    return positions, target.frozen(target.scan(marks, np.int64))
+    return positions, target.scan(marks, np.int64)

@@ -83,7 +83,7 @@ def _by_value(
 
 def _first_slots(target: Target, out: Items, table: int, width: int) -> Items:
     firsts = target.output(int(out[0]), np.int64)
-    slots = target.frozen(out[table:])
+    slots = out[table:]
     target.map(kernels.first_slots, len(slots) // width, slots, width, firsts)
     null = int(out[NULLS + 1])
     if null and null != NO_VALUE:
@@ -98,13 +98,12 @@ def _lookup(array: Array, numbers: NumberWords | None) -> tuple[Kernel, Lookup]:
     target = target_of(array.device)
     write_hashes = byte_hasher(target, array, hashing.state_of(0))
     hashes = target.output(min(array.length, CHUNK), np.uint64)
-    read_only = target.frozen(hashes)
     values = byte_values(array)
     given = (*values, run_masks(target))
 
     def look_up(begin: int, end: int) -> tuple[Items, tuple[Argument, ...]]:
         write_hashes(begin, end, hashes)
-        return read_only, given
+        return hashes, given
 
     return kernels.number_views if isinstance(
         values, ViewBytes
@@ -166,7 +165,7 @@ class _Table:
         self._out = self._empty()
         table = HEAD + self._chunk
         self._out[:table] = old[:table]
-        slots = self._target.frozen(old[table:])
+        slots = old[table:]
         arguments = (slots, table, 64 - self._bits)
         self._target.map(kernels.grow_table, len(slots) // 2, *arguments, self._out)
 

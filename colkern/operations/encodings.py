@@ -11,6 +11,7 @@ from typing import TypeAlias
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind
+from colkern.operations.operands import kept_type
 from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
@@ -32,11 +33,7 @@ def on_values(array: Array, work: Work) -> Array:
         ends, values = array.children
         assert isinstance(ends.type, s.Int)
         results = on_values(values, work)
-        type_ = s.run_end_encoded(ends.type, results.type)
-        parts = (ends, results)
-        return run_end_decode(
-            Array.of_valid(type_, array.length, (), children=parts, offset=array.offset)
-        )
+        return run_end_decode(run_end_encoded(array.length, ends, results, array.offset))
     return work(array)
 
 
@@ -53,7 +50,7 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
         assert isinstance(storage, s.Dictionary)
         assert array.dictionary is not None
         result = encoded_alike(array.dictionary, work)
-        type_ = s.dictionary(storage.index_type, result.type, ordered=False)
+        type_ = kept_type(s.dictionary, storage.index_type, result.type)
         known = array.known_null_count
         return Array.of_valid(
             type_, array.length, array.buffers, known, (), result, offset=array.offset
@@ -64,8 +61,8 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
 def run_end_encoded(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
     """A run-end encoded array of so many slots from the one at `offset` on."""
     assert isinstance(ends.type, s.Int)
-    type_ = s.run_end_encoded(ends.type, values.type)
-    return Array.of_valid(type_, length, (), children=(ends, values), offset=offset)
+    type_ = kept_type(s.run_end_encoded, ends.type, values.type)
+    return Array.of_valid(type_, length, (), 0, (ends, values), offset=offset)
 
 
 def decoded(array: Array) -> Array:

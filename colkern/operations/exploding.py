@@ -83,7 +83,7 @@ def _elements_and_nulls(own: Lists, starts: Items) -> Array:
     elements = copy_elements(target, own.child, own.begins(starts.dtype), starts)
     stand_ins = target.output((count + 63) // 64, np.uint64)
     target.map(lists.find_stand_ins, len(stand_ins), *own.args, starts, stand_ins)
-    bits = target.frozen(stand_ins.view(np.uint8))
+    bits = stand_ins.view(np.uint8)
     visible = target.output((total + 63) // 64, np.uint64)
     target.map(lists.bits_of_elements, len(visible), starts, bits, visible)
     return null_outside(elements, bitmap_of(target, visible, total))

@@ -61,11 +61,11 @@ class GroupedRows:
     def by_group(self) -> tuple[Items, Items]:
         """The rows by their group (uint64[n]), and where those of each begin (int64[count + 1])."""
         target = self.target
-        keys = target.frozen(self.numbers.astype(np.uint64))
-        order = target.frozen(target.sort_positions(keys))
+        keys = self.numbers.astype(np.uint64)
+        order = target.sort_positions(keys)
         bounds = target.output(self.count + 1, np.int64)
         target.map(sorting.group_starts, self.count + 1, keys, order, bounds)
-        return order, target.frozen(bounds)
+        return order, bounds
 
     def run(
         self,
@@ -132,7 +132,7 @@ class GroupedRows:
         given = (
             array.items(Role.DATA),
             *validity_of(array, self.target),
-            self.target.frozen(means),
+            means,
         )
         return _added(self.run(kernels.sum_group_squares, np.float64, *given))[:, 0]
 
@@ -149,7 +149,7 @@ class GroupedRows:
 
         It is `NO_ROW` where there is none (uint64[count]).
         """
-        given = (self.target.frozen(keys), *validity_of(array, self.target))
+        given = (keys, *validity_of(array, self.target))
         none = kernels.NO_ROW
         shares = self.run(kernels.least_group_keys, np.uint64, *given, width=2, fill=none)
         least, rows = shares[0, :, 0], shares[0, :, 1].copy()
@@ -179,7 +179,7 @@ class GroupedRows:
 def one_group(array: Array) -> GroupedRows:
     """The slots of an array as rows of one group."""
     target = target_of(array.device)
-    return GroupedRows(target, target.frozen(target.allocate(array.length, np.uint32)), 1)
+    return GroupedRows(target, target.allocate(array.length, np.uint32), 1)
 
 
 def _added(parts: Items) -> Items:
@@ -218,7 +218,7 @@ def _count(rows: GroupedRows, column: Array, mode: str = "only_valid") -> Array:
 
 def _count_distinct(rows: GroupedRows, column: Array, mode: str = "only_valid") -> Array:
     firsts = key_groups([rows.column, column]).firsts
-    distinct = GroupedRows(rows.target, rows.target.frozen(rows.numbers[firsts]), rows.count)
+    distinct = GroupedRows(rows.target, rows.numbers[firsts], rows.count)
     return _count(distinct, take_positions(column, firsts), mode=mode)
 
 

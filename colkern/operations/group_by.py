@@ -103,8 +103,8 @@ class GroupBy(Generic[Rows]):
         if self._keys:
             return key_groups([self._data.column(key) for key in self._keys])
         target = target_of(device_of(self._data.columns))
-        numbers = target.frozen(target.allocate(self._data.length, np.uint32))
-        return Groups(numbers, target.frozen(target.allocate(1, np.int64)))
+        numbers = target.allocate(self._data.length, np.uint32)
+        return Groups(numbers, target.allocate(1, np.int64))
 
     @cached_property
     def _rows(self) -> GroupedRows:

@@ -92,10 +92,10 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     numbers = target.output(hashes.length, np.uint64)
     items = hashes.items(Role.DATA)
     target.map(hashing.number_partitions, hashes.length, items, partitions, numbers)
-    keys = target.frozen(numbers)
+    keys = numbers
     positions = target.sort_positions(keys)
     starts = target.output(partitions + 1, np.int64)
-    target.map(sorting.group_starts, partitions + 1, keys, target.frozen(positions), starts)
+    target.map(sorting.group_starts, partitions + 1, keys, positions, starts)
     return (
         Array(s.uint64(), hashes.length, [None, target.buffer(positions)], null_count=0),
         Array(s.int64(), partitions + 1, [None, target.buffer(starts)], null_count=0),
@@ -115,7 +115,7 @@ def hashes_of(target: Target, array: Array, state: int) -> Items:
 
 def _combine(target: Target, array: Array, state: int, hashes: Items) -> None:
     """Add another column to the hashes of rows."""
-    own = target.frozen(hashes_of(target, array, state))
+    own = hashes_of(target, array, state)
     target.map(hashing.combine_hashes, array.length, own, hashes)
 
 
@@ -225,7 +225,7 @@ def run_masks(target: Target) -> Items:
 @_HASH.of(LayoutKind.DICTIONARY)
 def _hash_dictionary(target: Target, array: Array, state: int, out: Items) -> None:
     assert array.dictionary is not None
-    hashes = target.frozen(hashes_of(target, array.dictionary, state))
+    hashes = hashes_of(target, array.dictionary, state)
     words = unsigned(array.items(Role.DATA))
     validity = validity_of(array, target)
     target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
@@ -234,7 +234,7 @@ def _hash_dictionary(target: Target, array: Array, state: int, out: Items) -> No
 @_HASH.of(LayoutKind.RUN_END_ENCODED)
 def _hash_runs(target: Target, array: Array, state: int, out: Items) -> None:
     ends, values = array.children
-    hashes = target.frozen(hashes_of(target, values, state))
+    hashes = hashes_of(target, values, state)
     items = ends.items(Role.DATA)
     target.map(runs.decode_runs, array.length, items, hashes, array.offset, out)
 
@@ -267,7 +267,7 @@ def _hash_fixed_list(target: Target, array: Array, state: int, out: Items) -> No
 def _hash_elements(
     target: Target, array: Array, state: int, lists: tuple[Argument, ...], child: Array, out: Items
 ) -> None:
-    hashes = target.frozen(hashes_of(target, child, state))
+    hashes = hashes_of(target, child, state)
     validity = validity_of(array, target)
     target.map(hashing.hash_lists, array.length, *lists, hashes, *validity, state, out)
 
@@ -291,5 +291,5 @@ def _hash_union(target: Target, array: Array, state: int, out: Items) -> None:
     offsets = target.table([], np.int32) if sparse else array.items(Role.OFFSETS)
     for code, child in zip(storage.type_codes, array.children, strict=True):
         shown = child.slice(array.offset, array.length) if sparse else child
-        hashes = target.frozen(hashes_of(target, shown, state))
+        hashes = hashes_of(target, shown, state)
         target.map(hashing.pick_hashes, array.length, ids, offsets, code, hashes, out)

@@ -171,15 +171,14 @@ def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, It
     if sides.right_keys == sides.right_rows:
         left, right = _of_one_each(target, sides, bool(least))
     else:
-        own = target.frozen(sides.numbers[: sides.right_rows])
+        own = sides.numbers[: sides.right_rows]
         order, bounds = GroupedRows(target, own, sides.right_keys).by_group
-        numbers = target.frozen(sides.numbers[sides.right_rows :])
+        numbers = sides.numbers[sides.right_rows :]
         given = (numbers, *sides.left_validity, bounds)
         counts = target.output(len(numbers), np.int64)
         target.map(kernels.count_matches, len(numbers), *given, sides.right_keys, least, counts)
         starts, total = target.running_sum(counts, np.int64)
         _require_memory(total, row_bytes)
-        starts = target.frozen(starts)
         left, right = (target.output(total, np.uint64) for _ in range(2))
         target.map(kernels.left_of_matches, len(numbers), starts, left, balance=starts)
         matches = (*given, order, sides.right_keys, starts, right)
@@ -192,7 +191,7 @@ def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, It
 @on_its_device
 def _by_left(target: Target, left: Items, right: Items | None) -> tuple[Items, Items]:
     """Pairs in the order of the right rows (all of them, if None), in that of the left ones."""
-    order = target.sort_positions(target.frozen(left))
+    order = target.sort_positions(left)
     return left[order], order if right is None else right[order]
 
 
@@ -351,7 +350,7 @@ def _asof(
         # NaN has no distance.
         are_numbers = times == times
         known = are_numbers if known is None else known & are_numbers
-    right = target.sort_positions(target.frozen(ranks[:rows].copy()))
+    right = target.sort_positions(ranks[:rows].copy())
     if known is not None:
         right = right[known[:rows][right]]
     ordered = ranks[right]

@@ -55,9 +55,8 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
 
 
 def _numbered(array: Array, closed: int = OPEN) -> Groups:
-    target = target_of(array.device)
     numbers, firsts = number_values(array, True, np.uint32, closed=closed)
-    return Groups(target.frozen(numbers), target.frozen(firsts))
+    return Groups(numbers, firsts)
 
 
 def _words(target: Target, words: Items) -> Array:
@@ -129,5 +128,5 @@ def _codes(array: Array) -> Array:
         numbers = _nested_numbers(array)
     else:
         numbers = number_values(flat, False, np.uint32)[0]
-    buffers = (compact_validity(array), target.buffer(target.frozen(numbers)))
+    buffers = (compact_validity(array), target.buffer(numbers))
     return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)

@@ -191,7 +191,7 @@ def _even_starts(slots: Lists, size: int) -> Items:
     fits = slots.array.length * size <= most_of(own)
     out = slots.target.output(slots.array.length + 1, own if fits else np.int64)
     slots.target.map(offsets.even_offsets, len(out), 0, size, out)
-    return slots.target.frozen(out)
+    return out
 
 
 def _elements_in_place(slots: Lists, size: int) -> Array | None:

@@ -44,7 +44,7 @@ class Lists:
         size, begin = storage.list_size, self.array.offset * storage.list_size
         out = self.target.output(self.array.length + 1, np.int64)
         self.target.map(offsets.even_offsets, len(out), begin, size, out)
-        return self.target.frozen(out)
+        return out
 
     @cached_property
     def sizes(self) -> Items:
@@ -126,11 +126,11 @@ class Lists:
         require_room(count.total, dtype)
         target = self.target
         if not len(count.blocks):
-            return target.frozen(target.allocate(1, dtype))
+            return target.allocate(1, dtype)
         out = target.output(self.array.length + 1, dtype)
-        blocks = target.frozen(target.scan(count.blocks, np.int64))
+        blocks = target.scan(count.blocks, np.int64)
         target.map(lists.element_starts, len(count.blocks), *count.args, blocks, out)
-        return target.frozen(out)
+        return out
 
     def begins(self, dtype: DType) -> Items:
         """The stated begin of each list (dtype[lists], read-only); any number under nulls.
@@ -142,7 +142,7 @@ class Lists:
             return own
         out = self.target.output(self.array.length, dtype)
         self.target.map(offsets.rebase_offsets, self.array.length, own, 0, out)
-        return self.target.frozen(out)
+        return out
 
     def element_starts(self) -> Items:
         """The begin of each list among the elements of the valid lists, from any number on.

@@ -56,7 +56,7 @@ def list_value_length(array: Array) -> Array:
     """
     slots = lists_of(array)
     lengths = _lengths(array, slots)
-    type_ = s.Int(8 * lengths.dtype.itemsize, True)
+    type_ = s.int64() if lengths.dtype.itemsize == 8 else s.int32()
     return with_nulls_of(array, type_, [slots.target.buffer(lengths)])
 
 
@@ -109,7 +109,7 @@ def list_element(array: Array, index: int) -> Array:
         raise IndexError(f"index {index}: the list in slot {short} has length {length}")
     if not slots.child.length:
         return nulls(array.length, slots.child.type, array.device)
-    taken = take_positions(slots.child, target.frozen(positions))
+    taken = take_positions(slots.child, positions)
     visible = compact_validity(array)
     return taken if visible is None else null_outside(taken, visible)
 

@@ -33,6 +33,8 @@ from colkern.operations.unions import gather_union
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, on_its_device, target_of
 
+_BOOL = s.bool_()
+
 
 @operation(kind=Kind.ELEMENT_WISE)
 def is_valid(array: Array) -> Array:
@@ -115,7 +117,7 @@ def _first_valid(values: Sequence[Any], names: Sequence[str]) -> Array:
     *others, result = values
     for number, value in reversed([*enumerate(others)]):
         if isinstance(value, Array):
-            result = choose(is_valid(value), value, result, names[number : number + 2])
+            result = choose(_flags(value), value, result, names[number : number + 2])
         elif value is not None:
             result = value
     if isinstance(result, Array):
@@ -243,10 +245,19 @@ def _valid_bits(array: Array) -> Buffer:
     return compact_validity(array) or _ones(array)
 
 
+def _flags(array: Array) -> Array:
+    """As `is_valid`; not copied where the array has a bitmap."""
+    require_valid(array)
+    bitmap = array.buffers[0] if array.layout.has_validity else None
+    if bitmap is None:
+        return _booleans(array, _valid_bits(array))
+    return Array.of_valid(_BOOL, array.length, (None, bitmap), 0, offset=array.offset)
+
+
 def _marked(values: Array) -> Array:
     """Booleans that are null where values are."""
     bits = _valid_bits(values)
-    return Array.of_valid(s.bool_(), values.length, (bits, bits))
+    return Array.of_valid(_BOOL, values.length, (bits, bits))
 
 
 def _ones(array: Array) -> Buffer:
@@ -258,7 +269,7 @@ def _ones(array: Array) -> Buffer:
 
 
 def _booleans(array: Array, bits: Buffer) -> Array:
-    return Array.of_valid(s.bool_(), array.length, (None, bits), 0)
+    return Array.of_valid(_BOOL, array.length, (None, bits), 0)
 
 
 @on_its_device

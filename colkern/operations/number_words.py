@@ -74,5 +74,5 @@ def _expanded_bits(array: Array) -> Items:
     data = array.buffers[1]
     assert array.layout.buffers[1].extent is Extent.BITS
     if data is None:
-        return target.frozen(target.output(array.length, np.uint8))
-    return target.frozen(expand(target, data, array.offset, array.length).view(np.uint8))
+        return target.output(array.length, np.uint8)
+    return expand(target, data, array.offset, array.length).view(np.uint8)

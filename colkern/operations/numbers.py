@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
-from colkern.layouts import Role, layout
+from colkern.layouts import layout
 
 _FLOATS = (float, np.floating)
 
@@ -35,13 +35,13 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
         TypeError: If it is no number of that kind.
         ValueError: If it does not fit.
     """
-    dtype = layout(type_).spec(Role.DATA).dtype
+    dtype = layout(type_).buffers[1].dtype
     item: Callable[[float], np.number[Any]] = dtype.type
     if isinstance(value, (bool, np.bool_)):
         raise _no_number(value, "a number", type_, name)
     try:
         if isinstance(type_, s.Int):
-            whole = operator.index(value)
+            whole = value if value.__class__ is int else operator.index(value)
             bits = whole.bit_length() if whole >= 0 else (~whole).bit_length()
             if bits > type_.bit_width - type_.signed or (whole < 0 and not type_.signed):
                 raise ValueError(f"{name}: {whole} does not fit {type_}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from colkern import schema as s
 from colkern.arrays import Array
-from colkern.layouts import Layout, LayoutKind, Role
+from colkern.dispatch import BINARY, NUMBERS, TEXT, TIMES
+from colkern.layouts import Layout, LayoutKind, Role, layout
 from colkern.memory import EMPTY
 from colkern.targets import Items, Target, target_of
 
@@ -65,6 +68,38 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
         if data is not None and other is not None and data.device == other.device:
             return plan
     return None
+
+
+def planned_beside(plans: Plans[Decision], array: object, value: object) -> Decision | None:
+    """The decision kept for arrays of that type, beside a number of Python's; None if there is none."""
+    if array.__class__ is Array and value.__class__ in _PYTHON_NUMBERS:
+        return plans.get((array.layout, array.layout))
+    return None
+
+
+_PYTHON_NUMBERS = frozenset({int, float})
+
+
+Made = TypeVar("Made", bound=s.DataType)
+
+_TYPES: dict[object, s.DataType] = {}
+
+
+def kept_type(
+    make: Callable[[s.Int, s.DataType], Made], numbers: s.Int, values: s.DataType
+) -> Made:
+    """The type of an encoding with such run ends or indices and such values, made once."""
+    key = make, layout(numbers), layout(values)
+    type_: Any = _TYPES.get(key)
+    if type_ is None:
+        type_ = make(numbers, values)
+        # Equal types with others within may have other metadata there.
+        if isinstance(values, _PLAIN):
+            _TYPES[key] = type_
+    return type_  # type: ignore[no-any-return]
+
+
+_PLAIN = (*NUMBERS, *TIMES, *TEXT, *BINARY, s.Bool)
 
 
 def is_side_by_side(array: Array) -> bool:

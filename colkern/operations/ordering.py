@@ -13,7 +13,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Dispatch, by_type
+from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, ordering, relations
 from colkern.kernels.ordering import SIDE_BY_SIDE
@@ -31,7 +31,7 @@ from colkern.operations.comparing import (
 )
 from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, Order
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.selection import words_of
+from colkern.operations.selection import own_words
 from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -102,43 +102,54 @@ def _comparer(array: Array) -> Comparer[Order]:
     return comparer
 
 
-def _ordered_numbers(left: Array, right: Array, order: Order) -> Buffer:
-    sides = ((left.items(Role.DATA), 1), (right.items(Role.DATA), 1))
-    return _ordered_items(left, sides, order)
-
-
-def _ordered_number(array: Array, value: object, order: Order) -> Buffer:
-    target = target_of(array.device)
-    item = item_of(array, value).repeat(SIDE_BY_SIDE)
-    words, _ = words_of(item)
-    others = target.table(words, words.dtype).view(item.dtype)
-    return _ordered_items(array, ((array.items(Role.DATA), 1), (others, 0)), order)
-
-
 _Side: TypeAlias = tuple[Items, int]
-"""Items, and their stride: 1, or 0 for one value."""
+"""Floating-point numbers, or words of others; and their stride: 1, or 0 for one value."""
 
 
-def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
+def _one(array: Array, value: object) -> _Side:
+    """A value in the place of an array."""
+    item = item_of(array, value)
+    items = item.repeat(SIDE_BY_SIDE) if len(item) == 1 else np.tile(item, SIDE_BY_SIDE)
+    return target_of(array.device).table(items, items.dtype), 0
+
+
+def _ordered_words(left: Array, right: Array, order: Order) -> Buffer:
+    sides = (own_words(left, Role.DATA)[0], 1), (own_words(right, Role.DATA)[0], 1)
+    return _ordered_sides_of_words(left, sides, order)
+
+
+def _ordered_word(array: Array, value: object, order: Order) -> Buffer:
+    sides = (own_words(array, Role.DATA)[0], 1), _one(array, value)
+    return _ordered_sides_of_words(array, sides, order)
+
+
+def _ordered_sides_of_words(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
     """The bits for two sides of as many slots as `like` has, on the same device."""
-    dtype = sides[0][0].dtype
-    if dtype.kind == "f":
-        return _ordered_floats(like, sides, order)
-    target = target_of(like.device)
+    dtype, target = like.layout.buffers[1].dtype, target_of(like.device)
     out = output_for(target, like)
     (less, stride), (greater, other_stride) = order.placed(sides)
-    (words, width), (others, _) = words_of(less), words_of(greater)
-    if width != 1:
-        kernel, number = ordering.less_decimals, width
+    if dtype.itemsize > 8:
+        kernel, number = ordering.less_decimals, dtype.itemsize // 8
     else:
         kernel = ordering.less_integers
-        number = 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
-    placed = (words, stride, others, other_stride, number)
+        number = 0 if dtype.kind == "u" else 8 * dtype.itemsize - 1
+    placed = (less, stride, greater, other_stride, number)
     target.map(kernel, len(out), *placed, like.length, order.flip, out)
     return target.buffer(out)
 
 
-def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
+def _ordered_floats(left: Array, right: Array, order: Order) -> Buffer:
+    sides = (left.items(Role.DATA), 1), (right.items(Role.DATA), 1)
+    return _ordered_sides_of_floats(left, sides, order)
+
+
+def _ordered_float(array: Array, value: object, order: Order) -> Buffer:
+    sides = (array.items(Role.DATA), 1), _one(array, value)
+    return _ordered_sides_of_floats(array, sides, order)
+
+
+def _ordered_sides_of_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
+    """As `_ordered_sides_of_words`."""
     target = target_of(like.device)
     out = output_for(target, like)
     relation, flip = relations.LESS_OR_NAN, order.flip
@@ -157,7 +168,7 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Bu
 @on_its_device
 def _single(target: Target, items: Items) -> Items:
     """Floats of 32 bits for those of 16, which a CPU has not."""
-    return target.frozen(items.astype(np.float32))
+    return items.astype(np.float32)
 
 
 def _ordered_booleans(left: Array, right: Array, order: Order) -> Buffer:
@@ -186,13 +197,14 @@ def _ordered_fixed_value(array: Array, value: object, order: Order) -> Buffer:
     return ordered_string(as_strings(array), item_of(array, value).tobytes(), order)
 
 
-_NUMBERS = Comparer(_ordered_numbers, _ordered_number)
+_WORDS = Comparer(_ordered_words, _ordered_word)
 _STRINGS = Comparer(ordered_strings, _ordered_string)
 
 _COMPARERS: Dispatch[type[s.DataType], Comparer[Order]] = by_type(
     "less", s.Null, s.Interval, s.Extension, *NESTED, *ENCODED
 )
-_COMPARERS.of(*NUMBERS, *TIMES)(_NUMBERS)
+_COMPARERS.of(s.Int, s.Decimal, *TIMES)(_WORDS)
+_COMPARERS.of(s.FloatingPoint)(Comparer(_ordered_floats, _ordered_float))
 _COMPARERS.of(*TEXT, *BINARY)(_STRINGS)
 _COMPARERS.of(s.FixedSizeBinary)(Comparer(_ordered_fixed, _ordered_fixed_value))
 _COMPARERS.of(s.Bool)(Comparer(_ordered_booleans, _ordered_boolean))

@@ -88,7 +88,7 @@ def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[I
         room -= part.bits
         given = (part.words, part.flip, part.addend, *part.validity, part.null, min(part.bits, 63))
         target.map(kernels.append_keys, length, *given, kept, packed[-1])
-    return [target.frozen(words) for words in packed or [target.allocate(length, np.uint64)]]
+    return packed or [target.allocate(length, np.uint64)]
 
 
 def _null_part(array: Array, nulls_first: bool) -> KeyPart:
@@ -96,14 +96,14 @@ def _null_part(array: Array, nulls_first: bool) -> KeyPart:
     target = target_of(array.device)
     bitmap = array.buffer(Role.VALIDITY)
     assert bitmap is not None
-    valid = target.frozen(expand(target, bitmap, array.offset, array.length).view(np.uint8))
+    valid = expand(target, bitmap, array.offset, array.length).view(np.uint8)
     return KeyPart(valid, int(not nulls_first), 0, (target.no_bits, 0), 0, 1)
 
 
 @on_its_device
 def _level(target: Target, words: Items, width: int, level: int) -> Items:
     """One of the words that each number has."""
-    return target.frozen(words[level::width].copy())
+    return words[level::width].copy()
 
 
 @on_its_device

@@ -32,7 +32,7 @@ def measure(
     """
     lengths = target.output(count, np.int64)
     target.map(kernel, count, *args, lengths)
-    offsets, total = target.running_sum(target.frozen(lengths), dtype)
+    offsets, total = target.running_sum(lengths, dtype)
     require_room(total, dtype)
     return offsets, total
 
@@ -87,5 +87,5 @@ def compact_blocks(
     target.map(count, blocks, *args, counts)
     starts = target.scan(counts, np.int64)
     kept = target.output(target.item(starts, blocks), np.int64)
-    target.map(write, blocks, *args, target.frozen(starts), kept)
+    target.map(write, blocks, *args, starts, kept)
     return kept

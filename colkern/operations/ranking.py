@@ -130,7 +130,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
     positions = target.sort_positions(numbers)
     partitions = bounds.length + 1
     starts = target.output(partitions + 1, np.int64)
-    target.map(sorting.group_starts, partitions + 1, numbers, target.frozen(positions), starts)
+    target.map(sorting.group_starts, partitions + 1, numbers, positions, starts)
     return (
         Array(s.uint64(), array.length, [None, target.buffer(positions)], null_count=0),
         Array(s.int64(), partitions + 1, [None, target.buffer(starts)], null_count=0),
@@ -143,4 +143,4 @@ def _ranges(target: Target, ranks: Items, count: int) -> Items:
     bounds = ranks[count:]
     if len(bounds) > 1 and bool((bounds[1:] < bounds[:-1]).any()):
         raise ValueError("bounds: expected ascending order")
-    return target.frozen(np.searchsorted(bounds, ranks[:count], side="right").astype(np.uint64))
+    return np.searchsorted(bounds, ranks[:count], side="right").astype(np.uint64)

@@ -26,7 +26,6 @@ def encode_words(
     count = len(words)
     marks = target.output((count + 63) // 64, np.uint64)
     target.map(changes.mark_changes, len(marks), words, 1, count, marks)
-    marks = target.frozen(marks)
     counts, total = _counted(target, marks)
     if total > count - count // _FEW:
         numbers = target.output(count, kind)
@@ -62,7 +61,7 @@ def _counted(target: Target, marks: Items) -> tuple[Items, int]:
     counts = target.output(blocks + 1, np.int64)
     target.map(changes.count_changes, blocks, marks, counts[1:])
     target.accumulate(counts)
-    return target.frozen(counts), target.item(counts, blocks)
+    return counts, target.item(counts, blocks)
 
 
 def _listed(
@@ -79,4 +78,4 @@ def _listed(
     bounds = target.output(before + total + 1, kind)[before:]
     target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
     bounds[total:] = length
-    return target.frozen(bounds)
+    return bounds

@@ -16,6 +16,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.encodings import run_end_encoded
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_bounds import require_room, run_bounds
@@ -43,18 +44,20 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
         UnsupportedError: If the array is of a type that cannot be compared here.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    if run_end_type not in (s.int16(), s.int32(), s.int64()):
+    if (
+        not isinstance(run_end_type, s.Int)
+        or not run_end_type.signed
+        or run_end_type.bit_width == 8
+    ):
         raise TypeError(f"run_end_type: expected int16, int32 or int64, got {run_end_type}")
     require_valid(array)
-    kind = layout(run_end_type).spec(Role.DATA).dtype
+    kind = layout(run_end_type).buffers[1].dtype
     require_room(array.length, kind)
     target = target_of(array.device)
-    bounds = run_bounds(target, target.frozen(_changes(array)), array.length, kind)
+    bounds = run_bounds(target, _changes(array), array.length, kind)
     values = assemble(Picks(bounds[:-1].view(f"u{kind.itemsize}")), array)
-    buffers = [None, target.buffer(bounds[1:])]
-    run_ends = Array(run_end_type, values.length, buffers, null_count=0)
-    type_ = s.run_end_encoded(run_end_type, array.type)
-    return Array.of_valid(type_, array.length, [], 0, [run_ends, values])
+    run_ends = Array.of_valid(run_end_type, values.length, (None, target.buffer(bounds[1:])), 0)
+    return run_end_encoded(array.length, run_ends, values)
 
 
 def _changes(array: Array) -> Items:
@@ -73,7 +76,7 @@ def _changes(array: Array) -> Items:
     merged = target.output(len(out), np.uint64)
     validity = validity_of(array, target)
     kernel = changes.merge_validity_changes
-    target.map(kernel, len(out), *validity, array.length, target.frozen(out), merged)
+    target.map(kernel, len(out), *validity, array.length, out, merged)
     return merged
 
 
@@ -103,7 +106,7 @@ def _mark_fixed(array: Array, target: Target, out: Items) -> None:
         target.map(changes.mark_bit_changes, len(out), bits, array.offset, array.length, out)
         return
     words, width = words_of(array.items(Role.DATA))
-    target.map(changes.mark_changes, len(out), target.frozen(words), width, array.length, out)
+    target.map(changes.mark_changes, len(out), words, width, array.length, out)
 
 
 @_MARK.of(LayoutKind.BINARY)

@@ -25,7 +25,7 @@ def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
     """
     target = target_of(left.device)
     if left.length == 0:
-        none = target.frozen(target.output(0, np.int64))
+        none = target.output(0, np.int64)
         return none, none, none
     ends = [_own_ends(array) for array in (left, right)]
     if ends[0].dtype != ends[1].dtype:
@@ -37,12 +37,12 @@ def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
     # A run begins at 0, and wherever one ends but the last.
     merged = target.output(target.item(places, len(counts)) + 1, np.int64)
     merged[:1] = 0
-    target.map(run_merging.list_merged, len(counts), *ends, target.frozen(places), merged[1:])
-    starts = target.frozen(merged[:-1])
+    target.map(run_merging.list_merged, len(counts), *ends, places, merged[1:])
+    starts = merged[:-1]
     return (
         starts,
-        target.frozen(runs_at(left, starts)),
-        target.frozen(runs_at(right, starts)),
+        runs_at(left, starts),
+        runs_at(right, starts),
     )
 
 
@@ -50,8 +50,11 @@ def _own_ends(array: Array) -> Items:
     """The ends of the runs of the array's own slots, counted from its first slot."""
     target = target_of(array.device)
     first, count = own_runs(array)
-    ends = array.children[0].items(Role.DATA)[first : first + count]
+    ends = array.children[0].items(Role.DATA)
+    if array.offset == 0 and count == len(ends) and target.item(ends, -1) == array.length:
+        return ends
+    ends = ends[first : first + count]
     out = target.output(count, ends.dtype)
     last = array.offset + array.length
     target.map(runs.rebase_run_ends, count, ends, array.offset, last, 0, out)
-    return target.frozen(out)
+    return out

@@ -33,13 +33,18 @@ def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Item
     index = target.output(2 * pairs, np.uint64)
     target.map(runs.index_runs, pairs, ends, array.offset, index)
     out = target.output(count, dtype)
-    target.map(runs.look_up_runs, count, target.frozen(index), positions, out)
+    target.map(runs.look_up_runs, count, index, positions, out)
     return out
 
 
 def own_runs(array: Array) -> tuple[int, int]:
     """The first run of a checked array's own slots, and how many runs these are in."""
-    return runs_of_range(array, 0, array.length - 1) if array.length else (0, 0)
+    if not array.length:
+        return 0, 0
+    ends = array.children[0].items(Role.DATA)
+    if array.offset == 0 and target_of(array.device).item(ends, -1) == array.length:
+        return 0, len(ends)
+    return runs_of_range(array, 0, array.length - 1)
 
 
 def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:

@@ -51,7 +51,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     slot = target.reduce(check, positions.length, items, *validity, array.length)
     if slot != NOWHERE:
         raise IndexError(f"positions: slot {slot} has {target.item(items, slot)} of {array.length}")
-    out = runs_at(array, target.frozen(items))
+    out = runs_at(array, items)
     return Array(s.int64(), positions.length, [None, target.buffer(out)], null_count=0)
 
 
@@ -135,4 +135,4 @@ def _run_of_each_slot(array: Array) -> Items:
     ends = array.children[0].items(Role.DATA)
     out = target.output(array.length, np.int64)
     target.map(runs.run_of_each, array.length, ends, array.offset, out)
-    return target.frozen(out)
+    return out

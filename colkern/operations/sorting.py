@@ -150,7 +150,7 @@ def dense_ranks(target: Target, words: Sequence[Items]) -> tuple[Items, Items]:
         changes[1:] |= ordered[1:] != ordered[:-1]
     ranks = target.output(len(changes), np.uint64)
     ranks[positions] = changes.cumsum()
-    return positions, target.frozen(ranks)
+    return positions, ranks
 
 
 def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyPart]:
@@ -170,7 +170,7 @@ def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyP
         keys = target.output(values.length, np.uint64)
         floats = (numbers.words, numbers.minus, numbers.infinity, nan, every_bit * descending)
         target.map(sorting.order_floats, values.length, *floats, keys)
-        return key_parts(values, NumberWords(target.frozen(keys), 1, 64, 0), False, nulls_first)
+        return key_parts(values, NumberWords(keys, 1, 64, 0), False, nulls_first)
     return key_parts(values, numbers, descending, nulls_first)
 
 
@@ -221,8 +221,7 @@ def drop_nulls(array: Array) -> Array:
     """The values of a checked array that are not null; copied if there are nulls."""
     if not array.null_count:
         return array
-    target = target_of(array.device)
-    valid = target.frozen(split_nulls(array)[: array.length - array.null_count])
+    valid = split_nulls(array)[: array.length - array.null_count]
     return take_positions(array, valid)
 
 
@@ -233,7 +232,7 @@ def split_nulls(array: Array) -> Items:
     counts = target.output(blocks, np.int64)
     slots = (*validity_of(array, target), array.length)
     target.map(sorting.count_valid, blocks, *slots, counts, work=sorting.NULL_BLOCK)
-    starts = target.frozen(target.scan(counts, np.int64))
+    starts = target.scan(counts, np.int64)
     out = target.output(array.length, np.uint64)
     valid = array.length - array.null_count
     target.map(sorting.split_nulls, blocks, *slots, starts, valid, out, work=sorting.NULL_BLOCK)
@@ -277,5 +276,5 @@ def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: boo
         else:
             integers = (numbers.words, numbers.width, part, minus, flip)
             target.map(sorting.order_integers, array.length, *integers, keys)
-        rounds.append(target.frozen(keys))
+        rounds.append(keys)
     return rounds

@@ -119,7 +119,7 @@ def _value(array: Array, slot: int, target: Target) -> Items:
     words = array.items(Role.VIEWS).view(np.int32)[4 * slot : 4 * slot + 4]
     length, _, number, offset = (target.item(words, k) for k in range(4))
     if length <= VIEW_INLINE_BYTES:
-        return target.frozen(words.view(np.uint8)[4 : 4 + length])
+        return words.view(np.uint8)[4 : 4 + length]
     buffer = array.data_buffers[number]
     assert buffer is not None
     return buffer.view(np.dtype(np.uint8), length, offset)

@@ -49,9 +49,9 @@ def _positions(target: Target, text: Text, count: int, chosen: Items | None) -> 
             return positions, begins.cumsum() - 1
         depth += keys.PIECE
         own = positions[places]
-        words = _words(target, text, target.frozen(own), len(own), depth)
+        words = _words(target, text, own, len(own), depth)
         runs = begins[places].cumsum().astype(np.uint64)
-        order = target.sort_positions(target.frozen(runs), target.sort_positions(words))
+        order = target.sort_positions(runs, target.sort_positions(words))
         positions[places] = own[order]
         sorted_words[places] = words[order]
         begins[places] |= _changes(words[order])
@@ -60,7 +60,7 @@ def _positions(target: Target, text: Text, count: int, chosen: Items | None) -> 
 def _words(target: Target, text: Text, positions: Items, count: int, depth: int) -> Items:
     out = target.output(count, np.uint64)
     target.map(keys.order_strings, count, *text.arguments, positions, depth, out)
-    return target.frozen(out)
+    return out
 
 
 def _changes(items: Items) -> Items:

@@ -44,7 +44,7 @@ def to_dense_union(array: Array) -> Array:
     offsets = target.output(array.length, np.int32)
     children = []
     for code, child in zip(union.type_codes, own_children(array), strict=True):
-        slots = target.frozen(slots_of(target, type_ids, code))
+        slots = slots_of(target, type_ids, code)
         if len(slots) > _MOST:
             raise LimitExceededError(f"{len(slots)} slots of one child do not fit int32 offsets")
         target.map(unions.number_slots, len(slots), slots, offsets)
@@ -86,7 +86,7 @@ def _spread(array: Array, type_ids: Items, code: int, child: Array) -> Array:
     places = target.output(array.length, np.int64)
     offsets = array.items(Role.OFFSETS)
     target.map(unions.places_in_child, array.length, type_ids, code, offsets, places)
-    taken = take_positions(child, target.frozen(places))
+    taken = take_positions(child, places)
     if not taken.layout.has_validity:
         return taken
     bits = bitmap_of(target, slots_with(target, type_ids, code), array.length)

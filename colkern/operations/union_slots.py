@@ -26,12 +26,12 @@ def child_numbers(union: s.DataType) -> list[int]:
 def slots_of(target: Target, type_ids: Items, code: int) -> Items:
     """The slots with a type id (uint64, read-only), increasing."""
     bits = slots_with(target, type_ids, code).view(np.uint8)
-    return Kept.of(target, target.frozen(bits), 0, len(type_ids)).positions()
+    return Kept.of(target, bits, 0, len(type_ids)).positions()
 
 
 def slots_with(target: Target, type_ids: Items, code: int) -> Items:
     """Which slots have a type id, as the words (uint64) of a bitmap."""
     words: Items = bit_words(target, len(type_ids))
-    ids = target.frozen(type_ids.view(np.uint8))
+    ids = type_ids.view(np.uint8)
     target.map(unions.mark_slots, len(words), ids, code, len(type_ids), words)
     return words

@@ -43,8 +43,10 @@ def with_nulls_of(
     children: Sequence[Array] = (),
 ) -> Array:
     """An array over valid buffers that begin at slot 0, after the bitmap, null where `array` is."""
-    nulls = array._null_count if array.may_have_nulls else 0
+    # Most arrays are known to have none.
+    nulls = array._null_count
     validity = compact_validity(array) if nulls else None
+    nulls = array._null_count if validity is not None else 0
     return Array.of_valid(type_, array.length, (validity, *buffers), nulls, children)
 
 

@@ -47,7 +47,7 @@ def compact_views(array: Array) -> Array:
     target.accumulate(starts)
     data = target.buffer(gather_views(array, target, starts, used))
     moved = target.output(len(words), np.uint64)
-    target.map(views.move_views, array.length, words, *validity, target.frozen(starts), moved)
+    target.map(views.move_views, array.length, words, *validity, starts, moved)
     return with_nulls_of(array, array.type, [target.buffer(moved), *windows(data, starts)])
 
 

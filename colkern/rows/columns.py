@@ -114,7 +114,7 @@ def _int(type_: s.Int) -> Reader:
 @_READERS.of(s.FloatingPoint)
 def _float(type_: s.FloatingPoint) -> Reader:
     def widened(array: Array) -> tuple[Any, ...]:
-        return (target_of(array.device).frozen(array.items(Role.DATA).astype(np.float32)),)
+        return (array.items(Role.DATA).astype(np.float32),)
 
     return Reader(k.FLOAT, ("{n}",), "f8({n}[i])", widened if type_.bit_width == 16 else _items)
 

@@ -69,8 +69,8 @@ def less_integers(types: dict[str, str]) -> Iterator[Case]:
                 [value % 2**bits for value in side_by_side(values, stride)]
                 for values, stride in zip(drawn, strides, strict=True)
             ]
-            minus = 2 ** (bits - 1) if signed else 0
-            args = (stored[0], strides[0], stored[1], strides[1], minus, count, flip)
+            sign = bits - 1 if signed else 0
+            args = (stored[0], strides[0], stored[1], strides[1], sign, count, flip)
             yield Case(f"{count} {strides}, {signed=} {flip=}", len(expected), args, expected)
 
 

@@ -83,7 +83,7 @@ def _packed(flags: Any, target: Target) -> Buffer:
     if target.device == HOST:
         return Buffer(packed(flags))
     words = bit_words(target, len(flags))
-    target.map(bitmaps.pack_bits, len(words), target.frozen(flags), len(flags), words)
+    target.map(bitmaps.pack_bits, len(words), flags, len(flags), words)
     return bitmap_of(target, words, len(flags))
 
 

@@ -58,7 +58,7 @@ def run_values(array: Array) -> tuple[Array, Items]:
     lengths = target.output(count, np.int64)
     args = (ends, first, array.offset, array.length)
     target.map(kernels.lengths_of_runs, len(lengths), *args, lengths)
-    return array.children[1].slice(first, count), target.frozen(lengths)
+    return array.children[1].slice(first, count), lengths
 
 
 def used_values(array: Array) -> Array:
@@ -75,7 +75,7 @@ def used_values(array: Array) -> Array:
     used = target.allocate(dictionary.length, np.uint8)
     target.map(kernels.mark_used, array.length, slots.items, *slots.validity, used)
     words = bit_words(target, dictionary.length)
-    target.map(bitmaps.pack_bits, len(words), target.frozen(used), dictionary.length, words)
+    target.map(bitmaps.pack_bits, len(words), used, dictionary.length, words)
     mask = bitmap_of(target, words, dictionary.length)
     shown = count_set_bits(mask, 0, dictionary.length)
     if shown == dictionary.length:

@@ -120,7 +120,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     if values == 0:
         return float("nan")
     # Integers of 64 bits do not wrap around here.
-    if type_ in (s.int64(), s.uint64()):
+    if isinstance(type_, s.Int) and type_.bit_width == 64:
         return whole_sum(decoded(array)) / values
     return add(array) / values
 

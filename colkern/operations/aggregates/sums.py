@@ -146,9 +146,10 @@ def whole_sum(array: Array) -> int:
     # Kernels add words without a sign: flipping the sign bit of each value adds 2**(64 * width - 1).
     args = (words, width, *validity_of(array, target), size, np.uint64(1 << 63 if signed else 0))
     target.map(kernels.sum_words, len(out) // (2 * width), *args, out, work=size)
+    sums = out if len(out) == 2 * width else out.reshape(-1, 2 * width).sum(axis=0)
     total = 0
-    for position, column in enumerate(out.reshape(-1, 2 * width).sum(axis=0).tolist()):
-        total += int(column) << 32 * position
+    for position, column in enumerate(sums.tolist()):
+        total += column << 32 * position
     return total - (array.length - array.null_count << 64 * width - 1) if signed else total
 
 
@@ -174,12 +175,12 @@ def _sum_of_runs(array: Array, add: Callable[[Array], Sum]) -> Sum:
         items = items.view(np.int64) if type_.bit_width == 64 else items
         out = target.output(values.length, np.int64)
         target.map(kernels.weigh_integers, values.length, items, lengths, out)
-        args = (target.frozen(out), *validity_of(values, target))
+        args = (out, *validity_of(values, target))
         total = target.reduce(kernels.sum_integers, values.length, *args)
         return _wrapped(int(total), type_.signed)
     if isinstance(type_, s.FloatingPoint) and type_.bit_width > 16:
         out = target.output(values.length, np.float64)
         items = values.items(Role.DATA)
         target.map(kernels.weigh_floats, values.length, items, lengths, out)
-        return _sum_of_floats(values, target.frozen(out))
+        return _sum_of_floats(values, out)
     return add(decoded(array))

@@ -45,7 +45,7 @@ class _Choice:
     @cached_property
     def flags(self) -> Items:
         """The condition as bytes (uint8[length]), 0 or 1."""
-        return self.target.frozen(expand(self.target, *self.bits, self.length).view(np.uint8))
+        return expand(self.target, *self.bits, self.length).view(np.uint8)
 
 
 _Bits: TypeAlias = tuple[Buffer, int] | bool
@@ -97,7 +97,7 @@ def _places(choice: _Choice, left: Array, right: Array) -> Places:
     offsets = target.table([], np.int32)
     if left.length != right.length:
         own = flags if right.length == 1 else 1 - flags
-        offsets = target.frozen(target.positions(choice.length).astype(np.int32) * own)
+        offsets = target.positions(choice.length).astype(np.int32) * own
     return Places(target, flags.view(np.int8), numbers, offsets)
 
 
@@ -113,17 +113,21 @@ def _items(choice: _Choice, left: Array, right: Array) -> Buffer:
 
 
 def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None, int]:
-    if not left.may_have_nulls and not right.may_have_nulls:
+    if not left._null_count and not right._null_count:
         return None, 0
-    bits = _bits(choice, _valid(left, choice.length), _valid(right, choice.length))
+    own, other = _valid(left, choice.length), _valid(right, choice.length)
+    if other is True and (own is True or own == choice.bits):
+        # Or the left value is taken just where it is valid.
+        return None, 0
+    bits = _bits(choice, own, other)
     nulls = count_clear_bits(bits, 0, choice.length)
     return (bits, nulls) if nulls else (None, 0)
 
 
 def _valid(array: Array, length: int) -> _Bits:
     if array.length != length:
-        return not array.null_count
-    if not array.may_have_nulls:
+        return not array._null_count or not array.null_count
+    if not array._null_count or not array.may_have_nulls:
         return True
     return array.buffers[0] or EMPTY, array.offset
 

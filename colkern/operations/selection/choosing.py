@@ -123,12 +123,12 @@ def _of_one_type(*sides: object) -> Sequence[object]:
     else:
         # Python's float beside floats is of their type.
         alone = np.floating if types and isinstance(types[0], s.FloatingPoint) else _FLOATS
-        is_mixed = len(types) == 1 and any(isinstance(side, alone) for side in sides)
+        left, right = sides
+        is_mixed = len(types) == 1 and (isinstance(left, alone) or isinstance(right, alone))
     return promoted(list(sides)) if is_mixed and are_numbers(sides) else sides
 
 
 _FLOATS = (float, np.floating)
-_FLOAT64 = s.float64()
 
 
 def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:
@@ -172,15 +172,15 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
 def _number(value: object, type_: s.DataType) -> Array | None:
     """An array of a number that surely fits; None for other values, for which a builder knows the rules."""
     fits = (
-        value.__class__ is float
-        if type_ == _FLOAT64
+        isinstance(type_, s.FloatingPoint) and type_.bit_width == 64
+        if value.__class__ is float
         else isinstance(type_, s.Int)
         and value.__class__ is int
         and 0 <= value < 1 << type_.bit_width - type_.signed
     )
     if not fits:
         return None
-    item = np.array([value], layout(type_).spec(Role.DATA).dtype)
+    item = np.array([value], layout(type_).buffers[1].dtype)
     return Array.of_valid(type_, 1, (None, Buffer.of_items(item)), 0)
 
 
@@ -260,7 +260,7 @@ def _places(target: Target, numbers: Items, positions: Items) -> Places:
     offsets = target.output(len(numbers), np.int32)
     type_ids[:], offsets[:] = numbers, positions
     table = target.table(range(_TYPE_IDS), np.int64)
-    return Places(target, target.frozen(type_ids), table, target.frozen(offsets))
+    return Places(target, type_ids, table, offsets)
 
 
 @on_its_device
@@ -269,4 +269,4 @@ def _places_in_all(
 ) -> Items:
     starts = list(accumulate([array.length for array in arrays], initial=0))
     bases = target.table(starts[:-1], np.int64)[numbers]
-    return target.frozen(bases + positions.astype(np.int64))
+    return bases + positions.astype(np.int64)

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column, RecordBatch, Table, Tabular
+from colkern.arrays.array import LateArray
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
+from colkern.forks import cached_property
 from colkern.kernels import offsets, runs, selection, unions, views
 from colkern.layouts import Role
-from colkern.memory import HOST, Buffer, Device
+from colkern.memory import HOST, Buffer, Device, DType
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
@@ -39,6 +41,8 @@ _FEW, _SHORT = 16, 1 << 14
 
 Sizes: TypeAlias = NDArray[np.int64]
 """A number for each of the arrays."""
+
+_ARRAYS = frozenset({Array, LateArray})
 
 _PARTS = attrgetter("length", "offset", "buffers")
 
@@ -74,7 +78,7 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
     """
     # One look at the classes, as the arrays may be many and small.
     kinds = set(map(type, arrays))
-    if all(issubclass(kind, Array) for kind in kinds):
+    if kinds <= _ARRAYS:
         columns: Any = arrays
         require_one_type(columns)
         require_one_device(columns)
@@ -112,8 +116,9 @@ def require_one_type(arrays: Sequence[Array]) -> None:
     if not arrays:
         raise ValueError("arrays: need at least one")
     type_ = arrays[0].type
-    for own in {id(array.type): array.type for array in arrays}.values():
-        if own is not type_ and not s.same_type(own, type_):
+    others = {id(array.type): array.type for array in arrays if array.type is not type_}
+    for own in others.values():
+        if not s.same_type(own, type_):
             position = next(i for i, array in enumerate(arrays) if array.type is own)
             raise TypeError(f"arrays: number {position} is {own}, not {type_}")
     for array in [array for array in arrays if not array._checked]:
@@ -148,23 +153,11 @@ class Joined(Copier):
         arrays: Checked arrays of one type.
     """
 
-    __slots__ = (
-        "_begins",
-        "_buffers",
-        "_count",
-        "_lengths",
-        "_nulls",
-        "_places",
-        "arrays",
-        "device",
-        "target",
-    )
-
     def __init__(self, arrays: Sequence[Array]) -> None:
         self.arrays = arrays
         # One walk over the arrays, which may be many: each is somewhere else in memory.
-        lengths, begins, self._buffers = zip(*map(_PARTS, arrays), strict=True)
-        self._count: int = sum(lengths)
+        self._lengths, self._begins, self._buffers = zip(*map(_PARTS, arrays), strict=True)
+        self._count: int = sum(self._lengths)
         # Others may have a bitmap where the first has no bytes.
         self.device: Device = device_of(arrays)
         self.target = target_of(self.device)
@@ -172,11 +165,19 @@ class Joined(Copier):
             raise LimitExceededError(
                 f"{self._count} slots: the length of an array has at most 63 bits"
             )
-        self._lengths = np.array(lengths, np.int64)
-        self._begins = np.array(begins, np.int64)
         # Where the buffers at a position are; 0 for those that are not there.
         self._places: dict[int, NDArray[np.uint64]] = {}
         self._nulls: int | None = None
+
+    @cached_property
+    def _ends(self) -> Items:
+        """Behind the slots of each array in the result (int64[])."""
+        return self.target.table(list(accumulate(self._lengths)), np.int64)
+
+    @cached_property
+    def _slots(self) -> tuple[Sizes, Sizes]:
+        """Where the slots of each array begin, and how many there are."""
+        return np.array(self._begins, np.int64), np.array(self._lengths, np.int64)
 
     def joined(self) -> Array:
         """The slots of all arrays, copied."""
@@ -189,7 +190,8 @@ class Joined(Copier):
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if self._nulls is None:
-            self._nulls = sum([array.null_count for array in self.arrays])
+            # Most arrays are known to have none.
+            self._nulls = sum([array.null_count for array in self.arrays if array._null_count])
         nulls = self._nulls
         if nulls == 0:
             return None, 0
@@ -209,7 +211,7 @@ class Joined(Copier):
             len(out),
             target.table(places, np.uint64),
             target.table(self._begins, np.uint64),
-            target.table(np.cumsum(self._lengths), np.int64),
+            self._ends,
             out,
         )
         return bitmap_of(target, out, self.count)
@@ -227,10 +229,18 @@ class Joined(Copier):
             return target.allocate(0, np.uint8)
         # As bytes: an array of another type for each part takes longer than to copy many a part.
         out = target.output(self.count * size, np.uint8)
-        self._copy_bytes(position, size * self._begins, size * self._lengths, out)
+        begins: Sequence[int] | Sizes
+        sizes: Sequence[int] | Sizes
+        if len(self.arrays) <= _FEW:
+            begins, sizes = [size * k for k in self._begins], [size * k for k in self._lengths]
+        else:
+            begins, sizes = [size * each for each in self._slots]
+        self._copy_bytes(position, begins, sizes, out)
         return out.view(dtype)
 
-    def _copy_bytes(self, position: int, begins: Sizes, sizes: Sizes, out: Items) -> None:
+    def _copy_bytes(
+        self, position: int, begins: Sequence[int] | Sizes, sizes: Sequence[int] | Sizes, out: Items
+    ) -> None:
         """Bytes of the arrays' buffers at a position, one after the other; of none where there are none."""
         target = self.target
         count = len(self.arrays)
@@ -240,50 +250,69 @@ class Joined(Copier):
                 buffers = [own[position] for own in self._buffers]
                 known = [0 if buffer is None else buffer.address for buffer in buffers]
                 places = self._places[position] = np.array(known, np.uint64)
-            addresses = target.table(places + begins.view(np.uint64), np.uint64)
+            addresses = target.table(places + np.asarray(begins, np.uint64), np.uint64)
             starts = target.table(np.append(0, np.cumsum(sizes)), np.int64)
             target.map(selection.gather_bytes, count, addresses, starts, out, balance=starts)
             return
         buffers = [own[position] for own in self._buffers]
         place = 0
-        for buffer, begin, size in zip(buffers, begins.tolist(), sizes.tolist(), strict=True):
+        for buffer, begin, size in zip(buffers, begins, sizes, strict=True):
             if buffer is not None:
                 target.copy(buffer.array[begin : begin + size], out[place : place + size])
                 place += size
 
     def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
         joined, begins, sizes = self._offsets()
-        data = self.target.output(int(sizes.sum()), np.uint8)
+        data = self.target.output(sum(sizes), np.uint8)
         self._copy_bytes(2, begins, sizes, data)
         return joined, self.target.buffer(data)
 
     def child_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Array]:
         joined, begins, sizes = self._offsets()
-        parts = zip(self.arrays, begins.tolist(), sizes.tolist(), strict=True)
+        parts = zip(self.arrays, begins, sizes, strict=True)
         return joined, _joined([a.children[0].slice(begin, size) for a, begin, size in parts])
 
-    def _offsets(self) -> tuple[Buffer, Sizes, Sizes]:
+    def _offsets(self) -> tuple[Buffer, list[int], list[int]]:
         """One run of offsets from 0 on, and where the elements of each array begin, and how many it has."""
-        target, lengths = self.target, self._lengths
+        target = self.target
+        if len(self.arrays) > _FEW:
+            return self._gathered_offsets()
+        parts = [array.items(Role.OFFSETS) for array in self.arrays]
+        ends = target.ends(*parts)
+        sizes = [last - begin for begin, last in ends]
+        dtype = parts[0].dtype
+        _require_offsets(sum(sizes), dtype)
+        joined = target.output(self.count + 1, dtype)
+        place = total = 0
+        for part, (begin, _), size in zip(parts, ends, sizes, strict=True):
+            out = joined[place : place + len(part)]
+            target.map(offsets.rebase_offsets, len(part), part, begin - total, out)
+            place += len(part) - 1
+            total += size
+        return target.buffer(joined), [begin for begin, _ in ends], sizes
+
+    def _gathered_offsets(self) -> tuple[Buffer, list[int], list[int]]:
+        """As `_offsets`, of so many arrays that they are not looked at one by one."""
+        target = self.target
+        own_begins, lengths = self._slots
         position = self.arrays[0].layout.position(Role.OFFSETS)
         dtype = self.arrays[0].layout.buffers[position].dtype
         size = dtype.itemsize
         own = target.output(self.count + len(lengths), dtype)
-        self._copy_bytes(position, size * self._begins, size * (lengths + 1), own.view(np.uint8))
+        self._copy_bytes(position, size * own_begins, size * (lengths + 1), own.view(np.uint8))
         ends = np.cumsum(lengths)
         lasts = ends + np.arange(len(ends))
         begins, last = _items_at(target, own, np.append(0, lasts[:-1] + 1), lasts)
         sizes = last - begins
         sums = np.cumsum(sizes)
-        total = sum(sizes.tolist())
-        if total > np.iinfo(dtype).max:
-            raise LimitExceededError(f"{total} bytes or elements do not fit offsets of {dtype}")
+        of_each = sizes.tolist()
+        _require_offsets(sum(of_each), dtype)
         # The last offset is of no slot.
         ends[-1] += 1
         joined = target.output(self.count + 1, dtype)
         tables = target.table(ends, np.int64), target.table(sums - sizes - begins, np.int64)
-        target.map(offsets.join_offsets, len(joined), target.frozen(own), *tables, joined)
-        return target.buffer(joined), begins, sizes
+        target.map(offsets.join_offsets, len(joined), own, *tables, joined)
+        return target.buffer(joined), begins.tolist(), of_each
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
         return _joined([own_children(part, size)[0] for part in self.arrays])
@@ -312,13 +341,17 @@ class Joined(Copier):
         indices = self._items(Role.DATA)
         dictionaries = [array.dictionary for array in self.arrays if array.dictionary is not None]
         # Those without values have only nulls for indices, and nowhere to begin.
-        filled = {_memory(values): values for values in dictionaries if values.length}
+        places = [_memory(values) for values in dictionaries]
+        pairs = zip(places, dictionaries, strict=True)
+        filled = {place: values for place, values in pairs if values.length}
         distinct = list(filled.values()) or dictionaries[:1]
+        if len(distinct) == 1:
+            return self.target.buffer(indices), distinct[0]
         starts = list(accumulate([values.length for values in distinct], initial=0))
         if starts[-1] - 1 > np.iinfo(indices.dtype).max:
             raise LimitExceededError(f"dictionaries too long for indices of {indices.dtype}")
-        bases = dict(zip(map(_memory, distinct), starts, strict=False))
-        self._rebase(indices, [bases.get(_memory(values), 0) for values in dictionaries])
+        bases = dict(zip(filled, starts, strict=False))
+        self._rebase(indices, [bases.get(place, 0) for place in places])
         return self.target.buffer(indices), concat(distinct)
 
     def list_views(self, array: Array) -> tuple[Buffer, Buffer, Array]:
@@ -334,6 +367,11 @@ class Joined(Copier):
         """Add to the items of each array's slots, in place, where its values begin."""
         if any(bases):
             _add_bases(self, items, bases)
+
+
+def _require_offsets(total: int, dtype: DType) -> None:
+    if total >> 8 * dtype.itemsize - 1:
+        raise LimitExceededError(f"{total} bytes or elements do not fit offsets of {dtype}")
 
 
 def _items_at(target: Target, items: Items, firsts: Sizes, lasts: Sizes) -> tuple[Sizes, Sizes]:

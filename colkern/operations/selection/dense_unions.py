@@ -59,4 +59,4 @@ def _(how: Picks, array: Array) -> Array:
 
 def picked_offsets(target: Target, offsets: Items, words: Items) -> Items:
     """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
-    return target.frozen(take_items(target, offsets, words).view(np.uint32))
+    return take_items(target, offsets, words).view(np.uint32)

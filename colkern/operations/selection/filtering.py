@@ -109,7 +109,7 @@ def _kept(mask: Array, emits: bool) -> Masked:
     sides = (values.array, mask.offset, valid.array, mask.offset)
     table = bitmaps.OR_NOT if emits else bitmaps.AND
     target.map(bitmaps.combine_bits, len(words), *sides, mask.length, table, words)
-    return Masked.of(target, target.frozen(words.view(np.uint8)), 0, mask.length)
+    return Masked.of(target, words.view(np.uint8), 0, mask.length)
 
 
 class Masked(Kept, Selection):
@@ -193,5 +193,5 @@ class _MaskedRanges:
         bits = bit_words(target, own.length)
         spread = (*kept.mask[:2], items, bits)
         target.map(filtering.spread_to_elements, len(bits), *spread)
-        mask = target.frozen(bits.view(np.uint8))
+        mask = bits.view(np.uint8)
         return assemble(Masked.of(target, mask, 0, own.length), own)

@@ -83,7 +83,7 @@ def _places_in_all(arrays: Sequence[Array], places: Places) -> Items:
     out = target.output(places.length, np.int64)
     bases = target.table(starts[:-1], np.int64)
     target.map(unions.rebase_slots, len(out), *places.args, bases, out)
-    return target.frozen(out)
+    return out
 
 
 def _items(arrays: Sequence[Array], places: Places) -> Buffer:
@@ -110,7 +110,6 @@ def gather_bytes(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffe
     starts, total = measure(target, unions.gather_union_lengths, length, kind, *slots, like)
     data = target.output(total, np.uint8)
     if len(data):
-        starts = target.frozen(starts)
         bases, sizes = zip(*held, strict=True)
         buffers = (target.table(bases, np.uint64), target.table(sizes, np.int64))
         kernel = unions.gather_union_bytes

@@ -101,7 +101,7 @@ class _Elements(_PerList):
     def positions(self) -> Items:
         out = self.target.output(self.count, np.int64)
         self.target.map(lists.elements_of_lists, self.count, *self.places, out)
-        return self.target.frozen(out)
+        return out
 
 
 class _Repeated(_PerList):
@@ -134,4 +134,4 @@ class _Repeated(_PerList):
     def positions(self) -> Items:
         out = self.target.output(self.count, np.int64)
         self.target.map(lists.list_of_each, self.count, self.starts, out)
-        return self.target.frozen(out)
+        return out

@@ -145,13 +145,13 @@ def _reversed_words(target: Target, words: Items, width: int) -> Items:
 
 @on_its_device
 def _descending(target: Target, count: int) -> Items:
-    return target.frozen((count - 1) - target.positions(count))
+    return count - 1 - target.positions(count)
 
 
 @on_its_device
 def _even_starts(target: Target, count: int, number: int) -> Items:
     """As `_starts_of`, where all values come equally often."""
-    return target.frozen(target.positions(count + 1) * number)
+    return target.positions(count + 1) * number
 
 
 def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
@@ -167,7 +167,7 @@ def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
         raise ValueError("repeats: must not be null")
     lengths = _lengths_of(target, repeats)
     total = _within_limit(target.total(lengths))
-    return target.frozen(target.scan(lengths, np.int64)), total
+    return target.scan(lengths, np.int64), total
 
 
 @on_its_device
@@ -178,7 +178,7 @@ def _lengths_of(target: Target, repeats: Array) -> Items:
         raise ValueError(f"repeats: must not be negative, got {int(items.min())}")
     if len(items) and int(items.max()) >> 63:
         raise LimitExceededError(f"repeats: {int(items.max())} slots for one value")
-    return target.frozen(items.astype(np.int64, copy=False))
+    return items.astype(np.int64, copy=False)
 
 
 def _within_limit(total: int) -> int:

@@ -49,12 +49,12 @@ def repeat_bytes(
             f"{total} bytes do not fit offsets of {kind}; use the large form of the type"
         )
     offsets = target.output(length + 1, kind)
-    target.map(runs.repeat_offsets, length, *slots, items, target.frozen(starts), offsets)
+    target.map(runs.repeat_offsets, length, *slots, items, starts, offsets)
     offsets[length:] = total
     data = target.output(total, np.uint8)
     source = values.buffer(Role.BYTES)
     if total and source is not None:
-        places = target.frozen(offsets)
+        places = offsets
         runs_and_bytes = (ends, offset, items, source.address, places)
         target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
     return target.buffer(offsets), target.buffer(data)

@@ -42,7 +42,7 @@ def _(how: Picks, array: Array) -> Array:
     signed = positions.view(f"i{positions.dtype.itemsize}")
     # As they are in bounds, none of 64 bits is a negative one, nor one of 32 bits of as few slots.
     fits = positions.dtype.itemsize == 8 or (signed.dtype == np.int32 and array.length >> 31 == 0)
-    positions = signed if fits else target_of(array.device).frozen(positions.astype(np.int64))
+    positions = signed if fits else positions.astype(np.int64)
     if how.picked is None:
         return take_runs(array, positions)
     ends, values = run_of_each(array, positions).children
@@ -73,7 +73,7 @@ def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
     kept = target.output(count + 1, np.int64)
     where = (ends, first, array.offset, array.length)
     target.map(runs.kept_before, count + 1, *where, bits.array, bit_offset, before, kept)
-    return _cut(array, first, target.frozen(kept))
+    return _cut(array, first, kept)
 
 
 def take_runs(array: Array, positions: Items) -> Array:
@@ -102,7 +102,7 @@ def run_of_each(array: Array, positions: Items) -> Array:
     require_room(len(positions), kind)
     numbers = (target.positions(len(positions)) + 1).astype(kind)
     run_ends = Array.of_valid(ends.type, len(positions), (None, target.buffer(numbers)), 0)
-    holders = target.frozen(runs_at(array, positions))
+    holders = runs_at(array, positions)
     children = (run_ends, take_positions(values, holders))
     return Array.of_valid(array.type, len(positions), (), 0, children)
 
@@ -122,7 +122,7 @@ def _take_in_order(array: Array, positions: Items) -> Array | None:
     before = target.output(spanned + 1, np.int64)
     ends = array.children[0].items(Role.DATA)
     target.map(runs.picked_before, spanned + 1, ends, first, array.offset, positions, before)
-    return _cut(array, first, target.frozen(before))
+    return _cut(array, first, before)
 
 
 def _take_in_any_order(array: Array, positions: Items) -> Array:
@@ -131,11 +131,11 @@ def _take_in_any_order(array: Array, positions: Items) -> Array:
     ends, values = array.children
     kind = ends.items(Role.DATA).dtype
     few = values.length >> 31 == 0
-    holders = target.frozen(runs_at(array, positions, np.int32 if few else np.int64))
+    holders = runs_at(array, positions, np.int32 if few else np.int64)
     holders = holders.view(f"u{holders.dtype.itemsize}")
     run_ends, firsts = encode_words(target, holders, kind)
     if firsts is not None:
-        holders = target.frozen(take_items(target, holders, firsts.view(f"u{kind.itemsize}")))
+        holders = take_items(target, holders, firsts.view(f"u{kind.itemsize}"))
     numbers = Array.of_valid(ends.type, len(holders), (None, target.buffer(run_ends)), 0)
     children = (numbers, assemble(Picks(holders), values))
     return Array.of_valid(array.type, len(positions), (), 0, children)
@@ -154,7 +154,6 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
     count = len(kept) - 1
     blocks = (count + (1 << runs.BLOCK_BITS) - 1) >> runs.BLOCK_BITS
     held = compact_blocks(target, runs.count_kept_runs, runs.list_kept_runs, blocks, kept, first)
-    held = target.frozen(held)
     out = target.output(len(held), ends.items(Role.DATA).dtype)
     target.map(runs.end_kept_runs, len(held), kept, first, held, out)
     run_ends = Array.of_valid(ends.type, len(held), (None, target.buffer(out)), 0)
@@ -166,4 +165,4 @@ def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Ite
     """How many bits are set before each 64 of them (int64), and in all."""
     counts = target.output((length + 63) // 64, np.int64)
     target.map(runs.count_word_bits, len(counts), bits.array, offset, length, counts)
-    return target.frozen(target.scan(counts, np.int64))
+    return target.scan(counts, np.int64)

@@ -124,7 +124,7 @@ class Picks(Selection):
         )
         if self.picked is not None:
             picked = repeat_bits(target, self.picked, 0, self.count, size)
-        return Picks(target.frozen(elements), picked, hidden_count)
+        return Picks(elements, picked, hidden_count)
 
     def at(self, target: Target, slots: Items) -> tuple[Buffer | None, int]:
         """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
@@ -188,7 +188,7 @@ class _PickedRanges:
         args = (words, self.items, picked)
         kernel, dtype = selection.take_lengths, self.items.dtype
         starts, self.total = measure(target, kernel, len(words), dtype, *args)
-        self.starts = target.frozen(starts)
+        self.starts = starts
 
     def copy(self, address: int, width: int, out: Items) -> None:
         args = (self.words, self.items, address, width, self.starts, out)
@@ -198,14 +198,14 @@ class _PickedRanges:
         elements = self.target.output(self.total, np.uint64)
         args = (self.words, self.items, self.starts, elements)
         self.target.map(selection.take_ranges, len(self.words), *args, balance=self.starts)
-        return assemble(Picks(self.target.frozen(elements)), child)
+        return assemble(Picks(elements), child)
 
 
 @NULL_OUTSIDE.of(LayoutKind.DENSE_UNION, LayoutKind.RUN_END_ENCODED)
 def _null_by_picking(array: Array, visible: Buffer, hidden_count: int) -> Array:
     # Two slots may show one value, or one run, and only one of them may be null.
     target = target_of(array.device)
-    every = target.frozen(target.positions(array.length)).view(np.uint64)
+    every = target.positions(array.length).view(np.uint64)
     return assemble(Picks(every, visible, hidden_count), array)
 
 
@@ -240,7 +240,7 @@ def _checked_picks(indices: Array, length: int) -> Picks:
     known = target.output(len(words), words.dtype)
     args = (words, 1, *validity, len(words), known)
     target.map(hidden.blank_hidden_values, words_for(len(words)), *args)
-    return Picks(target.frozen(known), compact_validity(indices), indices._null_count)
+    return Picks(known, compact_validity(indices), indices._null_count)
 
 
 _ONE_WORD = (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)

@@ -38,11 +38,10 @@ def trimmed_views(array: Array, visible: Items) -> Sequence[Buffer | None]:
         words = items.view(np.int32)
         return [_shown_views(array, words, visible), *_shown_data(array, words, starts[1:])]
     target.accumulate(starts)
-    starts = target.frozen(starts)
     data = gather_views(array, target, starts, used)
     masks = target.table(views.inline_masks(), np.uint64)
     moved = target.output(2 * array.length, np.uint64)
-    args = (*shown, masks, starts, target.frozen(data), views.WINDOW_BITS, moved)
+    args = (*shown, masks, starts, data, views.WINDOW_BITS, moved)
     target.map(hidden.repoint_views, array.length, *args)
     return [target.buffer(moved), *windows(target.buffer(data), starts)]
 
@@ -55,7 +54,7 @@ def bits_reached(target: Target, starts: Items, stops: Items, length: int) -> Bu
     stops.sort()
     size = (length + 7) // 8
     bits = target.output(size, np.uint8)
-    ranges = (target.frozen(starts), target.frozen(stops))
+    ranges = (starts, stops)
     target.map(hidden.covered_bits, size, *ranges, length, bits)
     return target.buffer(bits)
 

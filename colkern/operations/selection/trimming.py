@@ -175,7 +175,7 @@ class Trimmed(Copier):
         places = target.output(target.item(starts, array.length), np.uint64)
         args = (self._own_positions(), array.items(Role.OFFSETS), starts, places)
         target.map(selection.take_ranges, array.length, *args, balance=starts)
-        elements = take_positions(child, target.frozen(places))
+        elements = take_positions(child, places)
         return target.buffer(starts), _trimmed(elements, None)
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
@@ -248,7 +248,7 @@ class Trimmed(Copier):
 
     def _own_positions(self) -> Items:
         """The numbers of the array's own slots (uint64, read-only)."""
-        return self.target.frozen(self.target.positions(self.array.length)).view(np.uint64)
+        return self.target.positions(self.array.length).view(np.uint64)
 
     def _hides_values(self) -> bool:
         """Whether a hidden slot has a value that is not empty."""
@@ -271,7 +271,7 @@ class Trimmed(Copier):
         target, items, count = self.target, self.array.items(Role.OFFSETS), self.array.length
         lengths = target.output(count, np.int64)
         target.map(hidden.visible_lengths, count, items, self._bitmap, 0, lengths)
-        return target.frozen(target.scan(lengths, items.dtype))
+        return target.scan(lengths, items.dtype)
 
 
 @assemble_dense_union.register

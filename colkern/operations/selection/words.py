@@ -49,7 +49,7 @@ def own_words(array: Array, role: Role) -> tuple[Items, int]:
 
 def take_items(target: Target, items: Items, picked: Items) -> Items:
     """The items at positions (unsigned, read-only, in bounds); same dtype."""
-    words, width = words_of(target.frozen(items))
+    words, width = words_of(items)
     if width == 0:
         return items[:0].repeat(0)
     return take_words(target, words, width, picked).view(items.dtype)

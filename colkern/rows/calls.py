@@ -294,11 +294,12 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if may_leave:
-            emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
+            what = "more than 64 bits" if result == k.INT else "such numbers"
+            emitter.leave_if(_check(method.check, bound), f"{method.name} of {what}")
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
         reason = method.name
-        if reason in ("**", "pow") and takes == ("int", "int"):
+        if reason in ("**", "pow") and takes == ("int", "int") and not wraps:
             exponent = arguments[1]
             if exponent.kind.name == "int" and not (
                 exponent.is_constant and exponent.constant >= 0

@@ -319,6 +319,45 @@ def test_strict_refuses_what_the_older_compiler_would_take() -> None:
         function(union)
 
 
+def widest(words: list[str], otherwise: float) -> int:
+    return max([len(word) for word in words], default=round(otherwise))
+
+
+def widest_of_made(words: list[str], otherwise: float) -> int:
+    return max((len(word) for word in words), default=round(otherwise))
+
+
+def first_length(words: list[str], otherwise: float) -> int:
+    return next((len(word) for word in words), round(otherwise))
+
+
+@pytest.mark.parametrize("function", [widest, widest_of_made, first_length])
+def test_a_default_is_computed_even_if_there_are_items(function: Callable[..., int]) -> None:
+    words = ck.array([["a"], []], ck.list_(ck.utf8()))
+    assert ck.udf(function)(words, ck.array([0.2, 7.6])).to_pylist() == [1, 8]
+    with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+        ck.udf(function)(words[:1], ck.array([math.nan]))
+
+
+def test_a_default_comes_after_the_items_of_a_list() -> None:
+    def tried(words: list[str], divisor: int) -> int:
+        try:
+            return max([int(word) for word in words], default=1 // divisor)
+        except ValueError:
+            return -1
+        except ZeroDivisionError:
+            return -2
+
+    columns = ck.array([["a"], ["4"], []], ck.list_(ck.utf8())), ck.array([0, 0, 1])
+    assert ck.udf(tried)(*columns).to_pylist() == [-1, -2, 1]
+
+
+def test_the_sign_of_a_nan_is_pythons() -> None:
+    column = ck.array([-math.inf, math.inf, math.nan, -3.0, 12.0])
+    signed = lambda x: math.copysign(2.0, x % 10.0)  # noqa: E731
+    assert ck.udf(signed)(column).to_pylist() == [signed(x) for x in column.to_pylist()]
+
+
 def test_a_power_that_may_be_a_float_needs_a_hint() -> None:
     """`2 ** -1` is 0.5, and no column has integers and floats."""
     exponents = ck.array([3, -1, None])

@@ -46,6 +46,9 @@ _ORDERING = ("<", "<=", ">", ">=", "min", "max", "sorted", "list.sort")
 """Methods that compare by order."""
 
 
+MAY_BE_FLOAT = "an integer to a power that may be negative, which gives a float"
+"""Why a row is left whose result in Python may be of another type."""
+
 TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 
 
@@ -291,10 +294,18 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if may_leave:
-            emitter.leave_if(_check(method.check, bound), f"{method.name} of more than 64 bits")
+            what = "more than 64 bits" if result == k.INT else "such numbers"
+            emitter.leave_if(_check(method.check, bound), f"{method.name} of {what}")
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
-        result_value = invoked(emitter, body, given, result, method.name, bindings, operation)
+        reason = method.name
+        if reason in ("**", "pow") and takes == ("int", "int") and not wraps:
+            exponent = arguments[1]
+            if exponent.kind.name == "int" and not (
+                exponent.is_constant and exponent.constant >= 0
+            ):
+                reason = MAY_BE_FLOAT
+        result_value = invoked(emitter, body, given, result, reason, bindings, operation)
     # A method that gives what it is given has no name of its own.
     known = {part for value in (*arguments, *given) for part in value.parts}
     for place, part in enumerate(result_value.parts):

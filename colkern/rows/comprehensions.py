@@ -359,9 +359,13 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         emitter.branch(emitter.numbers(better).code, keep, lambda: None)
         emitter.write(f"{empty} = False")
 
+    # Its items are made before the default is, unless they come from a generator.
+    is_first = "default" in words and is_iterator(emitter, node.args[0])
+    default = expression(emitter, words["default"]) if is_first else None
     items(emitter, node.args[0], take, any_order=_noting(sets))
     if "default" in words:
-        return emitter.chosen(empty, lambda: expression(emitter, words["default"]), best.get)
+        other = default or expression(emitter, words["default"])
+        return emitter.chosen(empty, lambda: other, best.get)
     emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing")
     return best.get()
 
@@ -482,10 +486,10 @@ def first(emitter: Emitter, node: ast.Call) -> Value:
         result.set(value)
         emitter.write(f"{is_there} = True")
 
+    other = expression(emitter, node.args[1]) if len(node.args) > 1 else None
     items(emitter, node.args[0], take, f"not {is_there}")
-    if len(node.args) > 1:
-        other = node.args[1]
-        return emitter.chosen(is_there, result.get, lambda: expression(emitter, other))
+    if other is not None:
+        return emitter.chosen(is_there, result.get, lambda: other)
     emitter.fail_if(f"not {is_there}", row_values.STOP_ITERATION, "next() of nothing")
     return result.get()
 

@@ -319,6 +319,68 @@ def test_strict_refuses_what_the_older_compiler_would_take() -> None:
         function(union)
 
 
+def widest(words: list[str], otherwise: float) -> int:
+    return max([len(word) for word in words], default=round(otherwise))
+
+
+def widest_of_made(words: list[str], otherwise: float) -> int:
+    return max((len(word) for word in words), default=round(otherwise))
+
+
+def first_length(words: list[str], otherwise: float) -> int:
+    return next((len(word) for word in words), round(otherwise))
+
+
+@pytest.mark.parametrize("function", [widest, widest_of_made, first_length])
+def test_a_default_is_computed_even_if_there_are_items(function: Callable[..., int]) -> None:
+    words = ck.array([["a"], []], ck.list_(ck.utf8()))
+    assert ck.udf(function)(words, ck.array([0.2, 7.6])).to_pylist() == [1, 8]
+    with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+        ck.udf(function)(words[:1], ck.array([math.nan]))
+
+
+def test_a_default_comes_after_the_items_of_a_list() -> None:
+    def tried(words: list[str], divisor: int) -> int:
+        try:
+            return max([int(word) for word in words], default=1 // divisor)
+        except ValueError:
+            return -1
+        except ZeroDivisionError:
+            return -2
+
+    columns = ck.array([["a"], ["4"], []], ck.list_(ck.utf8())), ck.array([0, 0, 1])
+    assert ck.udf(tried)(*columns).to_pylist() == [-1, -2, 1]
+
+
+def test_the_sign_of_a_nan_is_pythons() -> None:
+    column = ck.array([-math.inf, math.inf, math.nan, -3.0, 12.0])
+    signed = lambda x: math.copysign(2.0, x % 10.0)  # noqa: E731
+    assert ck.udf(signed)(column).to_pylist() == [signed(x) for x in column.to_pylist()]
+
+
+def test_a_power_that_may_be_a_float_needs_a_hint() -> None:
+    """`2 ** -1` is 0.5, and no column has integers and floats."""
+    exponents = ck.array([3, -1, None])
+
+    def of_two(k):  # type: ignore[no-untyped-def]
+        return "two", 2**k
+
+    refused = r"(?s)to a power that may be negative.*`-> float`.*return \"two\", 2\*\*k"
+    with pytest.raises(ck.CompileError, match=refused):
+        ck.udf(of_two)(exponents)
+    with pytest.raises(ck.CompileError, match="to a power that may be negative"):
+        ck.udf(lambda n: pow(n, -1))(exponents)
+    floats = ck.udf(lambda k: 2**k, returns=ck.float64())
+    assert floats(exponents).to_pylist() == [8.0, 0.5, None]
+    assert ck.udf(lambda k: f"{2**k}")(exponents).to_pylist() == ["8", "0.5", None]
+    assert ck.udf(lambda k: 2**k > 1)(exponents).to_pylist() == [True, False, None]
+    assert ck.udf(lambda n: n**2)(exponents).to_pylist() == [9, 1, None]
+    integers = ck.udf(lambda k: 2**k, returns=ck.int64())
+    assert integers(exponents[:1]).to_pylist() == [8]
+    with pytest.raises(TypeError, match=r"the result 0\.5 does not fit int64"):
+        integers(exponents)
+
+
 def test_rows_that_are_left_need_not_fit_the_declared_type_before() -> None:
     numbers = ck.array([1, 2**63 + 1, None, 7], type=ck.uint64())
     assert ck.udf(lambda n: n, returns=ck.uint64())(numbers).to_pylist() == numbers.to_pylist()

@@ -207,7 +207,14 @@ METHODS = [
     ),
     Method("math.hypot", "(float, float) -> float", row_numbers.hypot),
     Method("math.atan2", "(float, float) -> float", "math.atan2({0}, {1})"),
-    Method("math.copysign", "(float, float) -> float", "math.copysign({0}, {1})"),
+    # The sign of a NaN is the processor's: that of infinity % 10 is set on some.
+    Method(
+        "math.copysign",
+        "(float, float) -> float",
+        "math.copysign({0}, {1})",
+        "{1} != {1}",
+        machine="math.copysign({0}, {1})",
+    ),
     Method("math.fabs", "(float) -> float", "abs({0})"),
     Method("math.degrees", "(float) -> float", "{0} * 57.29577951308232"),
     Method("math.radians", "(float) -> float", "{0} * 0.017453292519943295"),

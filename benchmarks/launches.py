@@ -57,7 +57,8 @@ def measured() -> list[dict[str, Any]]:
     driver = silent_device.install()
     import colkern as ck
     from colkern import kernels
-    from colkern.cuda import adapter, memory, plans
+    from colkern.cuda import memory, plans
+    from colkern.cuda.device_code import KernelSource
     from colkern.memory import Buffer, Device
     from colkern.targets import target_of
 
@@ -98,7 +99,8 @@ def measured() -> list[dict[str, Any]]:
         args = [target.output(SLOTS, a.item) if a.array else 0 for a in variant]
         start = partial(target.partials if kernel.returns else target.map, kernel, SLOTS, *args)
         calls[f"launch of {name}"] = start
-    kernel, out = adapter.kernel(_of_user), target.output(SLOTS, np.int64)
+    kernel = KernelSource("of_user", lambda: _of_user, lambda: None)
+    out = target.output(SLOTS, np.int64)
     calls["launch of a user's kernel"] = lambda: plans.launch(kernel, 4, 256, 0, (out, 3, out))
     plain, nulls = column(range(SLOTS)), column([None, *range(1, SLOTS)])
     floats = column([float(k) for k in range(SLOTS)])

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import machine
 from benchmarks.gpu.case import GATHER, OTHER, STREAMING, TARGETS
-from colkern.cuda.target import schedule
+from colkern.cuda.target import schedule_for
 from colkern.kernels import KERNELS
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -97,7 +97,9 @@ def prediction(row: dict[str, Any], gpu: Gpu) -> dict[str, Any]:
         row: The work of its warp.
         gpu: Where it runs.
     """
-    cut = schedule(gpu.multiprocessors).cut(KERNELS[row["kernel"]], row["items"], row["mean_bytes"])
+    cut = schedule_for(gpu.multiprocessors).cut(
+        KERNELS[row["kernel"]], row["items"], row["mean_bytes"]
+    )
     few, more = row["steps"]
     steps = cut.tile * cut.lanes / cut.threads
     warps = cut.blocks * cut.threads / WARP

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
+from typing import NamedTuple
 
 from colkern.commands.output import counted, print_json
 from colkern.commands.parser import Commands, new_command, positive
@@ -19,15 +22,17 @@ def add_command(commands: Commands) -> None:
         commands,
         "warm",
         _run,
-        "compile all kernels for this machine, and keep them",
+        "compile all kernels for this machine, or for a GPU, and keep them",
         "Compile every kernel for every type it is made for, and the functions of columns for the most\n"
         "frequent types, and keep the machine code in the cache, where later processes find it. What is\n"
-        "in the cache is not compiled again.",
+        "in the cache is not compiled again.\n\n"
+        "With --cuda, the kernels are compiled for GPUs instead. No GPU is needed, but the packages of\n"
+        "colkern[cuda13] or colkern[cuda12] are. Functions of columns are left to their first call.",
         """\
 keys of the JSON document:
   kernels   the number of kernels
   variants  the number of compiled kernels, one for each choice of types
-  functions the number of functions of columns
+  functions the number of functions of columns; 0 with --cuda
   compiled  how many of them were compiled now
   loaded    how many were in the cache
   cache     the directory
@@ -39,25 +44,60 @@ keys of the JSON document:
         metavar="N",
         help="processes that compile at a time; one for each core by default",
     )
+    parser.add_argument(
+        "--cuda",
+        type=_capability,
+        metavar="sm_90",
+        help="compile for GPUs of this compute capability",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON document")
+
+
+def _capability(text: str) -> tuple[int, int]:
+    """A compute capability, written as `sm_90` or `9.0`."""
+    found = re.fullmatch(r"(?:sm_)?(\d+)\.?(\d)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f"expected a compute capability such as sm_90, got {text!r}"
+        )
+    return int(found[1]), int(found[2])
+
+
+class _Work(NamedTuple):
+    """What one process compiles at a time.
+
+    Args:
+        name: A kernel's, or a function's.
+        variants: How many are compiled of it.
+        warm: Compiles what has the name; how many it compiled and loaded.
+    """
+
+    name: str
+    variants: int
+    warm: Callable[[str], dict[str, int]]
 
 
 def _run(options: argparse.Namespace) -> None:
     from colkern.cache import cache_dir
-    from colkern.functions.warming import functions_to_warm
     from colkern.kernels import KERNELS
 
     # Before the work: without a directory it would be in vain.
     cache = cache_dir("kernels")
-    variants = {name: sum(1 for _ in kernel.variants()) for name, kernel in KERNELS.items()}
+    kernels = _for_gpus(options.cuda) if options.cuda else _for_processor()
+    functions = [] if options.cuda else _functions()
     totals = {"compiled": 0, "loaded": 0}
-    functions = functions_to_warm()
     jobs = options.jobs or len(os.sched_getaffinity(0))
-    with progress_line("count", sum(variants.values()) + len(functions)) as update:
-        for name, counts in _warmed(variants, functions, jobs):
+    # The largest first, so that no process is left with one of them at the end.
+    works = [*sorted(kernels, key=lambda work: -work.variants), *functions]
+    with (
+        progress_line("count", sum(work.variants for work in works)) as update,
+        # Not forked: this process has threads of its own.
+        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
+    ):
+        for work, counts in zip(works, pool.map(_done, works), strict=True):
             totals = {key: total + counts[key] for key, total in totals.items()}
-            update(description=f"{name:32}", advance=variants.get(name, 1))
-    numbers = {"kernels": len(variants), "variants": sum(variants.values())}
+            update(description=f"{work.name:32}", advance=work.variants)
+    numbers = {"kernels": len(KERNELS), "variants": sum(work.variants for work in kernels)}
     summary = {**numbers, "functions": len(functions), **totals}
     if options.json:
         print_json({**summary, "cache": str(cache)})
@@ -69,17 +109,36 @@ def _run(options: argparse.Namespace) -> None:
     )
 
 
-def _warmed(
-    variants: dict[str, int], functions: list[str], jobs: int
-) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each kernel and function when it is ready, with how much of it was compiled and loaded."""
-    # Imported late: they load Numba.
-    from colkern.cpu.warming import warm
-    from colkern.functions.warming import warm as warm_function
+# Imported late: what they import loads Numba.
 
-    # The largest first, so that no process is left with one of them at the end.
-    names = sorted(variants, key=variants.__getitem__, reverse=True)
-    # Not forked: this process has threads of its own.
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        yield from zip(names, pool.map(warm, names), strict=True)
-        yield from zip(functions, pool.map(warm_function, functions), strict=True)
+
+def _for_processor() -> list[_Work]:
+    from colkern.cpu.warming import warm
+    from colkern.kernels import KERNELS
+
+    return [_Work(name, len(list(kernel.variants())), warm) for name, kernel in KERNELS.items()]
+
+
+def _for_gpus(capability: tuple[int, int]) -> list[_Work]:
+    from colkern.cuda.warming import cuts, require_capability, warm
+    from colkern.kernels import KERNELS
+
+    require_capability(capability)
+    return [
+        _Work(
+            name,
+            len(list(kernel.variants())) * len(cuts(kernel)),
+            partial(warm, capability=capability),
+        )
+        for name, kernel in KERNELS.items()
+    ]
+
+
+def _functions() -> list[_Work]:
+    from colkern.functions.warming import functions_to_warm, warm
+
+    return [_Work(name, 1, warm) for name in functions_to_warm()]
+
+
+def _done(work: _Work) -> dict[str, int]:
+    return work.warm(work.name)

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import importlib
 import pickle
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -35,13 +34,7 @@ from numba.core.typing import Signature
 from colkern.cache import cache_dir
 from colkern.cpu.content import content_hash, is_shared
 from colkern.cpu.extensions import extensions_key
-from colkern.cpu.whole_files import read_whole, write_whole
-
-COUNTS: Counter[str] = Counter()
-"""Counts of this process: `loaded` from disk, `compiled` anew, `saved` to disk."""
-
-FILES: set[str] = set()
-"""The files of the cache that this process has loaded from or saved to."""
+from colkern.cpu.whole_files import COUNTS, FILES, read_whole, write_whole
 
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"

@@ -19,7 +19,7 @@ from numba.core.compiler import Compiler
 from numba.np.numpy_support import from_dtype
 
 from colkern.cpu import primitives as cpu_primitives
-from colkern.cpu.cache import COUNTS, ContentCache
+from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
 from colkern.cpu.embedded import EmbeddedCompiler
@@ -40,11 +40,6 @@ _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
 # What other languages would call a function by: half of the work of compiling one of a few lines.
 _WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
-def compilations() -> dict[str, int]:
-    """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
-    return {what: COUNTS[what] for what in ("compiled", "loaded", "saved")}
 
 
 def jit(

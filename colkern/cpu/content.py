@@ -204,6 +204,9 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
             yield from _walk(part, seen)
     elif isinstance(value, types.CodeType):
         yield from _code(value, seen)
+    elif hasattr(value, "__cuda_array_interface__"):
+        # Compiled code has its address.
+        yield _OF_THIS_PROCESS
     elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
         yield f"{value.dtype} {value.shape}".encode()
         yield value.tobytes()
@@ -305,11 +308,14 @@ def _dispatcher(value: object) -> object:
     return getattr(value, "_dispatcher", None) or value
 
 
-def _linked(value: object) -> Iterator[_Linked]:
+def _linked(value: object) -> Iterator[bytes]:
     """A dispatcher of somebody else's, which may have been compiled at any time."""
     dispatcher = _dispatcher(value)
     if _is_users(dispatcher):
         yield _Linked(dispatcher)
+    elif not isinstance(dispatcher, Dispatcher) and getattr(dispatcher, "overloads", None):
+        # One for CUDA, with code of what its globals were once.
+        yield _OF_THIS_PROCESS
 
 
 def _is_users(dispatcher: object) -> TypeGuard[CPUDispatcher]:

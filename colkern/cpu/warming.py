@@ -5,7 +5,8 @@ The types are those that the target passes: arrays that are read are read-only, 
 
 from __future__ import annotations
 
-from colkern.cpu.compiler import compilations, compile_kernel, signature
+from colkern.cpu.compiler import compile_kernel, signature
+from colkern.cpu.whole_files import compilations
 from colkern.kernels.kernel import KERNELS
 
 

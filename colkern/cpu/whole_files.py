@@ -1,13 +1,25 @@
-"""Files that hold all that was written to them, or are taken for missing."""
+"""Files of compiled code: they hold all that was written to them, or are taken for missing."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import tempfile
+from collections import Counter
 from pathlib import Path
 
+COUNTS: Counter[str] = Counter()
+"""Counts of this process: code `loaded` from disk, `compiled` anew, `saved` to disk."""
+
+FILES: set[str] = set()
+"""The files of the cache that this process has loaded from or saved to."""
+
 _DIGEST = hashlib.sha256().digest_size
+
+
+def compilations() -> dict[str, int]:
+    """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
+    return {what: COUNTS[what] for what in ("compiled", "loaded", "saved")}
 
 
 def read_whole(path: Path) -> bytes | None:

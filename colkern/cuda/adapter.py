@@ -3,7 +3,7 @@
 numba-cuda is in maintenance, and its successor numba-cuda-mlir has other extension interfaces.
 COLKERN_CUDA_COMPILER says which one compiles the bodies: `numba-cuda` (the default) or
 `numba-cuda-mlir`. What colkern uses of either is kept to this module (compile a device function,
-compile a kernel, launch it, print PTX) and to those that hold their primitives: `primitives` and
+compile a kernel to PTX, launch it) and to those that hold their primitives: `primitives` and
 `mlir_primitives`.
 
 What is known of numba-cuda-mlir 0.6, without a GPU: it compiles every body to PTX, and that PTX, run by
@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
 from types import ModuleType, SimpleNamespace
@@ -26,6 +26,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
+from colkern.cuda.assembling import CUBIN
+from colkern.cuda.driver import has_device
 from colkern.errors import DeviceUnavailableError
 from colkern.forks import hold_over_forks
 from colkern.names import why_missing
@@ -130,7 +132,12 @@ def _make_shared_arrays_once() -> None:
 
 
 def require_device() -> None:
-    """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
+    """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing.
+
+    Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
+    """
+    if loads_kernels() and has_device():
+        return
     cuda = compiler()
     if not is_simulated() and not cuda.is_available():
         raise DeviceUnavailableError(
@@ -260,34 +267,38 @@ def _configured(
 
 
 def loads_kernels() -> bool:
-    """Whether kernels can be had as `loaded` ones, which numba-cuda alone makes."""
+    """Whether kernels can be had as `loaded` ones, of code that numba-cuda alone makes."""
     return not is_simulated() and not is_mlir()
 
 
-def loaded(
-    kernel: Launchable, arguments: Sequence[tuple[str, bool]], *, apart: bool = False
-) -> object:
-    """A kernel compiled for these types and loaded on the current device: for `launcher`.
+def has_plain_launches(options: Mapping[str, object]) -> bool:
+    """Whether kernels with these options can be had as `loaded` ones, and do nothing else at launches."""
+    debug = options.get("debug", os.environ.get("NUMBA_CUDA_DEBUGINFO", "0") not in ("", "0"))
+    return loads_kernels() and not debug and options.keys() <= _PLAIN_OPTIONS
 
-    None if its blocks wait for each other, or it is compiled for its grid: that takes another launch.
+
+_PLAIN_OPTIONS = {"debug", "fastmath", "launch_bounds", "lineinfo", "opt"}
+
+
+def loaded(image: bytes, entry: str) -> object:
+    """A kernel of the current device: for `launcher`.
 
     Args:
-        kernel: The kernel.
-        arguments: As those of `ptx`.
-        apart: As well.
+        image: Machine code, or PTX.
+        entry: The kernel's name in it.
     """
-    compiled: Any = kernel
-    with _apart() if apart else nullcontext():
-        overload = compiled.compile(_signature(arguments).args)
-    if overload.cooperative or getattr(overload, "launch_config_sensitive", False):
-        return None
-    return overload._codelibrary.get_cufunc().kernel
+    from cuda.core import ObjectCode
+
+    load = ObjectCode.from_cubin if image.startswith(CUBIN) else ObjectCode.from_ptx
+    return load(image).get_kernel(entry)
 
 
-def has_plain_launches(kernel: Launchable) -> bool:
-    """Whether a kernel can be had as a `loaded` one, and its launches do nothing besides."""
-    options = getattr(kernel, "targetoptions", {})
-    return loads_kernels() and not (options.get("debug") or options.get("extensions"))
+def capability(ordinal: int) -> tuple[int, int]:
+    """The compute capability of a device, such as (9, 0)."""
+    from cuda.core import Device
+
+    major, minor = Device(ordinal).compute_capability
+    return major, minor
 
 
 def launcher() -> Callable[..., None]:
@@ -311,10 +322,12 @@ def grid(threads: int, blocks: int, shared: int = 0) -> object:
     return LaunchConfig(grid=blocks, block=threads, shmem_size=shared)
 
 
-def make_context() -> bool:
+def make_context(ordinal: int) -> bool:
     """Give this thread the context of the current device, without which the driver launches nothing."""
     if loads_kernels():
-        compiler().current_context()
+        from cuda.core import Device
+
+        Device(ordinal).set_current()
     return True
 
 
@@ -334,6 +347,7 @@ def ptx(
     capability: tuple[int, int],
     *,
     apart: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> str:
     """The PTX of a kernel; needs no GPU.
 
@@ -345,11 +359,13 @@ def ptx(
         arguments: NumPy's type code of each argument, and whether it is an array of that type.
         capability: The compute capability, such as (9, 0).
         apart: Whether nothing that is written is in two arrays.
+        options: The compiler's.
     """
+    given = options or {}
     cuda, signature = compiler(), _signature(arguments)
     with _answering_for_device(capability), _apart() if apart else nullcontext():
         text, _ = cuda.compile(
-            function, signature, device=False, cc=capability, abi="numba", output="ptx"
+            function, signature, device=False, cc=capability, abi="numba", output="ptx", **given
         )
     return str(text)
 
@@ -401,11 +417,11 @@ def _apart() -> Iterator[None]:
 
 @contextmanager
 def _answering_for_device(capability: tuple[int, int]) -> Iterator[None]:
-    """Within it, separate functions are compiled for a capability where there is no driver to ask.
+    """Within it, separate functions are compiled for a capability, not for that of the current device.
 
     The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
     """
-    if is_mlir() or compiler().is_available():
+    if not loads_kernels():
         yield
         return
     from numba.cuda import dispatcher

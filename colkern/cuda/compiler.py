@@ -9,13 +9,14 @@ the place of each thread: its lanes, which share the bytes to be copied.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from colkern.cuda import adapter, primitives
+from colkern.cuda import adapter
+from colkern.cuda.device_code import KernelSource
 from colkern.cuda.loops import with_plain_loops
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument
@@ -24,6 +25,8 @@ from colkern.kernels.primitives import PRIMITIVES
 
 THREADS = 256
 """The threads of a block; a power of two."""
+
+_KERNELS = "colkern.kernels"
 
 _START = "block * tile + u8(cuda.threadIdx.x) // lanes"
 # The step is a constant: what a body computes with it, it computes while compiling.
@@ -97,9 +100,23 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
 
 
 @cache
-def compile_kernel(kernel: Kernel, threads: int, lanes: int) -> Any:
+def compile_kernel(kernel: Kernel, threads: int, lanes: int) -> KernelSource:
     """The kernel for launching."""
-    return adapter.kernel(grid_function(kernel, threads, lanes))
+
+    def key() -> str | None:
+        # The key of the package says all of its kernels.
+        is_own = kernel.body.__module__.startswith(f"{_KERNELS}.")
+        return f"{kernel.body.__module__} {threads} {lanes}" if is_own else None
+
+    make = partial(grid_function, kernel, threads, lanes)
+    return KernelSource(kernel.name, make, key, apart=True)
+
+
+def parameters(kernel: Kernel, variant: Iterable[Argument]) -> list[tuple[str, bool]]:
+    """The types of a grid's parameters, as launches pass them: type codes, and which are arrays."""
+    arguments = [(argument.item, argument.array) for argument in variant]
+    partials = [(kernel.returns, True)] if kernel.returns else []
+    return [("u8", False), ("u8", False), *arguments, *partials]
 
 
 def ptx(
@@ -121,10 +138,7 @@ def ptx(
     function = grid_function(
         kernel, 1 if kernel.sequential else threads, lanes if kernel.grouped else 1
     )
-    arguments = [(argument.item, argument.array) for argument in variant]
-    if kernel.returns:
-        arguments.append((kernel.returns, True))
-    return adapter.ptx(function, [("u8", False), ("u8", False), *arguments], capability, apart=True)
+    return adapter.ptx(function, parameters(kernel, variant), capability, apart=True)
 
 
 def primitive(name: str) -> Any:
@@ -148,7 +162,7 @@ def _device_function(function: Callable[..., Any], lanes: int) -> Any:
 def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
     namespace: dict[str, Any] = {"__name__": __name__}
-    if function.__module__ == primitives.__name__:
+    if function.__module__ == "colkern.cuda.primitives":
         # What primitives know of their thread.
         namespace |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
     replaced = adapter.replaced_builtins()
@@ -166,6 +180,9 @@ def _device_value(value: Any, lanes: int) -> Any:
         return value
     if isinstance(value, types.FunctionType) and value in HELPERS:
         return _device_function(value, lanes)
+    # Imported late: it loads Numba.
+    from colkern.cuda import primitives
+
     name = getattr(value, "__name__", "")
     if value in PRIMITIVES or vars(primitives).get(name) is value:
         shared = vars(primitives).get(name, value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PINNED = 1 << 26
@@ -75,6 +76,18 @@ def find_driver() -> Driver | str:
     except OSError as error:
         return str(error)
     return examine(library)
+
+
+@cache
+def has_device() -> bool:
+    """Whether there is a driver that sees a device."""
+    count = ctypes.c_int()
+    try:
+        library = loaded_driver()
+    except OSError:
+        return False
+    codes = library.cuInit(0), library.cuDeviceGetCount(ctypes.byref(count))
+    return codes == (_SUCCESS, _SUCCESS) and count.value > 0
 
 
 def loaded_driver() -> ctypes.CDLL:

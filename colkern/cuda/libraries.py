@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-_VERSIONS = {"cudart": "cudaRuntimeGetVersion", "nvrtc": "nvrtcVersion", "nvvm": "nvvmVersion"}
+_VERSIONS = {
+    "cudart": "cudaRuntimeGetVersion",
+    "nvJitLink": "nvJitLinkVersion",
+    "nvrtc": "nvrtcVersion",
+    "nvvm": "nvvmVersion",
+}
 """The function that tells the release, of each library that is looked for."""
 
 
@@ -16,7 +19,7 @@ class CudaLibrary:
     """A library that was found, or not.
 
     Args:
-        name: `cudart`, `nvrtc` or `nvvm`.
+        name: `cudart`, `nvJitLink`, `nvrtc` or `nvvm`.
         path: Where it is; empty if it was not found.
         source: How it was found: among packages, in a toolkit, by the system.
         version: Its release, such as (13, 2); that of NVVM's own IR for `nvvm`.
@@ -30,27 +33,21 @@ class CudaLibrary:
     error: str
 
 
-class LoadedLibrary(Protocol):
-    """A library as cuda-pathfinder loads it."""
-
-    abs_path: str | None
-    found_via: str
-
-
 def find_libraries() -> list[CudaLibrary]:
-    """The CUDA runtime, NVRTC and NVVM, as the compiler finds them.
+    """The CUDA runtime, nvJitLink, NVRTC and NVVM, as the compiler finds them.
 
     Raises:
         ImportError: If the package cuda-pathfinder, which looks for them, is not installed.
     """
+    return [find_library(name) for name in _VERSIONS]
+
+
+def find_library(name: str) -> CudaLibrary:
+    """One of them; the same errors."""
     from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-untyped]
 
-    return [_loaded(name, load_nvidia_dynamic_lib) for name in _VERSIONS]
-
-
-def _loaded(name: str, load: Callable[[str], LoadedLibrary]) -> CudaLibrary:
     try:
-        loaded = load(name)
+        loaded = load_nvidia_dynamic_lib(name)
     except RuntimeError as error:
         return CudaLibrary(name, "", "", (0, 0), str(error).partition("\n")[0])
     path = str(loaded.abs_path)

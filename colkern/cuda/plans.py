@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from colkern.cuda import adapter
-from colkern.cuda.compiler import compile_kernel
+from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.device_code import KernelSource
 from colkern.cuda.memory import current_stream
 from colkern.generated import function_of_text
 from colkern.kernels.kernel import Kernel
@@ -71,23 +72,17 @@ def plan_of(
         TypeError: If an array is of a type that the kernel is not declared for.
     """
     # The compiler would take others, too.
-    kernel.require_types(args)
-    compiled = compile_kernel(kernel, threads, lanes)
-    if not adapter.loads_kernels():
-        return _through_dispatcher(compiled, threads, ordinal)
-    arrays = {k: value.dtype.str[1:] for k, value in enumerate(args) if hasattr(value, "dtype")}
-    places = {*array_places(kernel), *range(len(kernel.arguments), len(args))}
-    types = [
-        (arrays[k], True) if k in places else (kernel.arguments[k].item, False)
-        for k in range(len(args))
-    ]
-    loaded = adapter.loaded(compiled, [("u8", False), ("u8", False), *types], apart=True)
+    types = parameters(kernel, kernel.variant(kernel.require_types(args)))
+    source = compile_kernel(kernel, threads, lanes)
+    loaded = source.loaded(types, ordinal)
+    if loaded is None:
+        return _through_dispatcher(source, threads, ordinal)
     grid = partial(adapter.grid, threads)
-    return _plan(kernel.name, loaded, [("count", ""), ("tile", ""), *_named(types)], grid)
+    return _plan(kernel.name, loaded, [("count", ""), ("tile", ""), *_named(types[2:])], grid)
 
 
 def launch(
-    compiled: adapter.Launchable,
+    source: KernelSource,
     blocks: Any,
     threads: Any,
     ordinal: int,
@@ -99,7 +94,7 @@ def launch(
     By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
 
     Args:
-        compiled: The kernel.
+        source: The kernel.
         blocks: The number of blocks, or several dimensions of them.
         threads: The threads of a block, as well.
         ordinal: The current device's.
@@ -109,20 +104,21 @@ def launch(
     pointer = current_stream()
     types = tuple(map(_type_of, args))
     if None not in types and isinstance(blocks, int) and isinstance(threads, int):
-        plan = _user_plan(compiled, types, threads, ordinal, shared)
+        adapter.make_context(ordinal)
+        plan = _user_plan(source, types, threads, ordinal, shared)
         if plan is not None:
-            adapter.make_context()
             plan(pointer, blocks, *args)
             return
-    adapter.launch(compiled, blocks, threads, adapter.stream(ordinal, pointer), args, shared)
+    adapter.launch(
+        source.dispatcher, blocks, threads, adapter.stream(ordinal, pointer), args, shared
+    )
 
 
 @lru_cache(maxsize=1024)
 def _user_plan(
-    compiled: adapter.Launchable, types: Any, threads: int, ordinal: int, shared: int
+    source: KernelSource, types: Any, threads: int, ordinal: int, shared: int
 ) -> Plan | None:
-    # The user's arrays may overlap.
-    loaded = adapter.loaded(compiled, types) if adapter.has_plain_launches(compiled) else None
+    loaded = source.loaded(types, ordinal)
     if loaded is None:
         return None
     return _plan("of_user", loaded, _named(types), lambda n: adapter.grid(threads, n, shared))
@@ -183,13 +179,13 @@ def _word(value: Any) -> int:
     return number if number < _HALF else number - _WHOLE
 
 
-def _through_dispatcher(compiled: adapter.Launchable, threads: int, ordinal: int) -> Plan:
-    """The same where there is nothing to load: in the simulator, and with numba-cuda-mlir."""
+def _through_dispatcher(source: KernelSource, threads: int, ordinal: int) -> Plan:
+    """The same where the compiler launches: in the simulator, numba-cuda-mlir, with debug information."""
 
     def launch(pointer: int, blocks: int, count: int, tile: int, *args: Any) -> None:
         plain = (np.int64(a) if isinstance(a, int) and a < _HALF else a for a in args)
         numbers = (np.uint64(count), np.uint64(tile))
         stream = adapter.stream(ordinal, pointer)
-        adapter.launch(compiled, blocks, threads, stream, (*numbers, *plain))
+        adapter.launch(source.dispatcher, blocks, threads, stream, (*numbers, *plain))
 
     return launch

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from colkern.cuda import adapter, primitives
+from colkern.cuda import adapter
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text, function_of_tree
 from colkern.kernels.kernel import HELPERS
@@ -42,6 +42,9 @@ def body(function: Callable[..., Any]) -> Any:
     if adapter.is_simulated():
         return function
     if function in PRIMITIVES:
+        # Imported late: it loads Numba.
+        from colkern.cuda import primitives
+
         shared = vars(primitives).get(function.__name__, function)
         # One that is written in Python is the same for every compiler.
         if not isinstance(shared, types.FunctionType):

@@ -77,11 +77,11 @@ def schedule_of(device: Device) -> Schedule:
     """The schedule for a device. The simulator runs a Python thread for each of a block's."""
     if adapter.is_simulated():
         return Schedule(4, 16, 4, 2, ((0, 2), (5, 4)))
-    return schedule(memory.multiprocessors(device))
+    return schedule_for(memory.multiprocessors(device))
 
 
-def schedule(multiprocessors: int) -> Schedule:
-    """The schedule for a GPU of so many multiprocessors, which run 2048 threads each at a time."""
+def schedule_for(multiprocessors: int) -> Schedule:
+    """The schedule for a GPU with so many multiprocessors, each of which runs 2048 threads at a time."""
     blocks = multiprocessors * 2048 // THREADS
     return Schedule(THREADS, 4096, blocks, 8, ((0, 8), (256, 32), (8192, THREADS)))
 
@@ -171,7 +171,7 @@ class CudaTarget:
         plan = self._plans.get(types)
         if plan is None or library.current_ordinal() != ordinal or not self._thread.has_context:
             with memory.current(self.device):
-                self._thread.has_context = adapter.make_context()
+                self._thread.has_context = adapter.make_context(ordinal)
                 plan = self._plans[types] = plan or plan_of(kernel, args, threads, lanes, ordinal)
                 plan(library.current_stream(), blocks, count, tile, *args)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter, memory, plans
+from colkern.cuda.device_code import KernelSource
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.operations import nulls
 from colkern.rows.device_loop import NO_ROOM, Pieces, device_source, kernel_function
+from colkern.rows.loop import digest
 from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
 from colkern.rows.program import Site
 from colkern.targets import Target, target_of
@@ -52,8 +55,8 @@ class OnDevice:
         self._plan = plan
         self._source = device_source(plan)
         self._row_bytes = LEAST_ROW_BYTES if self._source.uses_arena else 0
-        self.function = kernel_function(plan, self._source)
-        self._kernel = adapter.kernel(self.function)
+        make = partial(kernel_function, plan, self._source)
+        self.kernel = KernelSource(plan.function.__name__, make, self._key)
         self._pools: dict[Device, Items] = {}
         self._with_nulls: OnDevice | None = None
 
@@ -61,6 +64,10 @@ class OnDevice:
     def returns(self) -> s.DataType:
         """The type of the results."""
         return self._plan.returns
+
+    def _key(self) -> str:
+        program = self._plan.program
+        return repr((self._source.text, *program.sources.values(), digest(program)))
 
     def compile(self) -> None:
         """Nothing: the first launch compiles."""
@@ -88,7 +95,7 @@ class OnDevice:
 
         def launch(blocks: int, *given: Any) -> None:
             try:
-                plans.launch(self._kernel, blocks, schedule.threads, device.ordinal, given)
+                plans.launch(self.kernel, blocks, schedule.threads, device.ordinal, given)
             except adapter.compile_errors() as error:
                 name = self._plan.function.__name__
                 raise UnsupportedError(f"{name} on a device: {error}") from error

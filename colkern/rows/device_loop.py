@@ -192,11 +192,18 @@ def device_source(plan: Plan) -> DeviceSource:
     """The kernel for the function of a plan.
 
     Raises:
-        UnsupportedError: If it has a column or results that kernels do not cover.
+        UnsupportedError: If it has a column or results that kernels do not cover, or calls itself; if the
+            chosen compiler does not take row functions.
     """
+    row_functions.require_compiler()
     output = DeviceOutput(plan.kind)
     output.require_known()
     program = plan.program
+    if program.recurs:
+        # A thread has a small stack.
+        raise UnsupportedError(
+            f"row function {plan.function.__name__} on a device: it calls itself"
+        )
     for argument in plan.arguments:
         program.sources |= argument.functions
     uses_arena = output.makes or calls_with_arena(program)
@@ -230,16 +237,8 @@ def device_source(plan: Plan) -> DeviceSource:
 
 
 def kernel_function(plan: Plan, source: DeviceSource) -> Any:
-    """The function of one thread, in terms of compiled functions.
-
-    Raises:
-        UnsupportedError: If the chosen compiler does not take row functions, or not this one.
-    """
-    row_functions.require_compiler()
+    """The function of one thread, in terms of compiled functions."""
     program, title = plan.program, f"row function {plan.function.__name__} on a device"
-    if program.recurs:
-        # A thread has a small stack.
-        raise UnsupportedError(f"{title}: it calls itself")
     shared = {function.__name__: function for function in (*PRIMITIVES, *BODIES)}
     used = source.text + "".join(program.sources.values())
     namespace = NAMES | {

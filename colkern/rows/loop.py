@@ -307,7 +307,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
     from colkern.rows.compiling import namespace_of
 
     has_vectors = "if run > at" in text or program.wraps
-    key = text_hash("row function", text, *program.sources.values(), _digest(program))
+    key = text_hash("row function", text, *program.sources.values(), digest(program))
     namespace: dict[str, Any] = {"__name__": __name__}
     plain = function_of_text("run", text, namespace, f"loop of {title}")
     return jit(
@@ -321,7 +321,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
     )
 
 
-def _digest(program: Program) -> str:
+def digest(program: Program) -> str:
     """Content that compiled code depends on beside its text: the files of the package, and made bodies."""
     from colkern.cpu.sources import source_key
 

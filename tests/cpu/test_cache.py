@@ -14,12 +14,14 @@ import pytest
 
 from colkern.cache import cache_dir
 from colkern.cpu import cache as cpu_cache
-from colkern.cpu.compiler import compilations, jit
+from colkern.cpu.compiler import jit
+from colkern.cpu.whole_files import compilations
 
 RUN = """
 import json, sys
+import numba
 import numpy as np
-from colkern.cpu.compiler import compilations
+from colkern.cpu.whole_files import compilations
 from colkern.cpu.target import CpuTarget
 from colkern.kernels.offsets import lengths_of
 target = CpuTarget()

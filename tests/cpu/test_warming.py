@@ -18,7 +18,7 @@ sys.path[:0] = sys.argv[1:]
 import numba
 from cuda.on_device import OPERATIONS
 from operations.samples import ints, sample
-from colkern.cpu.compiler import compilations
+from colkern.cpu.whole_files import compilations
 for name, run in OPERATIONS.values():
     run(sample(name).slice(3, 7), ints([6, 0, 3, 3]))
 print(json.dumps(compilations()))

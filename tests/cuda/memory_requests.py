@@ -34,7 +34,7 @@ from benchmarks.gpu import MEASUREMENTS, Launch, Measurement
 from benchmarks.gpu.case import GRAIN
 from colkern.cpu.target import CpuTarget
 from colkern.cuda import compiler
-from colkern.cuda.target import schedule
+from colkern.cuda.target import schedule_for
 
 WARP, LANES, SECTOR, LINE, BANKS = 32, 8, 32, 128, 32
 
@@ -197,7 +197,7 @@ def work_of(measurement: Measurement) -> dict[str, Any]:
     target = HostTarget()
     launch = measurement.at(target, SLOTS)
     mean = launch.args[-1].nbytes // max(launch.count, 1) if launch.kernel.grouped else 0
-    lanes = schedule(1).cut(launch.kernel, launch.count, mean).lanes
+    lanes = schedule_for(1).cut(launch.kernel, launch.count, mean).lanes
     threads = max(WARP, lanes)
     text = _compiled(launch, threads, lanes)
     program = Machine(text, followed=True)

@@ -15,6 +15,7 @@ from cuda.silent_device import SilentArray, install
 
 from colkern.cuda import adapter, memory, plans
 from colkern.cuda.compiler import THREADS, compile_kernel
+from colkern.cuda.device_code import KernelSource
 from colkern.cuda.plans import _through_dispatcher
 from colkern.cuda.target import CudaTarget
 from colkern.kernels import Kernel
@@ -118,9 +119,10 @@ def main() -> dict[str, Any]:
     partials = target.partials(RETURNS, 1000, u4)
     words = driver.launched(2 + 7 * 2)
     found["partials"] = [words[-3] == partials.data.ptr, words[-2:], words[0]]
-    kernel, theirs = adapter.kernel(of_user), (u1, 7, 2.5, u4)
+    kernel = KernelSource("of_user", lambda: of_user, lambda: None)
+    theirs = (u1, 7, 2.5, u4)
     driver.expect(2 * 7 + 2)
-    adapter.launch(kernel, 3, 64, adapter.stream(0, 0), theirs, 32)
+    adapter.launch(kernel.dispatcher, 3, 64, adapter.stream(0, 0), theirs, 32)
     found["dispatcher of a user's kernel"] = driver.launched(2 * 7 + 2)
     plans.launch(kernel, 3, 64, 0, theirs, 32)
     found["plan of a user's kernel"] = driver.launched(2 * 7 + 2)

@@ -67,4 +67,4 @@ def _ptx(kernel: Specialisation, numbers: int, capability: tuple[int, int]) -> s
         for need in kernel.needs
     ]
     signature = [("i8", False)] * (1 + numbers) + [("i8", True)] * 2 + needs
-    return adapter.ptx(kernel.function, signature, capability)
+    return adapter.ptx(kernel.kernel.function, signature, capability)

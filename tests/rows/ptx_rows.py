@@ -58,7 +58,9 @@ class ByPtx:
     def _made(self, given: Sequence[Any]) -> Machine:
         if self._machine is None:
             signature = [(v.dtype.str[1:], isinstance(v, np.ndarray)) for v in given]
-            self._machine = Machine(adapter.ptx(self._on_device.function, signature, CAPABILITY))
+            self._machine = Machine(
+                adapter.ptx(self._on_device.kernel.function, signature, CAPABILITY)
+            )
         return self._machine
 
 

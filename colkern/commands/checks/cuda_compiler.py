@@ -17,6 +17,7 @@ _ENABLES = "kernels and users' functions on the GPU"
 
 _LIBRARIES = {
     "cudart": ("CUDA runtime", "headers and calls that CuPy and the compiler share"),
+    "nvJitLink": ("nvJitLink", "machine code that is kept, which the driver need not assemble"),
     "nvrtc": ("NVRTC", "CUDA C++ that is compiled when it is needed, CuPy's scans and sorts"),
     "nvvm": ("NVVM", _ENABLES),
 }

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from colkern.cuda import adapter
+from colkern.cuda.device_code import KernelSource
 from colkern.errors import CompileError
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType
@@ -23,7 +23,7 @@ from colkern.jit.device.assignments import variables
 from colkern.jit.device.builder_kinds import Builder, Mode
 from colkern.jit.device.emitter import CONSTANTS, Need, Program, Shared, name_of
 from colkern.jit.device.functions import EMPTY_ARENA, prelude_of, specialised
-from colkern.jit.device.kernels import Specialisation, Types, kind_of
+from colkern.jit.device.kernels import Specialisation, Types, content_key, kind_of
 from colkern.jit.device.kinds import PLAIN, Kind, Number
 from colkern.jit.device.tree import CHANGED, Tree
 
@@ -161,7 +161,8 @@ def _row_kernel(
         **lines,
     )
     kernel = function_of_text(name, source, namespace, f"rows of {function.__name__}")
-    return Specialisation(adapter.kernel(kernel), kernel, list(taken), program)
+    key = partial(content_key, function, kinds, program, list(taken), tree.parts[0].type, mode)
+    return Specialisation(KernelSource(name, lambda: kernel, key), list(taken), program)
 
 
 # What stands in the gaps of `_KERNEL`: statements, one for each counter or node, as the indices of local

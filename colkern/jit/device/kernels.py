@@ -10,12 +10,12 @@ Nothing here imports a compiler; the first launch does.
 
 from __future__ import annotations
 
-import functools
 import operator
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.cuda import adapter, memory
+from colkern.cuda.device_code import KernelSource
 from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
@@ -40,15 +41,13 @@ class Specialisation:
     """A kernel for one set of data types.
 
     Args:
-        kernel: What the compiler makes of it.
-        function: The function that it is made from.
+        kernel: The kernel.
         needs: What it takes after the other arguments.
         program: What its functions share.
         literals: The address of the strings of the source, by device.
     """
 
-    kernel: Any
-    function: types.FunctionType
+    kernel: KernelSource
     needs: list[Need]
     program: Program
     literals: dict[Device, tuple[Any, np.uint64]] = field(default_factory=dict)
@@ -96,7 +95,7 @@ class CudaKernel:
         """
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise ValueError("expected kernel[blocks, threads, stream, shared memory]")
-        return functools.partial(self._launch, configuration)
+        return partial(self._launch, configuration)
 
     def forall(self, count: int, threads: int = 128, stream: Any = None) -> Callable[..., None]:
         """A launch with one thread for each of `count` items, or a few more."""
@@ -130,7 +129,7 @@ class CudaKernel:
                 signed = ("length", "null_count", "arena")
                 signature.append(("i8" if need.name in signed else "u8", False))
         with explained(self.name):
-            return adapter.ptx(compiled.function, signature, capability)
+            return adapter.ptx(compiled.kernel.function, signature, capability)
 
     def _is_checked(self) -> bool:
         if self.checked is not None:
@@ -192,11 +191,41 @@ class CudaKernel:
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
         function, needs = kernel_function(program, self.function, given)
-        kernel = adapter.kernel(function, **self._options)
-        return Specialisation(kernel, function, needs, program)
+        key = partial(content_key, self.function, given, program, needs)
+        kernel = KernelSource(self.name, lambda: function, key, options=self._options)
+        return Specialisation(kernel, needs, program)
 
     def __repr__(self) -> str:
         return f"<colkern.CudaKernel {self.name}>"
+
+
+def content_key(
+    function: types.FunctionType,
+    kinds: Mapping[str, Kind],
+    program: Program,
+    needs: Sequence[Need],
+    *also: object,
+) -> str | None:
+    """What a kernel of a user's function follows from; None where no other process would have the same.
+
+    Args:
+        function: The user's function.
+        kinds: What the kernel is handed.
+        program: What its functions share, with what all of them noted.
+        needs: What it takes after the other arguments.
+        also: What else it is made for.
+    """
+    from colkern.cpu.content import content_hash, is_shared
+    from colkern.jit.compiling.library import library_key
+
+    columns = [
+        (name, kind.data_type, kind.form) if isinstance(kind, Column) else name
+        for name, kind in kinds.items()
+    ]
+    shared = (program.checked, program.thread_bytes, program.by_row, program.error_model)
+    noted = (program.places, bytes(program.literals), list(map(repr, needs)))
+    key = content_hash((function, columns, shared, noted, also), library_key())
+    return key if is_shared(key) else None
 
 
 @contextmanager

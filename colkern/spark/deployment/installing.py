@@ -15,6 +15,7 @@ from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from colkern.cpu.whole_files import FILES
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive
 from colkern.spark.deployment.diagnosis import ENVIRONMENT, Finding, Report, diagnosed
@@ -69,9 +70,6 @@ def _shipped(spark: SparkSession, package: bool, kernels: bool) -> Iterator[Find
         spark.addArtifacts(str(path), pyfile=True)
         yield Finding("package", f"{path.name}, {_size(path)}")
     if kernels:
-        # Imported late: it loads Numba.
-        from colkern.cpu.cache import FILES
-
         try:
             archive = kernel_archive(folder, FILES)
         except PermissionError as error:

@@ -286,7 +286,7 @@ def test_the_libraries_of_this_environment() -> None:
     libraries = {
         library["name"]: library for library in ask("colkern.cuda.libraries:find_libraries")
     }
-    assert libraries.keys() == {"cudart", "nvrtc", "nvvm"}
+    assert libraries.keys() == {"cudart", "nvJitLink", "nvrtc", "nvvm"}
     # The environment of the tests has them, to compile PTX.
     assert libraries["nvrtc"]["error"] == ""
     assert libraries["nvrtc"]["version"] >= [12, 0]

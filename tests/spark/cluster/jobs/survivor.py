@@ -74,7 +74,7 @@ def describing(call):
 
     def described(batches):
         import colkern
-        from colkern.cpu.cache import COUNTS
+        from colkern.cpu.whole_files import COUNTS
 
         for batch in batches:
             call(batch["id"])

@@ -1,0 +1,163 @@
+"""Compiled device code on disk: a file for each kernel's content, types and compute capability.
+
+Neither Numba nor its compiler for CUDA is imported for code that is there. It is machine code and the name
+of the kernel in it: launch plans know all else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from colkern.cache import cache_dir
+from colkern.cpu.sources import source_key
+from colkern.cpu.whole_files import COUNTS, FILES, read_whole, write_whole
+from colkern.cuda import adapter
+from colkern.cuda.assembling import assembled, ptxas
+from colkern.cuda.libraries import find_library
+from colkern.forks import cached_property
+
+Types = Sequence[tuple[str, bool]]
+"""NumPy's type code of each argument, and whether it is an array of that type."""
+
+_COMPILER = ("numba-cuda", "numba", "llvmlite")
+
+_ENTRY = re.compile(r"\.entry\s+([^\s(]+)")
+
+_EXTERNAL = re.compile(r"\.extern\s+\.func\s+(?:\([^)]*\)\s*)?(\w+)")
+
+_OF_DRIVER = {"vprintf", "malloc", "free", "__assertfail"}
+"""Functions that PTX may call without defining them."""
+
+
+class DeviceCode(NamedTuple):
+    """Code that the driver loads.
+
+    Args:
+        entry: The kernel's name in it.
+        image: Machine code, or PTX where nothing could assemble it.
+    """
+
+    entry: str
+    image: bytes
+
+
+class KernelSource:
+    """A kernel that is compiled once for each set of types and compute capability, by whichever process.
+
+    Args:
+        name: Its name; makes files recognisable.
+        make: Makes the function of one thread, which is asked for if something must be compiled.
+        key: Gives all that its meaning follows from, as text; None where no other process has the same.
+        apart: Whether nothing that is written is in two arrays.
+        options: For the compiler's `cuda.jit`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[], Callable[..., object]],
+        key: Callable[[], str | None],
+        *,
+        apart: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
+        self._make = make
+        self._key = key
+        self._apart = apart
+        self._options = dict(options or {})
+
+    @cached_property
+    def function(self) -> Callable[..., object]:
+        """The function of one thread."""
+        return self._make()
+
+    @cached_property
+    def dispatcher(self) -> adapter.Launchable:
+        """The kernel as the compiler launches it."""
+        return adapter.kernel(self.function, **self._options)
+
+    def loaded(self, types: Types, ordinal: int) -> object | None:
+        """The kernel for arguments of these types, on the current device, whose ordinal that is.
+
+        None if the compiler has to launch it: its options say so, or it needs more than its own code.
+        """
+        if not adapter.has_plain_launches(self._options):
+            return None
+        code = self.code(types, adapter.capability(ordinal))
+        return None if code is None else adapter.loaded(code.image, code.entry)
+
+    def code(self, types: Types, capability: tuple[int, int]) -> DeviceCode | None:
+        """The code for arguments of these types, compiled if no process has; None if it lacks code."""
+        path = self._path(types, capability)
+        content = None
+        if path is not None:
+            with contextlib.suppress(OSError):
+                content = read_whole(path)
+        if path is None or content is None:
+            return self._compiled(types, capability, path)
+        entry, _, image = content.partition(b"\0")
+        COUNTS["loaded"] += 1
+        FILES.add(path.name)
+        return DeviceCode(entry.decode(), image)
+
+    def _compiled(
+        self, types: Types, capability: tuple[int, int], path: Path | None
+    ) -> DeviceCode | None:
+        COUNTS["compiled"] += 1
+        options = {"debug": False, "opt": True, **self._options}
+        text = adapter.ptx(self.function, types, capability, apart=self._apart, options=options)
+        if set(_EXTERNAL.findall(text)) - _OF_DRIVER:
+            return None
+        (entry,) = _ENTRY.findall(text)
+        code = DeviceCode(entry, assembled(text, capability))
+        if path is not None:
+            # A full or read-only disk is no error.
+            with contextlib.suppress(OSError):
+                write_whole(path, code.entry.encode() + b"\0" + code.image)
+                COUNTS["saved"] += 1
+                FILES.add(path.name)
+        return code
+
+    def _path(self, types: Types, capability: tuple[int, int]) -> Path | None:
+        """The file; None where no other process would find it, or where there is no place for it."""
+        key = self._key()
+        if key is None:
+            return None
+        content = (key, list(types), self._apart, sorted(self._options.items()))
+        name = f"{self._name}-sm_{capability[0]}{capability[1]}-{_hash(content)}-{package_key()}"
+        with contextlib.suppress(OSError):
+            return cache_dir("kernels") / f"{name}.cubin"
+        return None
+
+
+@cache
+def package_key() -> str:
+    """What all device code depends on, as a hash: what it is compiled by, and colkern's own files."""
+    return _hash((*map(source_key, ("colkern.cuda", "colkern.kernels")), _toolchain()))
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:24]
+
+
+def _toolchain() -> list[tuple[str, object]]:
+    """The releases of what compiles and assembles; of libraries, as libNVVM does not tell it, the size."""
+    found: list[tuple[str, object]] = []
+    for package in _COMPILER:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found.append((package, metadata.version(package)))
+    # The first of the two that is there assembles.
+    assemblers = [find_library("nvJitLink").path, ptxas()]
+    for path in (find_library("nvvm").path, next(filter(None, assemblers), None)):
+        if path:
+            found.append((Path(path).name, os.path.getsize(path)))
+    return found

@@ -1,0 +1,55 @@
+"""Kernels compiled ahead for a compute capability, without a GPU: each with every choice of its types.
+
+A kernel whose items are shared by groups of threads is compiled for each size of the groups.
+"""
+
+from __future__ import annotations
+
+from colkern.cpu.whole_files import compilations
+from colkern.cuda import adapter
+from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.libraries import find_library
+from colkern.cuda.target import Cut, schedule_for
+from colkern.errors import DeviceUnavailableError, UnsupportedError
+from colkern.kernels.kernel import KERNELS, Kernel
+from colkern.names import why_missing
+
+
+def require_capability(capability: tuple[int, int]) -> None:
+    """Make sure that kernels can be compiled for a compute capability here, and kept.
+
+    Raises:
+        DeviceUnavailableError: If the compiler, or a library that it needs, is missing.
+        UnsupportedError: If the chosen compiler keeps no code, or makes none for this capability.
+    """
+    adapter.compiler()
+    if not adapter.loads_kernels():
+        raise UnsupportedError(
+            "kernels are compiled ahead by numba-cuda alone, not in its simulator"
+        )
+    for library in map(find_library, ("nvvm", "nvrtc")):
+        if library.error:
+            why = why_missing(RuntimeError(library.error), adapter.MODULES[adapter.NUMBA_CUDA])
+            raise DeviceUnavailableError(f"no CUDA compiler: {why}")
+    known = adapter.capabilities()
+    if capability not in known:
+        names = ", ".join(f"sm_{major}{minor}" for major, minor in known)
+        major, minor = capability
+        raise UnsupportedError(f"sm_{major}{minor}: the CUDA toolkit here compiles for {names}")
+
+
+def cuts(kernel: Kernel) -> set[Cut]:
+    """The ways to cut a range up for which a kernel has code of its own."""
+    schedule = schedule_for(1)
+    return {schedule.cut(kernel, 1, least) for least, _ in schedule.lanes}
+
+
+def warm(name: str, capability: tuple[int, int]) -> dict[str, int]:
+    """Have every variant of one kernel compiled, or found in the cache; how many were which."""
+    before = compilations()
+    kernel = KERNELS[name]
+    for cut in cuts(kernel):
+        source = compile_kernel(kernel, cut.threads, cut.lanes)
+        for variant in kernel.variants():
+            source.code(parameters(kernel, variant), capability)
+    return {what: count - before[what] for what, count in compilations().items()}

@@ -115,7 +115,7 @@ def _sum_of_floats(array: Array, items: Items) -> float:
         target.map(kernels.sum_floats, len(sums), items, *validity, sums, work=kernels.ROUNDS)
         if len(sums) <= kernels.LANES:
             return float(builtins.sum(sums.tolist()))
-        items, validity = target.frozen(sums), (target.no_bits, 0)
+        items, validity = sums, (target.no_bits, 0)
 
 
 @SUMS.of(s.Decimal)

@@ -91,8 +91,8 @@ def connect(
         identifier: The identifier of the data.
         data_uri: Where bodies come from, if that is another service.
         columns: Names or positions of the columns to hand out; None for all.
-        device: Where bodies go: see `colkern.ipc.open`; None for where they come to, which over
-            `cuda:` is the server's memory.
+        device: Where bodies go: one device, as for `colkern.ipc.open`; None for where they come to,
+            which over `cuda:` is the server's memory.
         trusted: See `colkern.ipc.open`.
         token: The token that the server asks for.
         timeout: For how many seconds nothing may come from the server, also no sign that it lives.

@@ -16,6 +16,7 @@ import pytest
 
 import colkern as ck
 from colkern import schema as s
+from colkern.cuda import adapter, stand_in
 from colkern.operations.moving import to_device, to_host
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -298,6 +299,18 @@ def dictionaries_are_maps() -> None:
     assert to_host(found).to_pylist() == expected
 
 
+def on_a_device_that_is_not_the_current_one() -> None:
+    if not adapter.is_simulated():
+        # A GPU's kernels do not reach the memory of a stand-in.
+        return
+    with stand_in.installed(devices=2) as devices:
+        texts = to_device(ck.array(["a b", None, "c"]), "cuda:1")
+        found = ck.udf(lambda text: text.upper().split())(texts)
+        assert found.device == ck.Device("cuda", 1)
+        assert to_host(found).to_pylist() == [["A", "B"], None, ["C"]]
+        assert devices.used[0] == 0
+
+
 def generators_give_lists() -> None:
     def parts_of(text: str) -> Any:
         for part in text.split(","):
@@ -372,6 +385,7 @@ CASES: list[Callable[[], None]] = [
     arenas_grow_where_many_rows_have_no_room,
     a_list_that_has_no_room_is_left,
     dictionaries_are_maps,
+    on_a_device_that_is_not_the_current_one,
     generators_give_lists,
     what_calls_itself_does_not_run_there,
     decimals_are_decimals,

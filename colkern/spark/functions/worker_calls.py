@@ -79,9 +79,11 @@ class ArrowFunction:
         try:
             if types not in self._seen:
                 with compiling.one_process_compiles():
-                    # Once on each side that it may run on.
-                    for _ in {HOST, self._device()}:
-                        self._called([column.slice(0, compiling.FEW) for column in columns])
+                    few = [column.slice(0, compiling.FEW) for column in columns]
+                    self._called(few)
+                    if self._device() != HOST and not self._placing.stays_on_host:
+                        # On the other side, too.
+                        self._called(few)
                 self._seen.add(types)
             if self._left_rows is None:
                 self._left_rows = LeftRows(self.function)

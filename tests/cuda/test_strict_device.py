@@ -99,7 +99,7 @@ COUNTED: dict[str, tuple[Callable[..., object], tuple[int, int, int]]] = {
     "filter of text": (lambda a: ck.filter(a["texts"], a["mask"]), (5, 6, 2)),
     "take of numbers": (lambda a: ck.take(a["ints"], a["places"]), (2, 0, 1)),
     "take of text": (lambda a: ck.take(a["texts"], a["places"]), (4, 4, 2)),
-    "concat of text": (lambda a: ck.concat([a["texts"], a["texts"]]), (2, 5, 1)),
+    "concat of text": (lambda a: ck.concat([a["texts"], a["texts"]]), (3, 3, 1)),
     "full validation of text": (lambda a: fresh(a["texts"]).validate(full=True), (3, 0, 4)),
     "dictionary_encode": (lambda a: ck.dictionary_encode(a["texts"]), (11, 13, 3)),
 }

@@ -5,6 +5,9 @@ the count with a 64-bit division, signed at that, which a GPU has no instruction
 compiled with their loops spelled out, over unsigned numbers, as all indices of bodies are: where the
 step is a constant (a block's width is), the division becomes a shift, and a loop with a step of one
 has none. What a body means is not changed by this, which the simulator proves: it runs these loops.
+
+A search for the first slot of a kind asks after each whether it is one, and so waits for memory each time.
+It is spelled out to look at eight slots before it asks; where one is of that kind, it goes on one by one.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ UNSIGNED = "_u8"
 
 _HALF = 1 << 63
 
+_NAMES = ("next", "end", "step", "left", "here", "found")
+"""What a loop needs to know: variables of its own."""
+
 _BY_ONE = """
 {next}, {end} = {u8}({begin}), {u8}({stop})
 while {next} < {end}:
@@ -35,11 +41,26 @@ while {next} < {end}:
 
 _BY_STEP = """
 {next}, {end}, {step} = {u8}({begin}), {u8}({stop}), {u8}({by})
+{search}
 {left} = ({end} - {next} + {step} - {u8}(1)) // {step} if {next} < {end} else {u8}(0)
 while {left} != {u8}(0):
     {target} = {next}
     {next} += {step}
     {left} -= {u8}(1)
+"""
+
+_SEARCH = """
+while {next} + {u8}(7) * {step} < {end}:
+    {here}, {left}, {found} = {next}, {u8}(8), {u8}(0)
+    while {left} != {u8}(0):
+        {target} = {here}
+        {known}
+        {found} |= {u8}({condition})
+        {here} += {step}
+        {left} -= {u8}(1)
+    if {found} != {u8}(0):
+        break
+    {next} = {here}
 """
 
 
@@ -132,14 +153,18 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         self._loops += 1
         begin, stop, by = self._bounds(node)
+        names = {
+            "target": ast.unparse(node.target),
+            "u8": UNSIGNED,
+            **{what: f"_{what}{self._loops}" for what in _NAMES},
+        }
+        search = ""
+        if by and (condition := _searched(node)) is not None:
+            known = "; ".join(map(ast.unparse, node.body[:-1])) or "pass"
+            search = _SEARCH.format(known=known, condition=ast.unparse(condition), **names)
         statements = ast.parse(
             (_BY_STEP if by else _BY_ONE).format(
-                target=ast.unparse(node.target),
-                begin=begin,
-                stop=stop,
-                by=by,
-                u8=UNSIGNED,
-                **{what: f"_{what}{self._loops}" for what in ("next", "end", "step", "left")},
+                begin=begin, stop=stop, by=by, search=search, **names
             )
         ).body
         for statement in statements:
@@ -184,3 +209,17 @@ class _Loops(ast.NodeTransformer):
         texts = [ast.unparse(argument) for argument in call.args]
         begin, stop, by = {1: ["0", *texts, ""], 2: [*texts, ""], 3: texts}[len(texts)]
         return begin, stop, by
+
+
+def _searched(node: ast.For) -> ast.expr | None:
+    """The condition that few slots meet, if a loop returns at the first valid one that does."""
+    *known, last = node.body
+    if not (isinstance(last, ast.If) and isinstance(last.body[0], ast.Return) and not last.orelse):
+        return None
+    if not all(isinstance(statement, ast.Assign) for statement in known):
+        return None
+    if not isinstance(last.test, ast.BoolOp):
+        return last.test
+    condition, *others = last.test.values
+    of_validity = [ast.unparse(other).startswith("is_valid(") for other in others]
+    return condition if isinstance(last.test.op, ast.And) and of_validity == [True] else None

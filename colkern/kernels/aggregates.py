@@ -91,8 +91,8 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
             total = 0.0
             if step != 1:
                 for k in range(slot + uint64(lane), end, uint64(LANES)):
-                    if is_valid(validity, k):
-                        total += float64(values[k])
+                    value = float64(values[k])
+                    total += value if is_valid(validity, k) else 0.0
             out[place + uint64(lane)] = total
             i += uint64(step)
         if step == 1 and last - first == uint64(LANES):
@@ -194,8 +194,9 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
         other = word(value ^ lower)
         key = other if value < zero else value
         key = word(key ^ turned)
-        if key < least and bottom <= key and key <= top and is_valid(validity, k):
-            least = key
+        valid = is_valid(validity, k)
+        counts = valid and bottom <= key and key <= top
+        least = min(least, key) if counts else least
     return int64(least)
 
 

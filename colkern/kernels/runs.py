@@ -202,7 +202,9 @@ def repeat_bytes(
 def first_bad_run_end(start, stop, step, run_ends: In[R]) -> uint64:
     """The first run of the range that does not end after the one before."""
     for r in range(start, stop, step):
-        before = run_ends[uint64(r) - uint64(1)] if r > 0 else run_ends[uint64(0)] * 0
+        # Loaded first, wanted or not: a load under a condition is one that a GPU waits for.
+        before = run_ends[max(uint64(r), uint64(1)) - uint64(1)]
+        before = before if r > 0 else before * 0
         if run_ends[uint64(r)] <= before:
             return uint64(r)
     return ~uint64(0)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from numpy import int64, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Out, T, Truth
-from colkern.kernels.bitmaps import bit_at, count_few_bits
+from colkern.kernels.bitmaps import bit_at, word_of
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import popcount
 
 NULL_BLOCK = 1024
 """The slots of which `split_nulls` writes the positions together."""
@@ -44,7 +45,10 @@ def count_valid(start, stop, step, validity: Bitmap, length, out: Out[int64]):
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(NULL_BLOCK)
         end = min(begin + uint64(NULL_BLOCK), length)
-        out[b] = count_few_bits(validity.bits, validity.offset + begin, validity.offset + end)
+        count = uint64(0)
+        for w in range(begin >> uint64(6), (end + uint64(63)) >> uint64(6)):
+            count += uint64(popcount(word_of(validity, uint64(w), length)))
+        out[b] = count
 
 
 @kernel()

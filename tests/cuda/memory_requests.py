@@ -42,7 +42,10 @@ STEPS = 4
 """The items of a thread, or of its group."""
 
 MOST_STEPS, MOST_BYTES = 16, 1 << 17
-"""Where the work of a thread is counted: so many items, or as many as a warp's so many bytes are."""
+"""Where the work of a thread is counted: so many items, or as many as a warp's so many bytes are.
+
+It has eight times as many where it leaves a partial result, as on a GPU.
+"""
 
 SLOTS = 1 << 20
 """As many as leave random places apart."""
@@ -202,7 +205,8 @@ def work_of(measurement: Measurement) -> dict[str, Any]:
     text = _compiled(launch, threads, lanes)
     program = Machine(text, followed=True)
     blocks = [Block(lines) for lines in program.blocks]
-    most = min(launch.count * lanes // threads, MOST_STEPS)
+    most = MOST_STEPS * (8 if launch.kernel.returns else 1)
+    most = min(most, launch.count * lanes // threads)
     most = min(most, MOST_BYTES * launch.count // launch.nbytes * lanes // threads)
     steps = [max(most // 2, 1), max(most, 2)]
     counted: dict[str, list[int]] = defaultdict(list)

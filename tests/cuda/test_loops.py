@@ -50,6 +50,49 @@ def test_by_a_step(start: Any, stop: Any, step: Any) -> None:
     assert spelled_out(by_step)(start, stop, step) == plain
 
 
+def is_valid(validity, i):
+    return bool(validity[i])
+
+
+def first_large(start, stop, step, values, validity):
+    for i in range(start, stop, step):
+        number = int(values[i])
+        if number > 90 and is_valid(validity, i):
+            return int(i)
+    return -1
+
+
+def first_small(start, stop, step, values, validity):
+    for i in range(start, stop, step):
+        if values[i] < 5:
+            return int(i)
+    return -1
+
+
+@pytest.mark.parametrize("search", [first_large, first_small])
+@given(st.data())
+def test_a_search_finds_the_same(search: Any, data: Any) -> None:
+    values = data.draw(st.lists(st.integers(0, 100), max_size=60))
+    validity = data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values)))
+    start, step = (uint64(data.draw(st.integers(0, 3))), uint64(data.draw(st.integers(1, 4))))
+    args = (start, uint64(len(values)), step, values, validity)
+    made = with_plain_loops(search, {"uint64": uint64, "is_valid": is_valid})
+    assert made(*args) == search(*args)
+
+
+def test_a_search_looks_at_eight_slots_before_it_asks() -> None:
+    asked = []
+
+    def noted(validity, i):
+        asked.append(int(i))
+        return False
+
+    made = with_plain_loops(first_large, {"uint64": uint64, "is_valid": noted})
+    values = [0] * 16 + [99] + [0] * 7
+    assert made(uint64(0), uint64(24), uint64(1), values, values) == -1
+    assert asked == [16]
+
+
 def test_numbers_are_unsigned() -> None:
     def kinds(stop):
         found = []

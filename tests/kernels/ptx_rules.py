@@ -31,6 +31,7 @@ NARROW = {
         "copy_bits",
         "count_common_bits",
         "count_kept",
+        "count_valid",
         "decode_bits",
         "decoded_block_bytes",
         "decoded_offsets",

@@ -14,7 +14,7 @@ from typing import Any
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
-from colkern.rows.constants import has_order, layout_of
+from colkern.rows.constants import constant_block, has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, as_float
 from colkern.rows.kinds import Kind
@@ -422,6 +422,8 @@ def replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Valu
 def in_words(emitter: Emitter, value: Value) -> str:
     """The place of a value's words, written for a call."""
     value = emitter.numbers(value)
+    if value.kind in (k.TEXT, k.INT) and value.is_constant:
+        return f"pool + {emitter.program.block(constant_block(value.constant, value.kind))}"
     place = emitter.copy(f"allocate(arena, {8 * value.kind.words})")
     emitter.fail_if(f"{place} == 0", row_values.NO_ROOM, "the arena")
     for line in stored(value.kind, place, value):

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol, cast
 
@@ -136,7 +137,8 @@ def require_device() -> None:
 
     Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
     """
-    if loads_kernels() and has_device():
+    is_installed = find_spec("_numba_cuda_redirector") is not None
+    if loads_kernels() and is_installed and has_device():
         return
     cuda = compiler()
     if not is_simulated() and not cuda.is_available():

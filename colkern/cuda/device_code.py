@@ -139,6 +139,15 @@ class KernelSource:
         return None
 
 
+def kept_files() -> set[str]:
+    """The names of the files that this installation can use, whichever process compiled them."""
+    names = {path.name for path in cache_dir("kernels").glob("*.cubin")}
+    # Where there are none, CUDA's packages need not be installed.
+    with contextlib.suppress(ImportError):
+        return {name for name in names if name.endswith(f"-{package_key()}.cubin")}
+    return set()
+
+
 @cache
 def package_key() -> str:
     """What all device code depends on, as a hash: what it is compiled by, and colkern's own files."""

@@ -22,11 +22,9 @@ def require_capability(capability: tuple[int, int]) -> None:
         DeviceUnavailableError: If the compiler, or a library that it needs, is missing.
         UnsupportedError: If the chosen compiler keeps no code, or makes none for this capability.
     """
-    adapter.compiler()
     if not adapter.loads_kernels():
-        raise UnsupportedError(
-            "kernels are compiled ahead by numba-cuda alone, not in its simulator"
-        )
+        raise UnsupportedError("numba-cuda alone compiles kernels ahead, and not in its simulator")
+    adapter.compiler()
     for library in map(find_library, ("nvvm", "nvrtc")):
         if library.error:
             why = why_missing(RuntimeError(library.error), adapter.MODULES[adapter.NUMBA_CUDA])

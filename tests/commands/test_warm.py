@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from colkern import cli, kernels
+from colkern.cuda.libraries import CudaLibrary
+from colkern.cuda.warming import cuts
 from colkern.functions import row_functions, warming
-from colkern.kernels import offsets, unions
+from colkern.kernels import offsets, selection, unions
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +59,53 @@ def test_without_a_directory(
 def test_jobs_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["warm", "--jobs", "0"]) == 2
     assert "--jobs" in capsys.readouterr().err
+
+
+def test_compiles_once_for_gpus(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    cache = tmp_path / "cache" / "kernels"
+    for capability, compiled, found in (("sm_90", 3, 0), ("9.0", 0, 3), ("sm_80", 3, 0)):
+        assert cli.main(["warm", "--cuda", capability, "--jobs", "1"]) == 0
+        said = (
+            f"2 kernels, 3 variants, 0 functions: {compiled} compiled, {found} found in {cache}\n"
+        )
+        assert capsys.readouterr().out == said
+    assert len(list(cache.glob("*-sm_90-*.cubin"))) == 3
+    assert list(cache.glob("*.kernel")) == []
+
+
+def test_sizes_of_groups_are_variants_for_gpus() -> None:
+    """Threads share the items of `take_bytes`: 8, 32 or 256 of them, by the bytes of an item."""
+    assert {cut.lanes for cut in cuts(selection.take_bytes)} == {8, 32, 256}
+    assert {(cut.threads, cut.lanes) for cut in cuts(offsets.lengths_of)} == {(256, 1)}
+
+
+@pytest.mark.parametrize(
+    ("capability", "status", "said"),
+    [
+        ("hopper", 2, "expected a compute capability such as sm_90, got 'hopper'"),
+        ("sm_12", 1, "sm_12: the CUDA toolkit here compiles for sm_"),
+    ],
+)
+def test_unknown_compute_capabilities(
+    capability: str, status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["warm", "--cuda", capability]) == status
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_library_of_cuda(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = CudaLibrary("nvvm", "", "", (0, 0), "libnvvm.so.4 is nowhere")
+    monkeypatch.setattr("colkern.cuda.warming.find_library", lambda name: lacking)
+    assert cli.main(["warm", "--cuda", "sm_90"]) == 1
+    said = capsys.readouterr().err
+    assert "no CUDA compiler: libnvvm.so.4 is nowhere; pip install 'colkern[cuda13]'" in said
+
+
+def test_compilers_that_keep_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLKERN_CUDA_COMPILER", "numba-cuda-mlir")
+    assert cli.main(["warm", "--cuda", "sm_90"]) == 1
+    assert "numba-cuda alone" in capsys.readouterr().err

@@ -295,6 +295,21 @@ def test_a_second_process_launches_without_a_compiler(tmp_path: Path) -> None:
     assert "numba.cuda" in first["compilers"]
 
 
+@pytest.mark.skipif(not has_compiler(), reason="the driver needs a C compiler")
+def test_a_device_without_the_compiler_is_none(tmp_path: Path) -> None:
+    code = """
+import sys
+sys.modules["_numba_cuda_redirector"] = None
+from colkern.cuda import adapter
+from colkern.errors import DeviceUnavailableError
+try:
+    adapter.require_device()
+except DeviceUnavailableError as error:
+    print(error)
+"""
+    assert process(tmp_path, "-c", code).startswith("no CUDA compiler:")
+
+
 # Functions of users
 
 

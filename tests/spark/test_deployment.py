@@ -16,7 +16,10 @@ from pyspark.sql import SparkSession
 import colkern as ck
 import colkern.spark
 from colkern.cache import cache_dir
-from colkern.cpu.whole_files import write_whole
+from colkern.cpu.whole_files import compilations, write_whole
+from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.device_code import kept_files
+from colkern.kernels import offsets
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive, unpack_kernels
 from colkern.spark.deployment.diagnosis import diagnosed
@@ -82,6 +85,28 @@ def test_compiled_functions_go_from_cache_to_cache(
 def test_damaged_files_of_the_cache_are_not_shipped(cache: Path, tmp_path: Path) -> None:
     (cache / "a.kernel").write_bytes(b"x" * 100)
     assert kernel_archive(tmp_path, ["a.kernel"]) is None
+
+
+def test_code_for_gpus_is_shipped_from_a_machine_without_one(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def code() -> object:
+        compile_kernel.cache_clear()
+        variant = next(offsets.lengths_of.variants())
+        kernel = compile_kernel(offsets.lengths_of, 256, 1)
+        return kernel.code(parameters(offsets.lengths_of, variant), (9, 0))
+
+    compiled = code()
+    (cache_dir("kernels") / "of_another_release-sm_90-1-2.cubin").touch()
+    kept = kept_files()
+    assert len(kept) == 1
+    assert kernel_archive(tmp_path, kept) is not None
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path / "executor"))
+    assert unpack_kernels(tmp_path) == 1
+    before = compilations()
+    assert code() == compiled
+    after = compilations()
+    assert (after["compiled"], after["loaded"]) == (before["compiled"], before["loaded"] + 1)
 
 
 def test_members_of_an_archive_land_in_the_cache_alone(cache: Path, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _sizes(directory: Path) -> list[int]:
     """The sizes of the files of compiled functions; other processes may remove some meanwhile."""
     sizes = []
     for entry in os.scandir(directory):
-        if entry.name.endswith(".kernel"):
+        if entry.name.endswith((".kernel", ".cubin")):
             try:
                 sizes.append(entry.stat().st_size)
             except FileNotFoundError:

@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from colkern.cpu.whole_files import FILES
+from colkern.cuda.device_code import kept_files
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive
 from colkern.spark.deployment.diagnosis import ENVIRONMENT, Finding, Report, diagnosed
@@ -30,8 +31,9 @@ def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) 
     """Make colkern's functions run on the executors of a session, without compiling there.
 
     Ships the colkern that runs here, and the machine code of every function that this process has
-    compiled or loaded until now: call it after functions are defined, and again after new ones. A
-    small job then looks at the executors. In local mode nothing has to be shipped. The data source is
+    compiled or loaded until now: call it after functions are defined, and again after new ones. Code for
+    GPUs is shipped, too, that is in the cache: `colkern warm --cuda` puts it there without a GPU. A small
+    job then looks at the executors. In local mode nothing has to be shipped. The data source is
     registered, for `spark.read.format("colkern")`.
 
     colkern's dependencies have to be there: NumPy, Numba and others hold machine code that cannot be
@@ -71,7 +73,7 @@ def _shipped(spark: SparkSession, package: bool, kernels: bool) -> Iterator[Find
         yield Finding("package", f"{path.name}, {_size(path)}")
     if kernels:
         try:
-            archive = kernel_archive(folder, FILES)
+            archive = kernel_archive(folder, FILES | kept_files())
         except PermissionError as error:
             yield Finding("compiled functions", str(error), "set COLKERN_CACHE_DIR on the driver")
             return

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +44,9 @@ SLOW = 8
 
 ISSUED = 0.8
 """The share of a scheduler's cycles in which it can issue something."""
+
+FURTHEST = 10
+"""How many launches are named whose predictions are furthest off."""
 
 SHORT_WAIT = 33
 """The cycles until the first-level cache answers."""
@@ -198,8 +202,28 @@ def ranking(result: dict[str, Any], folder: Path) -> Iterable[list[str]]:
         ]
 
 
+def accuracy(result: dict[str, Any], folder: Path) -> Iterable[str]:
+    """How the measurements of a folder compare with the predictions, and which are furthest off."""
+    for name in result["gpus"]:
+        found = measured(folder, name)
+        ratios = {
+            row["case"]: found[row["case"]]["seconds"] / row["predictions"][name]["seconds"]
+            for row in result["rows"]
+            if row["case"] in found
+        }
+        if not ratios:
+            continue
+        values = ratios.values()
+        near, alike = (sum(1 / most <= ratio <= most for ratio in values) for most in (1.25, 2))
+        slowest = sorted(ratios, key=ratios.__getitem__, reverse=True)[:FURTHEST]
+        yield f"{name}, measured: {statistics.median(values):.2f} of the predicted time in the median"
+        yield f"{near} of {len(ratios)} within a quarter, {alike} within a factor of two"
+        yield f"furthest off: {', '.join(f'{case} {ratios[case]:.1f} times' for case in slowest)}"
+
+
 def summary(result: dict[str, Any]) -> Iterable[str]:
     """The predictions in a few lines."""
+    yield from accuracy(result, RESULTS)
     for name in result["gpus"]:
         for kind, least in TARGETS.items():
             shares = [

@@ -14,6 +14,7 @@ from benchmarks.gpu.model import (
     GPUS,
     RESULTS,
     Gpu,
+    accuracy,
     measured,
     predicted,
     prediction,
@@ -157,6 +158,20 @@ def test_a_measurement_stands_beside_its_prediction(tmp_path: Path) -> None:
     found = {each[0]: each[at] for each in table}
     assert (found[case], found[failed]) == ("12%", "")
     assert len(found) == len(table)
+
+
+def test_measurements_are_compared_with_predictions(tmp_path: Path) -> None:
+    predicted = {row["case"]: row["predictions"][H200]["seconds"] for row in PREDICTIONS["rows"]}
+    cases = list(predicted)[:3]
+    rows = [
+        {"case": case, "seconds": predicted[case] * times, "bandwidth_share": 0.5}
+        for case, times in zip(cases, (1.0, 1.5, 5.0), strict=True)
+    ]
+    (tmp_path / "NVIDIA-H200.json").write_text(json.dumps({"device": H200, "rows": rows}))
+    median, near, furthest = accuracy(PREDICTIONS, tmp_path)
+    assert "1.50 of the predicted time" in median
+    assert near == "1 of 3 within a quarter, 2 within a factor of two"
+    assert furthest.startswith(f"furthest off: {cases[2]} 5.0 times")
 
 
 def test_the_predictions_are_those_of_what_was_counted() -> None:

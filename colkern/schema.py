@@ -306,7 +306,7 @@ def _makes_a_type(value: object) -> bool:
     plain = getattr(value, "__wrapped__", value)
     if not inspect.isfunction(plain) or not value.__module__.startswith("colkern."):
         return False
-    result = str(value.__annotations__.get("return")).rpartition(".")[2]
+    result = str(plain.__annotations__.get("return")).rpartition(".")[2]
     named = globals().get(result)
     return isinstance(named, type) and issubclass(named, DataType)
 

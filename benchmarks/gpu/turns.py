@@ -73,10 +73,16 @@ def rows_of_jobs(module: str, options: argparse.Namespace) -> Iterator[list[dict
             )
             for job, file in enumerate(files)
         ]
-        while any(process.poll() is None for process in processes):
+        try:
+            while any(process.poll() is None for process in processes):
+                yield _joined(files)
+                time.sleep(1)
             yield _joined(files)
-            time.sleep(1)
-        yield _joined(files)
+        finally:
+            for process in processes:
+                process.kill()
+    if broken := [process.returncode for process in processes if process.returncode not in (0, 1)]:
+        raise RuntimeError(f"processes ended with {broken}: rows are missing")
 
 
 def _part_of_job(whole: slice, job: int, jobs: int) -> str:

@@ -64,11 +64,11 @@ def add_command(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     files = _by_identifier(with_files_of_folders(options.files))
-    with _signals_waited_for(), _serving(options, files) as server:
+    with _signals_waited_for() as received, _serving(options, files) as server:
         for uri in (server.uri, server.data_uri):
             if uri is not None:
                 print(uri, flush=True)
-        _wait(server, counted(len(files), "file"))
+        _wait(server, counted(len(files), "file"), received)
         server.close()
         traffic = server.traffic
     print(
@@ -117,16 +117,26 @@ def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
 
 
 @contextlib.contextmanager
-def _signals_waited_for() -> Iterator[None]:
-    """Block the signals that stop the command: `sigtimedwait` receives them."""
+def _signals_waited_for() -> Iterator[list[int]]:
+    """Block the signals that stop the command: `sigtimedwait` receives them, or the list gets them.
+
+    A thread of a library that has not blocked them may get one while this thread does not wait.
+    """
+    received: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda got, frame: received.append(got))
+        for number in _STOPPING
+    }
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     try:
-        yield
+        yield received
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
-def _wait(server: Server, files: str) -> None:
+def _wait(server: Server, files: str, received: list[int]) -> None:
     """Wait for a signal; a line says what the server does."""
     with progress_line("spinner") as update:
         before, time_before = 0, time.monotonic()
@@ -138,5 +148,5 @@ def _wait(server: Server, files: str) -> None:
             text = f"serving {files} to {clients}: {size_text(done)}, {size_text(int(rate))}/s"
             update(description=printable(f"{text}; Ctrl-C stops"))
             before, time_before = done, now
-            if signal.sigtimedwait(_STOPPING, _TICK_SECONDS) is not None:
+            if signal.sigtimedwait(_STOPPING, _TICK_SECONDS) is not None or received:
                 return

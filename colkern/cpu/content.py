@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import os
 import re
@@ -294,8 +295,10 @@ def _contents(function: types.FunctionType) -> Iterator[object]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """The plain function behind a Numba dispatcher, universal function or intrinsic, or of a row."""
+    """The plain function behind a dispatcher, universal function, intrinsic, row function or cache."""
     value = _dispatcher(value)
+    if isinstance(value, functools._lru_cache_wrapper):
+        return value.__wrapped__
     for attribute in ("py_func", "_defn", "row_function"):
         inner = getattr(value, attribute, None)
         if isinstance(inner, types.FunctionType):

@@ -18,7 +18,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
@@ -137,14 +137,21 @@ def require_device() -> None:
 
     Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
     """
-    is_installed = find_spec("_numba_cuda_redirector") is not None
-    if loads_kernels() and is_installed and has_device():
+    if loads_kernels() and _has_packages() and has_device():
         return
     cuda = compiler()
     if not is_simulated() and not cuda.is_available():
         raise DeviceUnavailableError(
             "no CUDA device: the driver does not load or finds none; see `nvidia-smi`"
         )
+
+
+def _has_packages() -> bool:
+    """Whether numba-cuda is installed, and what launches its kernels."""
+    # A submodule is found in its package alone, which is imported for that.
+    with suppress(ModuleNotFoundError):
+        return None not in map(find_spec, ("_numba_cuda_redirector", "cuda.core"))
+    return False
 
 
 def within_functions() -> object:

@@ -27,7 +27,11 @@ from colkern.forks import cached_property
 Types = Sequence[tuple[str, bool]]
 """NumPy's type code of each argument, and whether it is an array of that type."""
 
-_COMPILER = ("numba-cuda", "numba", "llvmlite")
+_COMPILER = (
+    *("numba-cuda", "numba", "llvmlite"),
+    *("nvidia-nvvm", "nvidia-cuda-nvcc", "nvidia-nvjitlink", "nvidia-nvjitlink-cu12"),
+)
+"""Packages whose releases decide what comes out."""
 
 _ENTRY = re.compile(r"\.entry\s+([^\s(]+)")
 

@@ -608,6 +608,22 @@ def lost_by_addition(total: float64, value: float64, lost: float64) -> float64:
 
 
 @helper
+def may_lose_nothing(
+    total: float64,
+    value: float64,
+    known: float64,
+    lost: float64,
+    total_is_float: bool,
+    value_is_float: bool,
+) -> bool:
+    """Whether Python's addition would leave `known` and not `lost`: if one of the two was an integer."""
+    may_be_integer = not total_is_float and total == floor(total)
+    if not value_is_float and value == floor(value):
+        may_be_integer = True
+    return lost != known and may_be_integer
+
+
+@helper
 def with_lost(total: float64, lost: float64) -> float64:
     """A sum and what its additions have lost, which may be no number or infinite."""
     # 0.0 would turn a sum of -0.0.

@@ -46,9 +46,6 @@ _ORDERING = ("<", "<=", ">", ">=", "min", "max", "sorted", "list.sort")
 """Methods that compare by order."""
 
 
-MAY_BE_FLOAT = "an integer to a power that may be negative, which gives a float"
-"""Why a row is left whose result in Python may be of another type."""
-
 TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 
 
@@ -298,14 +295,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
             emitter.leave_if(_check(method.check, bound), f"{method.name} of {what}")
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
-        reason = method.name
-        if reason in ("**", "pow") and takes == ("int", "int") and not wraps:
-            exponent = arguments[1]
-            if exponent.kind.name == "int" and not (
-                exponent.is_constant and exponent.constant >= 0
-            ):
-                reason = MAY_BE_FLOAT
-        result_value = invoked(emitter, body, given, result, reason, bindings, operation)
+        result_value = invoked(emitter, body, given, result, method.name, bindings, operation)
     # A method that gives what it is given has no name of its own.
     known = {part for value in (*arguments, *given) for part in value.parts}
     for place, part in enumerate(result_value.parts):

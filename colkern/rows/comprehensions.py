@@ -277,20 +277,29 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
     added = Accumulator(emitter, node, constant(False), "added")
     lost = Accumulator(emitter, node, constant(0.0), "lost")
+    first = result.get().kind if start else k.FLOAT
 
     def take(value: Value) -> None:
         added.set(constant(True))
         before, value = result.get(), emitter.plain(value)
-        if _SUMS_COMPENSATE and not _is_exact(value.kind):
+        if _SUMS_COMPENSATE and not (_is_exact(before.kind) and _is_exact(value.kind)):
+            are_floats = [constant(kind == k.FLOAT) for kind in (first, value.kind)]
             before, value = (emitter.converted(each, k.FLOAT) for each in (before, value))
-            addition = [before, value, lost.get()]
-            lost.set(invoked(emitter, row_numbers.lost_by_addition, addition, k.FLOAT, "sum"))
+            known = lost.get()
+            lost.set(_called(row_numbers.lost_by_addition, [before, value, known]))
+            if not all(each.constant for each in are_floats):
+                given = [before, value, known, lost.get(), *map(emitter.numbers, are_floats)]
+                doubtful = _called(row_numbers.may_lose_nothing, given, k.BOOL)
+                emitter.leave_if(doubtful.code, "sum of integers and floats")
         result.set(operated(emitter, ast.Add(), before, value))
+
+    def _called(body: Callable[..., object], given: list[Value], kind: k.Kind = k.FLOAT) -> Value:
+        return invoked(emitter, body, given, kind, "sum")
 
     items(emitter, node.args[0], take, any_order=_is_exact)
     found = result.get()
     if _SUMS_COMPENSATE and not _is_exact(found.kind):
-        found = invoked(emitter, row_numbers.with_lost, [found, lost.get()], found.kind, "sum")
+        found = _called(row_numbers.with_lost, [found, lost.get()], found.kind)
     if isinstance(found.kind, k.Decimal) and found.kind.loose:
         # Of no decimals, the sum is the integer that it began with.
         emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")

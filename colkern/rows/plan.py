@@ -24,7 +24,6 @@ from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
-from colkern.rows.calls import MAY_BE_FLOAT
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
@@ -112,13 +111,10 @@ class Plan(Replanned):
         is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
         if (is_left and program.sites) or (is_unknown and gaps):
             first = (gaps or program.sites)[0]
-            raise self._refused(
-                first, f"each row with a result would be left to Python: {first.reason}"
-            )
-        powers = [site for site in program.sites if site.reason == MAY_BE_FLOAT]
-        if returns is None and powers and k.INT in k.parts_of(self.kind):
-            raise self._refused(
-                powers[0], f"the result may be {MAY_BE_FLOAT}: hint it as `-> int` or `-> float`"
+            raise CompileError(
+                f"{function.__name__} does not compile: each row with a result would be left to Python: "
+                f'{first.reason}\n  File "{first.path}", line {first.line}\n'
+                f"    {linecache.getline(first.path, first.line).strip()}"
             )
         of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
         if isinstance(returns, s.Map) and isinstance(of, k.Compound):
@@ -161,14 +157,6 @@ class Plan(Replanned):
     ) -> Inputs:
         """The function's inputs."""
         return Columns(definition.parameters[: len(columns)], columns, nullable, inner_nulls)
-
-    def _refused(self, site: Site, reason: str) -> CompileError:
-        """The error of a function for a line of it."""
-        return CompileError(
-            f"{self.function.__name__} does not compile: {reason}\n"
-            f'  File "{site.path}", line {site.line}\n'
-            f"    {linecache.getline(site.path, site.line).strip()}"
-        )
 
     def site(self, reason: str) -> Site:
         """The function itself as the place that a row is left at for a reason."""

@@ -296,10 +296,11 @@ def test_a_second_process_launches_without_a_compiler(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not has_compiler(), reason="the driver needs a C compiler")
-def test_a_device_without_the_compiler_is_none(tmp_path: Path) -> None:
-    code = """
+@pytest.mark.parametrize("absent", ["_numba_cuda_redirector", "cuda.core"])
+def test_a_device_without_the_compiler_is_none(absent: str, tmp_path: Path) -> None:
+    code = f"""
 import sys
-sys.modules["_numba_cuda_redirector"] = None
+sys.modules["{absent}"] = None
 from colkern.cuda import adapter
 from colkern.errors import DeviceUnavailableError
 try:
@@ -361,6 +362,30 @@ def test_functions_of_users_are_compiled_once() -> None:
     assert None not in first
     assert counts == {"compiled": 2, "loaded": 0, "saved": 2}
     assert codes() == (first, {"compiled": 0, "loaded": 2, "saved": 0})
+
+
+factor = 1.0
+
+
+@ck.cuda_jit
+def scaled(out, prices):  # type: ignore[no-untyped-def]
+    out[0] = factor * len(prices)
+
+
+def test_code_is_that_of_the_globals_at_its_translation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may change before the first launch with arrays of other items, for which it is compiled."""
+    taken, kind = [("f8", True), ("i8", False)], type_of(ck.array([1.0]))
+    early = scaled._specialised((None, kind), False).kernel
+    monkeypatch.setattr(sys.modules[__name__], "factor", 2.0)
+    late = ck.cuda_jit(scaled.function)._specialised((None, kind), False).kernel
+    assert code_and_counts_of(early, taken) == COMPILED
+    assert code_and_counts_of(late, taken) == COMPILED
+
+
+def code_and_counts_of(kernel: KernelSource, taken: list[tuple[str, bool]]) -> dict[str, int]:
+    before = compilations()
+    kernel.code(taken, HOPPER)
+    return {what: count - before[what] for what, count in compilations().items()}
 
 
 def test_each_kernel_of_the_package_has_a_key() -> None:

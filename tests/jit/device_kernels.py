@@ -518,10 +518,12 @@ def all_else_is_left_to_the_compiler() -> None:
     out = np.zeros(1, np.int64)
     scaled_by(lambda value: 2 * value)[1, 4](out, column([1, 2, 3]), seen)
     assert (out.tolist(), seen.tolist()) == ([1012], [[4, 1000]])
-    stream = cuda.stream()
-    scaled_by(lambda value: 3 * value).forall(4, 4, stream)(out, column([1, 2, 3]), seen)
+    # The compiler copies no arrays of the host on other streams.
+    stream, placed = cuda.stream(), [memory.on_device(array) for array in (out, seen)]
+    tripled = scaled_by(lambda value: 3 * value).forall(4, 4, stream)
+    tripled(placed[0], column([1, 2, 3]), placed[1])
     stream.synchronize()
-    assert out.tolist() == [1018]
+    assert memory.on_host(placed[0]).tolist() == [1018]
 
 
 # The same functions in compiled code on the CPU

@@ -38,17 +38,21 @@ def mapped(
     target: Any, kernel: Kernel, count: int, size: int, *args: Any, **dtypes: str
 ) -> list[list[Any]]:
     """The output of `size` items from plain Python, and from the target."""
-    found = []
-    for where in (Plain(), target):
-        given = placed(where, kernel, dtypes, args)
-        written = kernel.arguments[-1].item
-        out = put(where, np.zeros(size, dtypes.get(written, written)), written=True)
-        if isinstance(where, Plain):
-            kernel(0, count, 1, *given, out)
-        else:
-            where.map(kernel, count, *given, out)
-        found.append(fetched(out))
-    return found
+    return [written(where, kernel, count, size, *args, **dtypes) for where in (Plain(), target)]
+
+
+def written(
+    where: Any, kernel: Kernel, count: int, size: int, *args: Any, **dtypes: str
+) -> list[Any]:
+    """The output of `size` items from plain Python or a target."""
+    given = placed(where, kernel, dtypes, args)
+    item = kernel.arguments[-1].item
+    out = put(where, np.zeros(size, dtypes.get(item, item)), written=True)
+    if isinstance(where, Plain):
+        kernel(0, count, 1, *given, out)
+    else:
+        where.map(kernel, count, *given, out)
+    return fetched(out)
 
 
 bits = st.lists(st.booleans(), max_size=300)
@@ -120,11 +124,10 @@ def test_views_there_and_back(target: Any, values: list[bytes]) -> None:
     ]
     words = view_words(made)
     size = 2 * len(values)
-    args: tuple[Any, ...] = (begins, data, At(data), [], 0, views.inline_masks())
-    encoded = mapped(target, views.encode_views, len(values), size, *args, O="i4")
-    assert encoded == [halves(made)] * 2
     for where in (Plain(), target):
         there, bytes_ = put(where, words), put(where, data)
+        args: tuple[Any, ...] = (begins, data, At(bytes_), [], 0, views.inline_masks())
+        assert written(where, views.encode_views, len(values), size, *args, O="i4") == halves(made)
         tables = (Addresses([bytes_, there]), [data.nbytes, words.nbytes])
         given_ = placed(where, views.decode_views, {"O": "i4"}, (words, *tables, begins))
         out = put(where, np.zeros(len(data), np.uint8), written=True)

@@ -240,9 +240,29 @@ def beside_integers(x: float) -> tuple[bool, bool, bool, bool, bool]:
 
 def test_a_float_of_any_size_is_compared_with_an_integer_that_is_a_float() -> None:
     numbers = [(x,) for x in (2.0**53, 2.0**62, -1e300, 1.0, -2.0, 0.5)]
-    # The last comparison is left to Python where both have more digits than a float.
-    checked(beside_integers, numbers, [">= of more than 64 bits"])
+    # In the last comparison, the integer has more digits than a float.
+    checked(beside_integers, numbers, [">= of such numbers"])
     checked(lambda x: (x > 0, x == 3, x in (1, 3)), numbers)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: sum([x, n, -x]),
+        lambda x, n: sum([x, n, 0.1, n, -x]),
+        lambda x, n: sum((x if i == 0 else i) for i in range(n)),
+        lambda x, n: sum([x, 0.1, 0.2], n),
+        lambda x, n: sum([0.1 * i for i in range(n)], x),
+    ],
+)
+def test_a_sum_of_integers_and_floats_is_rounded_as_python_does(
+    function: Callable[..., Any],
+) -> None:
+    """From 3.12 on, what the additions of floats lose is added in the end; of integers, nothing is."""
+    rows = [(x, n) for x in (1e16, -1e16, 0.1, 3.0) for n in (0, 1, 3, 4, 10)]
+    compiled = ck.udf(function, returns=ck.float64())
+    got = compiled(*(ck.array(list(column)) for column in zip(*rows, strict=True))).to_pylist()
+    assert got == [float(function(*row)) for row in rows]
 
 
 def test_a_list_is_not_compared_with_a_tuple() -> None:

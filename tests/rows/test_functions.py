@@ -358,29 +358,6 @@ def test_the_sign_of_a_nan_is_pythons() -> None:
     assert ck.udf(signed)(column).to_pylist() == [signed(x) for x in column.to_pylist()]
 
 
-def test_a_power_that_may_be_a_float_needs_a_hint() -> None:
-    """`2 ** -1` is 0.5, and no column has integers and floats."""
-    exponents = ck.array([3, -1, None])
-
-    def of_two(k):  # type: ignore[no-untyped-def]
-        return "two", 2**k
-
-    refused = r"(?s)to a power that may be negative.*`-> float`.*return \"two\", 2\*\*k"
-    with pytest.raises(ck.CompileError, match=refused):
-        ck.udf(of_two)(exponents)
-    with pytest.raises(ck.CompileError, match="to a power that may be negative"):
-        ck.udf(lambda n: pow(n, -1))(exponents)
-    floats = ck.udf(lambda k: 2**k, returns=ck.float64())
-    assert floats(exponents).to_pylist() == [8.0, 0.5, None]
-    assert ck.udf(lambda k: f"{2**k}")(exponents).to_pylist() == ["8", "0.5", None]
-    assert ck.udf(lambda k: 2**k > 1)(exponents).to_pylist() == [True, False, None]
-    assert ck.udf(lambda n: n**2)(exponents).to_pylist() == [9, 1, None]
-    integers = ck.udf(lambda k: 2**k, returns=ck.int64())
-    assert integers(exponents[:1]).to_pylist() == [8]
-    with pytest.raises(TypeError, match=r"the result 0\.5 does not fit int64"):
-        integers(exponents)
-
-
 def test_rows_that_are_left_need_not_fit_the_declared_type_before() -> None:
     numbers = ck.array([1, 2**63 + 1, None, 7], type=ck.uint64())
     assert ck.udf(lambda n: n, returns=ck.uint64())(numbers).to_pylist() == numbers.to_pylist()

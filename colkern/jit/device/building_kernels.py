@@ -161,7 +161,7 @@ def _row_kernel(
         **lines,
     )
     kernel = function_of_text(name, source, namespace, f"rows of {function.__name__}")
-    key = partial(content_key, function, kinds, program, list(taken), tree.parts[0].type, mode)
+    key = content_key(function, kinds, program, list(taken), tree.parts[0].type, mode)
     return Specialisation(KernelSource(name, lambda: kernel, key), list(taken), program)
 
 

@@ -191,7 +191,7 @@ class CudaKernel:
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
         function, needs = kernel_function(program, self.function, given)
-        key = partial(content_key, self.function, given, program, needs)
+        key = content_key(self.function, given, program, needs)
         kernel = KernelSource(self.name, lambda: function, key, options=self._options)
         return Specialisation(kernel, needs, program)
 
@@ -205,8 +205,11 @@ def content_key(
     program: Program,
     needs: Sequence[Need],
     *also: object,
-) -> str | None:
+) -> Callable[[], str | None]:
     """What a kernel of a user's function follows from; None where no other process would have the same.
+
+    Asked for when types are known, as `program` and `needs` may get more until then. The function's own
+    content is that of now, when it is translated: what it names may change before its first launch.
 
     Args:
         function: The user's function.
@@ -218,14 +221,19 @@ def content_key(
     from colkern.cpu.content import content_hash, is_shared
     from colkern.jit.compiling.library import library_key
 
-    columns = [
-        (name, kind.data_type, kind.form) if isinstance(kind, Column) else name
-        for name, kind in kinds.items()
-    ]
-    shared = (program.checked, program.thread_bytes, program.by_row, program.error_model)
-    noted = (program.places, bytes(program.literals), list(map(repr, needs)))
-    key = content_hash((function, columns, shared, noted, also), library_key())
-    return key if is_shared(key) else None
+    content = content_hash(function)
+
+    def key() -> str | None:
+        columns = [
+            (name, kind.data_type, kind.form) if isinstance(kind, Column) else name
+            for name, kind in kinds.items()
+        ]
+        shared = (program.checked, program.thread_bytes, program.by_row, program.error_model)
+        noted = (program.places, bytes(program.literals), list(map(repr, needs)))
+        whole = content_hash((content, columns, shared, noted, also), library_key())
+        return whole if is_shared(content) and is_shared(whole) else None
+
+    return key
 
 
 @contextmanager

@@ -43,9 +43,9 @@ class Placing:
         size = rows.bit_length()
         pays = self._pays(size)
         if pays is None:
-            if any(self._pays(smaller) for smaller in self._times if smaller < size):
+            if any(self._pays(smaller) for smaller in list(self._times) if smaller < size):
                 return device
-            if any(self._pays(larger) is False for larger in self._times if larger > size):
+            if any(self._pays(larger) is False for larger in list(self._times) if larger > size):
                 return HOST
             here, there = self._times.get(size, ([], []))
             pays = len(there) <= len(here)

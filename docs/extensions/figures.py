@@ -265,6 +265,19 @@ def bodies(result: dict[str, Any]) -> Rows:
     return rows
 
 
+def gpu_rows(result: dict[str, Any]) -> Rows:
+    """Row functions on a GPU beside one thread of the CPU."""
+    rows = [["function", "rows", "GPU", "one thread", "times as fast", "first call"]]
+    for row in sorted(result["rows"], key=lambda each: each.get("ratio", 0)):
+        if "error" in row:
+            rows.append([row["case"], "", row["error"], "", "", ""])
+            continue
+        seconds = [_time(row["device"]), _time(row["host"])]
+        head = [row["case"], f"{row['rows']:,}", *seconds]
+        rows.append([*head, f"{row['ratio']:.1f}×", f"{row['first call']:.1f} s"])
+    return rows
+
+
 def _target_of(row: dict[str, Any]) -> str:
     if row.get("target") is None:
         return ""
@@ -272,8 +285,12 @@ def _target_of(row: dict[str, Any]) -> str:
     return f"{text}, missed" if row.get("meets_target") is False else text
 
 
-GPU_TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {"gpu": gpu, "bodies": bodies}
-"""Of files that are named after a GPU; those of bodies end in `-bodies`."""
+GPU_TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
+    "gpu": gpu,
+    "bodies": bodies,
+    "rows": gpu_rows,
+}
+"""Of files that are named after a GPU; those of bodies end in `-bodies`, of row functions in `-rows`."""
 
 _FRONT = ("compare.json", "compare-large.json")
 """The files of the front table."""
@@ -305,7 +322,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
 class Figures(SphinxDirective):
     """A file's table under a line that says where it was measured.
 
-    `gpu` and `bodies` stand for the files of all GPUs, `front` for ten numbers of two files.
+    `gpu`, `bodies` and `rows` stand for the files of all GPUs, `front` for ten numbers of two files.
     """
 
     required_arguments = 1
@@ -342,7 +359,8 @@ def _gpu_table(path: Path) -> str | None:
     """Which of `GPU_TABLES` shows a file; None if none does."""
     if path.stem in TABLES:
         return None
-    return "bodies" if path.stem.endswith("-bodies") else "gpu"
+    kind = path.stem.rpartition("-")[2]
+    return kind if kind in GPU_TABLES else "gpu"
 
 
 def _chart(result: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Existing `pandas_udf`s with a choice of plans: Spark's own expressions, or a Python worker over Arrow."""
+"""Functions of `pandas_udf` with a choice of plans: expressions of Spark, or a Python worker over Arrow."""
 
 from __future__ import annotations
 

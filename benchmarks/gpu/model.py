@@ -133,22 +133,14 @@ def prediction(row: dict[str, Any], gpu: Gpu) -> dict[str, Any]:
     }
 
 
-def predicted(work: dict[str, Any], launches: dict[str, Any]) -> dict[str, Any]:
+def predicted(work: dict[str, Any]) -> dict[str, Any]:
     """The predictions for each launch on each GPU.
 
     Args:
         work: The work of warps, from `results/memory_requests.json`.
-        launches: The host's time for launches, from `results/launches.json`.
     """
-    host = min(
-        row["microseconds"] for row in launches["rows"] if row["case"].startswith("launch of")
-    )
     return {
-        "gpus": {
-            # The host is as long at a launch as a copy is at so many bytes.
-            name: {**gpu._asdict(), "bytes_of_a_launch": round(host * 1e-6 * gpu.copy)}
-            for name, gpu in GPUS.items()
-        },
+        "gpus": {name: gpu._asdict() for name, gpu in GPUS.items()},
         "rows": [
             {
                 "case": row["case"],
@@ -240,11 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, required=True, help="write the predictions here")
     options = parser.parse_args()
-    inputs = [
-        json.loads((RESULTS / name).read_text())
-        for name in ("memory_requests.json", "launches.json")
-    ]
-    result = predicted(*inputs)
+    result = predicted(json.loads((RESULTS / "memory_requests.json").read_text()))
     machine.write_json(options.json, result)
     for line in summary(result):
         print(line)

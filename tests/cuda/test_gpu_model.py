@@ -22,9 +22,8 @@ from benchmarks.gpu.model import (
     resident_warps,
 )
 
-WORK, LAUNCHES, PREDICTIONS = (
-    json.loads((RESULTS / f"{name}.json").read_text())
-    for name in ("memory_requests", "launches", "gpu_model")
+WORK, PREDICTIONS = (
+    json.loads((RESULTS / f"{name}.json").read_text()) for name in ("memory_requests", "gpu_model")
 )
 
 TINY = Gpu(multiprocessors=1, clock=1e9, copy=1e12, cache=2e12, wait=1e-6, launch=0.0)
@@ -176,7 +175,7 @@ def test_measurements_are_compared_with_predictions(tmp_path: Path) -> None:
 
 def test_the_predictions_are_those_of_what_was_counted() -> None:
     """`python -m benchmarks.gpu.model --json benchmarks/results/gpu_model.json` writes them."""
-    assert predicted(WORK, LAUNCHES) == PREDICTIONS
+    assert predicted(WORK) == PREDICTIONS
 
 
 def test_each_launch_has_a_prediction_for_each_gpu() -> None:

@@ -92,7 +92,6 @@ def written_bits(
     Args:
         target: Where the bits are.
         kernel: Writes words, its last argument, and returns how many bits are set.
-        length: The number of bits.
         args: The kernel's other arguments.
     """
     words = bit_words(target, length)

@@ -37,7 +37,6 @@ class Dispatch(dict[Key, Value], Generic[Key, Value]):
 
     Args:
         what: The purpose of the functions, for `incomplete`.
-        keys: All keys.
         without: The keys that have no function on purpose.
     """
 

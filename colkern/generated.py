@@ -24,7 +24,6 @@ def function_of_text(
     """The function of that name which a text defines; tracebacks show its lines.
 
     Args:
-        name: The name of the function.
         source: The text: one definition.
         namespace: The function's globals, which get its name too.
         title: What tracebacks call the text, beside a hash of it.
@@ -41,10 +40,8 @@ def function_of_tree(
     """The function of that name which a syntax tree defines, of nodes with the lines of a file.
 
     Args:
-        name: The name of the function.
         tree: The module: one definition.
         namespace: The function's globals, which get its name too.
-        path: The file.
     """
     exec(compile(tree, path, "exec"), namespace)
     return _defined(name, namespace)

@@ -81,7 +81,6 @@ class BufferSpec:
     """One buffer of a layout.
 
     Args:
-        role: Its content.
         extent: How its least size follows from the number of slots.
         dtype: The items as NumPy sees them; for bits, the bytes that hold them.
         swap_bytes: The bytes that reverse together when the byte order changes, by part of an
@@ -125,8 +124,6 @@ class Layout:
     Each data type has its own, by which plans of operations are kept.
 
     Args:
-        kind: The layout.
-        buffers: The fixed buffers.
         child_length: The rule for the lengths of the children.
         variadic: Whether any number of data buffers follow the fixed ones.
         has_dictionary: Whether values stand in a dictionary beside the array.

@@ -323,7 +323,6 @@ def dlpack_capsule(
     such capsules. An old one, `dltensor`, cannot say so, nor does CuPy: the consumer must not write.
 
     Args:
-        items: The array.
         stream: On a device, the consumer's stream, which is made to wait for the current one; None for
             the legacy default stream, -1 for no waiting.
         max_version: The latest version of DLPack that the consumer knows.

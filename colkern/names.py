@@ -21,7 +21,6 @@ class Elsewhere:
     The class has no such attribute, and the error says what to write.
 
     Args:
-        name: The name.
         hint: What to write.
     """
 

@@ -158,7 +158,6 @@ def _parameters(part: DataType | Field, *, compared: bool = False) -> list[objec
     """The parameters of a type or a field: types, fields, tuples of fields, and plain values.
 
     Args:
-        part: The type or field.
         compared: Whether to leave out what `==` does not compare.
     """
     kind: Any = type(part)

@@ -168,7 +168,6 @@ class _Elements:
     """The elements of tensors, from which each takes its own.
 
     Args:
-        child: The array of the elements.
         parameters: The parameters of the tensors' type.
     """
 

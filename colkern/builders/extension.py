@@ -24,9 +24,7 @@ def build_extension(type_: s.Extension, values: Values, build: Build) -> Array:
     """Build an extension array from values as `to_pylist` gives them, or from values of its storage.
 
     Args:
-        type_: The extension type.
         values: The values, None for nulls.
-        build: Builds the storage.
     """
     make = _BUILDERS.get(type_.extension_name)
     if make is None or known_parameters(type_) is None:
@@ -153,7 +151,6 @@ def tensors_from_numpy(
 
     Args:
         values: The array; its first dimension is the column's.
-        type_: The type.
         from_numpy: Makes the array of the elements.
 
     Returns:

@@ -193,11 +193,7 @@ _RULES: dict[type, _Rule] = {
 
 
 def from_dtype(dtype: np.dtype[Any]) -> s.DataType:
-    """The type of a NumPy dtype.
-
-    Raises:
-        TypeError: If Arrow has no such type.
-    """
+    """The type of a NumPy dtype; raises `TypeError` if Arrow has no such type."""
     if dtype.kind == "b":
         return s.bool_()
     if dtype.kind in "iu":

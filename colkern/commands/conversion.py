@@ -63,7 +63,6 @@ class Counts(Iterator[RecordBatch]):
     """Passes batches on, and counts them and their rows.
 
     Args:
-        batches: The batches.
         source: The name of their source, for errors of the system.
     """
 

@@ -57,8 +57,6 @@ def new_command(
 
     Args:
         commands: The subparsers.
-        name: Its name.
-        run: Runs it.
         summary: Its line in the list of commands.
         description: The text of its own help; the summary if empty.
         keys: The keys of its JSON documents, printed below the options as they stand.

@@ -35,7 +35,6 @@ class BodyLocations(NamedTuple):
 
     Args:
         total: How many bytes they have together.
-        buffers: Where each is.
     """
 
     total: int

@@ -50,7 +50,6 @@ class ConnectOptions:
         token: The token that the server asks for.
         timeout: For how many seconds nothing may come.
         sealed_only: Whether to refuse mapped files.
-        bounds: The bounds of the stream.
         limits: The limits on untrusted input.
         first_sequence: See `ClientStream`.
         device: Where bodies that come to a device may stay; None for wherever that is.

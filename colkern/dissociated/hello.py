@@ -19,7 +19,6 @@ class Hello(NamedTuple):
 
     Args:
         client: 16 random bytes; the same on its connections for metadata and for bodies.
-        token: Its token.
     """
 
     client: bytes

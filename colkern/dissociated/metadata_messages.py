@@ -19,7 +19,6 @@ class MetadataMessage(NamedTuple):
     """One message of the metadata stream.
 
     Args:
-        sequence: Its sequence number.
         metadata: The IPC message's FlatBuffers bytes; None at the end of the stream.
     """
 

@@ -61,7 +61,6 @@ class StreamOptions:
     Args:
         body_type: How bodies are.
         options: How packed bodies are written.
-        bounds: The bounds of the stream.
         bodies_first: Whether a body is sent before its metadata, which clients must take as well.
         first_sequence: See `ClientStream`.
     """
@@ -139,11 +138,7 @@ class Sending:
         self._connection.finish()
 
     def receive(self, frame: Frame) -> None:
-        """A frame of the client.
-
-        Raises:
-            InvalidArrowError: If it breaks the protocol.
-        """
+        """A frame of the client; raises `InvalidArrowError` if it breaks the protocol."""
         if frame.kind is not FrameKind.TAGGED:
             raise InvalidArrowError(f"a {frame.kind.name.lower()} frame from a client")
         with self._changed:

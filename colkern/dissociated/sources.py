@@ -109,7 +109,6 @@ class AsyncBatches:
 
     Args:
         schema: The schema of every batch.
-        batches: The batches.
         loop: The running loop that they come from.
     """
 

@@ -142,7 +142,6 @@ def text_of(type_: s.Extension, of: Spell = str) -> str:
     """The type as text: its name, and what its parameters say, or its storage if it is not known.
 
     Args:
-        type_: The type.
         of: Gives the text of a type inside.
     """
     parameters = known_parameters(type_)

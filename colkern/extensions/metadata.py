@@ -24,7 +24,6 @@ class TensorParameters:
 
     Args:
         value_type: The type of a tensor's elements.
-        dimensions: The number of dimensions.
         shape: The physical shape, in row-major order; None where each tensor has its own.
         uniform_shape: For tensors with shapes of their own, the sizes that all have in common, None
             for a dimension where they differ.

@@ -82,11 +82,6 @@ def values_of(node: WireField) -> WireField:
 def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
     """The array of a column's entry, in host memory.
 
-    Args:
-        node: The column's field.
-        column: The entry.
-        dictionaries: The dictionaries of the document.
-
     Raises:
         InvalidArrowError: If a member is missing or malformed, or an offset, a view, an index, a type
             id or a run end leads to no value; with the path of the column and the slot.
@@ -145,7 +140,6 @@ class _Column:
     """A column while its buffers are made.
 
     Args:
-        type: The data type.
         entry: The column's entry.
         count: The number of slots.
         valid: Which slots are valid, bool[count]; empty for a type without a bitmap.

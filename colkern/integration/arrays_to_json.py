@@ -92,7 +92,6 @@ def column_to_json(
 
     Args:
         node: The column's field.
-        array: The array.
         dictionaries: Gets the dictionaries that the column points into.
         name: The column's name, if it is not the field's.
 

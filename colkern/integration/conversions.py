@@ -38,7 +38,6 @@ def json_to_file(json: Source, arrow: Source) -> None:
     """Write the batches of an integration JSON file as an Arrow file.
 
     Args:
-        json: The JSON file.
         arrow: Where to write.
 
     Raises:

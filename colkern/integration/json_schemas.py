@@ -76,11 +76,7 @@ def _metadata_from_json(entry: Entry) -> Mapping[bytes, bytes] | None:
 
 
 def schema_to_json(schema: WireSchema) -> dict[str, Json]:
-    """The `schema` entry.
-
-    Raises:
-        UnsupportedError: If metadata is not UTF-8, which JSON cannot hold.
-    """
+    """The `schema` entry; raises `UnsupportedError` if metadata is not UTF-8, which JSON cannot hold."""
     fields = [_field_to_json(node) for node in schema.fields]
     return {"fields": fields, **_metadata_to_json(schema.schema.metadata)}
 

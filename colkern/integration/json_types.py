@@ -37,10 +37,6 @@ _UNION_MODES: dict[str, Callable[..., s.Union]] = {
 def type_from_json(entry: Entry, fields: Fields) -> s.DataType:
     """The data type of a field's `type` entry.
 
-    Args:
-        entry: The entry.
-        fields: The fields of its children.
-
     Raises:
         InvalidArrowError: If the type is unknown, or a parameter or the children do not fit it.
     """

@@ -70,11 +70,7 @@ Pointer = Any
 
 
 def address_in(pointer: Pointer) -> int:
-    """The address in a pointer.
-
-    Raises:
-        TypeError: If it is neither an integer nor a pointer of cffi's.
-    """
+    """The address in a pointer; raises `TypeError` if it is neither an integer nor a pointer of cffi's."""
     try:
         return operator.index(pointer)
     except TypeError:
@@ -133,7 +129,6 @@ class ColkernCDataExporter(_CDataSide):
         """Export the schema of a JSON file.
 
         Args:
-            json_path: The file.
             c_schema_ptr: The `ArrowSchema` to fill; whoever takes it must release it.
 
         Raises:
@@ -149,7 +144,6 @@ class ColkernCDataExporter(_CDataSide):
         """Export a batch of a JSON file as a struct array.
 
         Args:
-            json_path: The file.
             num_batch: The number of the batch, from 0 on.
             c_array_ptr: The `ArrowArray` to fill; whoever takes it must release it.
 
@@ -200,7 +194,6 @@ class ColkernCDataImporter(_CDataSide):
         """Import a schema and compare it to that of a JSON file.
 
         Args:
-            json_path: The file.
             c_schema_ptr: The `ArrowSchema`; it is taken, and released.
 
         Raises:
@@ -220,7 +213,6 @@ class ColkernCDataImporter(_CDataSide):
         """Import a batch under the schema of a JSON file, and compare it to one of its batches.
 
         Args:
-            json_path: The file.
             num_batch: The number of the batch, from 0 on.
             c_array_ptr: The `ArrowArray` of a struct; it is taken, and released when the batch goes.
 

@@ -192,7 +192,6 @@ class Imported:
     Everything that uses memory of the structure must keep this object alive.
 
     Args:
-        kind: The structure's class.
         address: Its address; the structure there is marked as released.
 
     Raises:

@@ -121,7 +121,6 @@ def build_structure(
 
     Args:
         export: The structures in the making.
-        source: The array.
         tail: The members that a larger structure has behind those of `ArrowArray`.
         kept: Another object that must live as long as the structure.
     """
@@ -211,7 +210,6 @@ def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
     """The batch of the field's children in an imported structure.
 
     Args:
-        source: The structure.
         schema: What its field carries (`schema_of`): the same one for all batches of a stream.
 
     Raises:
@@ -242,7 +240,6 @@ class Shape(NamedTuple):
     Args:
         rule: Its row of the table.
         n_buffers: The least number of buffers.
-        n_children: The number of children.
         child_slots: The slots of each child that a slot needs, as far as that is fixed.
     """
 

@@ -96,7 +96,6 @@ def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> No
     """Write the structure of `export_device_batch` to `address`, whose owner must release it.
 
     Args:
-        batch: The batch.
         device: The device of its bytes.
         address: Room for the structure.
 
@@ -197,7 +196,6 @@ def device_structure(field: Field, owner: Imported) -> HostStructure:
 
     Args:
         field: The field that it is read as.
-        owner: The structure.
 
     Raises:
         UnsupportedError: If the buffers are on another device than a CPU or one of CUDA.

@@ -64,7 +64,6 @@ class _Row(NamedTuple):
     """How a type with parameters or children is written and read.
 
     Args:
-        heads: The heads that it is read from.
         children: The number of children; None for any number.
         write: Type → format string.
         read: May raise `ValueError`.

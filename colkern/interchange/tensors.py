@@ -32,11 +32,7 @@ def numbers_of(array: Array) -> Items:
 
 
 def type_of_numbers(dtype: DType) -> s.DataType:
-    """The data type whose values are stored like that.
-
-    Raises:
-        UnsupportedError: If there is none.
-    """
+    """The data type whose values are stored like that; raises `UnsupportedError` if there is none."""
     if dtype not in _TYPES:
         why = "; Arrow's booleans are bits" if dtype.kind == "b" else ""
         raise UnsupportedError(f"a tensor of {dtype}, where integers and floats are taken{why}")
@@ -48,7 +44,6 @@ def array_over(numbers: Items, device: Device) -> Array:
 
     Args:
         numbers: An array of NumPy or CuPy, which must not be changed from then on.
-        device: Its device.
 
     Raises:
         ValueError: If it has more or less than one dimension, or its values are not side by side.

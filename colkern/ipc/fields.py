@@ -16,7 +16,6 @@ class WireField(NamedTuple):
     """A field as batches carry it.
 
     Args:
-        field: The field.
         children: The fields of the children: of the type, or of the dictionary's values.
         dictionary: The id of the dictionary, or None.
         values: The type of the dictionary's values, or the field's type.

@@ -19,7 +19,6 @@ def require_local(path: str | os.PathLike[str], argument: str) -> None:
     """Refuse URLs, which would be taken for the names of folders.
 
     Args:
-        path: The path to open.
         argument: The name of the argument that it was given as.
 
     Raises:

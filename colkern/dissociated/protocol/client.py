@@ -33,7 +33,6 @@ class Complete(NamedTuple):
     """A message with all that belongs to it.
 
     Args:
-        sequence: Its sequence number.
         record: Its metadata, a `Message` table.
         body: Its body; None where it has none.
     """
@@ -119,7 +118,6 @@ class ClientStream:
         """Take a tagged message: the body of the message that the tag names.
 
         Args:
-            tag: The tag.
             data: The bytes; those of a packed body are kept, not copied.
 
         Raises:

@@ -99,7 +99,6 @@ class Block(Generic[AnySegment]):
     """A part of a segment.
 
     Args:
-        filling: The segment.
         start: Where the block begins in it.
     """
 

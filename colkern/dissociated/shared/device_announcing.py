@@ -27,7 +27,6 @@ class _Shared:
     """An allocation that the client knows; announced buffers keep it.
 
     Args:
-        allocation: The allocation.
         base: Where it is in the space.
         gone: Takes the base when nothing of it is announced any more.
     """

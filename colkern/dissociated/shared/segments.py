@@ -116,7 +116,6 @@ def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.m
     """A segment that another process has handed over, mapped for reading; the descriptor is closed.
 
     Args:
-        descriptor: The descriptor.
         size: How large the segment is said to be.
         sealed_only: Whether to refuse segments that their owner could still cut short: files.
 

@@ -48,7 +48,6 @@ class Frame(NamedTuple):
     """One of them, as it came.
 
     Args:
-        kind: Which.
         tag: Its tag; 0 where it has none.
         data: Its bytes; those of tagged messages are aligned to 64 bytes.
         descriptor: Of the memory that it hands over, to be closed by who takes it.
@@ -122,7 +121,6 @@ class Listener(Protocol):
 
     Args:
         address: Where it is, as the URI says it.
-        remote_handle: The `remote_handle` of the URI.
     """
 
     address: str

@@ -28,7 +28,6 @@ class SocketListener:
         listening: The socket, bound.
         address: Where it is, as URIs say it.
         prepare: Sets options of each client's socket.
-        make: Makes a connection of it.
         remove: Called once it is closed.
         remote_handle: The `remote_handle` of URIs.
     """

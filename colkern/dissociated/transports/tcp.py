@@ -68,7 +68,6 @@ def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListe
     """Listen at `host:port`, or at a port that is free if it is empty.
 
     Args:
-        address: Where.
         remote: Whether other machines may connect.
         options: Further arguments of `SocketListener`.
 

@@ -109,7 +109,6 @@ class Reader:
         """The slots that the tables with the vtable at `vtable` have.
 
         Args:
-            table: The description.
             vtable: Where the vtable is said to stand.
             position: A table that says so, for errors.
         """

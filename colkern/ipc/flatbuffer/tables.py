@@ -32,7 +32,6 @@ class Present(NamedTuple):
     """The slots that tables with one vtable have.
 
     Args:
-        table: The description of the tables.
         size: The size of each table in bytes.
         numbers: Name, offset in the table and `unpack_from` of each number.
         others: Name, offset in the table and reader of each other slot.
@@ -268,7 +267,6 @@ class Form:
         pack: Packs the offset to the vtable, those of the references, and the numbers.
         size: How many bytes that makes.
         alignment: The alignment of the table's start.
-        vtable: The vtable.
         members: Slot → where it stands, and its code of `struct`.
     """
 

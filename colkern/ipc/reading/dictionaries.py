@@ -31,9 +31,6 @@ class _State:
     """One state of a dictionary: the values of a batch, after those of the state it extends.
 
     Args:
-        plan: Which dictionary.
-        part: The values of the batch.
-        before: The state it extends, or None.
         limits: The limits on all values together.
     """
 

@@ -51,8 +51,6 @@ class FlatFields(Sequence[WireField]):
     Args:
         data: The metadata.
         names: Where each name starts, and where it ends.
-        nullable: Which fields are nullable.
-        types: The types of the flat fields.
         type_of: The number of each field's type; -1 for the other fields.
         others: The fields that are not flat, by their position.
     """

@@ -54,7 +54,6 @@ class Message(NamedTuple):
         header: The header's table.
         version: A `MetadataVersion` value.
         metadata: The custom metadata.
-        body: Where the body is.
         place: Where the message is, for errors.
     """
 
@@ -268,7 +267,6 @@ def read_message_at(
     """The message at a file's block; its body is not read.
 
     Args:
-        source: The file.
         end: Where the messages end: nothing of a message may stand behind.
         block: The footer's entry: offset, size of prefix and metadata, size of the body.
         place: The name of the message in errors.

@@ -42,11 +42,8 @@ class ArrayPlan:
     """The plan of one field's array: its nodes, buffers and children.
 
     Args:
-        type: The array's type.
-        layout: Its layout.
         validity: The layout's validity buffer, if it has one.
         others: The layout's other fixed buffers.
-        children: The plans of its children.
         dictionary: The dictionary's plan, for dictionary types.
         legacy_validity: Whether a validity buffer, which the layout lacks, stands before the
             others: unions before format 1.0.
@@ -127,7 +124,6 @@ class ColumnsPlan:
     """The plans of the columns of a batch, and where each column's entries start.
 
     Args:
-        columns: The plans.
         nodes: First node of each column, and the total.
         buffers: First buffer of each, not counting variadic ones, and the total.
         variadics: First variadic count of each, and the total.

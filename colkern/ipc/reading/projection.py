@@ -17,7 +17,6 @@ class Projection:
     """Some columns of a schema, in an order of their own, or all.
 
     Args:
-        schema: The schema of the source.
         columns: Names or positions; None for all columns.
 
     Raises:

@@ -23,7 +23,6 @@ class Remote:
 
     Args:
         filesystem: The file system, of fsspec.
-        path: The path in it.
         size: The size of the file in bytes.
     """
 

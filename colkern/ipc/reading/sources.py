@@ -546,7 +546,6 @@ def open_sequential(
     """A source's bytes one after the other, and a function that closes the file if it was opened here.
 
     Args:
-        source: The source.
         mapped: Whether a file at a path is mapped into memory.
 
     Raises:

@@ -145,11 +145,7 @@ def _of_folder(
 
 
 def require_comparisons(filters: Filters) -> None:
-    """Refuse filters with another word than those of comparisons.
-
-    Raises:
-        ValueError: If there is one.
-    """
+    """Refuse filters with another word than those of comparisons; raises `ValueError` if there is one."""
     for name, word, _ in filters:
         if word not in _COMPARED:
             raise ValueError(f"filters: {name} {word!r}: expected one of {', '.join(_COMPARED)}")

@@ -21,11 +21,7 @@ def scipy_sparse() -> Any:
 
 
 def from_scipy(matrix: object, wanted: str) -> Any:
-    """A sparse array of SciPy's in a format; itself if it has it.
-
-    Raises:
-        TypeError: If it is none.
-    """
+    """A sparse array of SciPy's in a format; itself if it has it. Raises `TypeError` if it is none."""
     if not scipy_sparse().issparse(matrix):
         raise TypeError(f"matrix: expected a sparse array of SciPy's, got {type(matrix).__name__}")
     return cast("Any", matrix).asformat(wanted)

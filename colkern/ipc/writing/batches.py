@@ -67,7 +67,6 @@ def batch_to_wire(
 
     Args:
         columns: Arrays of `length` slots, each in host memory or in that of one device.
-        fields: Their fields.
         length: The number of rows.
         codec: How to compress the buffers; None to leave them plain.
         body: Where their bytes go.

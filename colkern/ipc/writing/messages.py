@@ -112,8 +112,6 @@ def write_message(sink: Sink, message: Message, alignment: int = 8) -> tuple[int
     """Write one message so that its body starts at a multiple of the alignment.
 
     Args:
-        sink: Where to.
-        message: The message.
         alignment: Of the body's start, counted from where the sink started.
 
     Returns:

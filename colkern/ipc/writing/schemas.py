@@ -36,7 +36,6 @@ def wire_schema_of(
     """A schema with an id for every dictionary.
 
     Args:
-        schema: The schema.
         dictionary_ids: The path of a field (names with dots between them) → the id of its dictionary.
             Fields with one id share a dictionary. The others get ids of their own.
         limits: How many fields there may be, and how deep they may nest.
@@ -100,8 +99,6 @@ class _Numbering:
         """The field with its ids.
 
         Args:
-            field: The field.
-            path: Its path.
             twin: The same field of a dictionary that is shared, where another path leads to it: its
                 ids are the field's. None where there is no such field.
             depth: How deep the field nests, from 1 on.

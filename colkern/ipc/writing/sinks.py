@@ -72,11 +72,7 @@ class Sink:
 
 
 class _FileSink(Sink):
-    """A file that gets its name when it is whole.
-
-    Args:
-        path: The name.
-    """
+    """A file that gets its name when it is whole."""
 
     def __init__(self, path: Path) -> None:
         # A link keeps leading to its file, and the file keeps its permissions.
@@ -136,7 +132,6 @@ def _whole(
     """A `write` that goes on where a raw file took only a part.
 
     Args:
-        write: The `write` of a file object.
         is_raw: Whether the file is a raw one, that answers None when it took nothing. Others that
             answer None took all.
     """

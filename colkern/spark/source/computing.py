@@ -36,7 +36,6 @@ def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
 
     Args:
         name: The function, in messages.
-        rows: The rows.
         attempt: Takes the first rows, as many as it is told.
     """
     count = rows.batch.length

@@ -21,7 +21,6 @@ class Known:
 
     Args:
         type: The type in which Spark takes the column.
-        rows: The number of rows of the batch.
         nulls: How many of them are null; None if only the values tell.
         bounds: The bounds of the other values.
     """

@@ -7,6 +7,8 @@ here are for what the data, the limits or the machine do.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class ColkernError(Exception):
@@ -38,6 +40,17 @@ class UnsupportedError(ColkernError, NotImplementedError):
 
 class LimitExceededError(ColkernError, MemoryError):
     """A size or a depth is over a limit; the message names the limit and how to raise it."""
+
+
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Errors in the data, raised within the block, say its place: a file, a message, a column."""
+    try:
+        yield
+    except InvalidArrowError as error:
+        raise error.at(place) from None
+    except (UnsupportedError, LimitExceededError) as error:
+        raise type(error)(f"{place}: {error}") from None
 
 
 class DeviceUnavailableError(ColkernError, RuntimeError):

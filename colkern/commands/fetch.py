@@ -14,8 +14,7 @@ from colkern.commands.output import printable, size_text
 from colkern.commands.parser import Commands, add_timeout, new_command
 from colkern.commands.progress import Update, progress_line
 from colkern.commands.tokens import add_token, given_token
-from colkern.errors import ColkernError, StreamError
-from colkern.integration.places import placed
+from colkern.errors import ColkernError, StreamError, placed
 
 if TYPE_CHECKING:
     from colkern.arrays import RecordBatch

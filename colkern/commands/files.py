@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from colkern.commands.failures import CommandError, UsageError
-from colkern.errors import ColkernError
-from colkern.integration.places import placed
+from colkern.errors import ColkernError, placed
 
 if TYPE_CHECKING:
     from colkern.ipc import FileReader, StreamReader

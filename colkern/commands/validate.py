@@ -18,7 +18,7 @@ from colkern.commands.files import (
 from colkern.commands.output import print_json, printable
 from colkern.commands.parser import Commands, new_command
 from colkern.commands.progress import progress_line
-from colkern.errors import ColkernError, InvalidArrowError
+from colkern.errors import ColkernError, InvalidArrowError, placed
 
 
 def add_command(commands: Commands) -> None:
@@ -109,10 +109,8 @@ def _checked(
         is_stream = isinstance(reader, StreamReader)
         result["format"] = "stream" if is_stream else "file"
         for number, batch in enumerate(reader):
-            try:
+            with placed(f"batch {number}"):
                 batch.validate(full=full, skip=skip)
-            except InvalidArrowError as error:
-                raise error.at(f"batch {number}") from None
             result["record_batches"] += 1
             result["rows"] += batch.num_rows
             if isinstance(reader, StreamReader):

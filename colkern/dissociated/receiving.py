@@ -21,7 +21,7 @@ from colkern.dissociated.protocol.fitting import buffers_of
 from colkern.dissociated.scattered import ScatteredBody
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
-from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.reading.messages import Message, message_of
@@ -214,10 +214,8 @@ class ReceivedMessages:
     def _message(self, complete: Complete) -> Message:
         sequence, record, body = complete
         place = f"message {sequence}"
-        try:
+        with placed(place):
             return message_of(record, self._body(record, body), place)
-        except InvalidArrowError as error:
-            raise error.at(place) from None
 
     def _body(self, record: Record, body: ReceivedBody | None) -> Body:
         if body is None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import packed
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, placed
 from colkern.integration.entries import Entry
 from colkern.integration.json_values import HEX, flag, integer_codec, read_all, value_codec
 from colkern.integration.positions import check_positions
@@ -66,11 +66,9 @@ class JsonDictionaries:
                 if unneeded:
                     return empty_array(node.values)
                 raise InvalidArrowError(f"dictionary {node.dictionary} is missing")
-            try:
+            with placed(f"dictionary {node.dictionary}"):
                 column = self._columns[node.dictionary]
                 self._arrays[key] = array_from_json(values_of(node), column, self)
-            except InvalidArrowError as error:
-                raise error.at(f"dictionary {node.dictionary}") from None
         return self._arrays[key]
 
 
@@ -123,13 +121,11 @@ def _children(node: WireField, column: Entry, dictionaries: JsonDictionaries) ->
 def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
     """As `array_from_json`, for a column that has its field's name; errors say the name."""
     name = node.field.name
-    try:
+    with placed(f"column {name!r}"):
         own_name = column.text("name", name)
         if own_name != name:
             raise InvalidArrowError(f"found the column {own_name!r} instead")
         return array_from_json(node, column, dictionaries)
-    except InvalidArrowError as error:
-        raise error.at(f"column {name!r}") from None
 
 
 # Buffers

@@ -25,7 +25,7 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
-from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError, placed
 from colkern.integration.arrays_from_json import values_of
 from colkern.integration.comparison import array_difference
 from colkern.integration.entries import Json
@@ -102,10 +102,8 @@ def column_to_json(
     """
     name = node.field.name if name is None else name
     require_host(array, f"column {name!r}")
-    try:
+    with placed(f"column {name!r}"):
         return _column(node, array, dictionaries, name)
-    except InvalidArrowError as error:
-        raise error.at(f"column {name!r}") from None
 
 
 def _column(node: WireField, array: Array, dictionaries: WrittenDictionaries, name: str) -> Column:

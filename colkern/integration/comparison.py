@@ -26,7 +26,7 @@ from colkern.arrays.slots import (
     valid_at,
 )
 from colkern.arrays.values import preview
-from colkern.errors import DifferenceError, InvalidArrowError
+from colkern.errors import DifferenceError, placed
 from colkern.integration.entries import shown
 from colkern.layouts import LayoutKind, Role
 from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, Union, same_type
@@ -136,10 +136,8 @@ def require_equal_batches(a: RecordBatch, b: RecordBatch, a_name: str, b_name: s
     if a.num_rows != b.num_rows:
         raise DifferenceError(f"{a.num_rows} rows in {a_name}, {b.num_rows} in {b_name}")
     for position, field in enumerate(a.schema):
-        try:
+        with placed(f"column {field.name!r}"):
             difference = array_difference(a.column(position), b.column(position))
-        except InvalidArrowError as error:
-            raise error.at(f"column {field.name!r}") from None
         if difference is not None:
             path = ".".join((field.name, *difference.path))
             raise DifferenceError(

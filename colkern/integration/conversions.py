@@ -6,7 +6,7 @@ Integration testing: "Strategy".
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import BinaryIO
 
@@ -15,12 +15,11 @@ from colkern.arrays import RecordBatch
 from colkern.errors import (
     ColkernError,
     DifferenceError,
-    InvalidArrowError,
     UnsupportedError,
+    placed,
 )
 from colkern.integration.comparison import require_equal_batches, require_equal_schemas
 from colkern.integration.documents import read_json, write_json
-from colkern.integration.places import placed
 from colkern.operations import TypeRule
 
 QUIRKS: dict[str, TypeRule] = {
@@ -110,27 +109,20 @@ def validate(json: Source, arrow: Source, quirks: Iterable[str] = ()) -> None:
         count = 0
         for count, batch in enumerate(reader, 1):
             place = f"batch {count - 1}"
-            _validate_fully(batch, place, skip)
+            with placed(place):
+                batch.validate(full=True, skip=skip)
             if count <= len(document):
                 _compare(document[count - 1], batch, place)
     if count != len(document):
         raise DifferenceError(f"{len(document)} batches in the JSON, {count} in the Arrow data")
 
 
-def _validate_fully(batch: RecordBatch, place: str, skip: Collection[TypeRule]) -> None:
-    try:
-        batch.validate(full=True, skip=skip)
-    except InvalidArrowError as error:
-        raise error.at(place) from None
-
-
 def _compare(expected: RecordBatch, batch: RecordBatch, place: str) -> None:
     try:
-        require_equal_batches(expected, batch, "the JSON", "the Arrow data")
+        with placed(place):
+            require_equal_batches(expected, batch, "the JSON", "the Arrow data")
     except DifferenceError as error:
         raise DifferenceError(f"{place}, {error}") from None
-    except InvalidArrowError as error:
-        raise error.at(place) from None
 
 
 def _placed(source: Source) -> AbstractContextManager[None]:

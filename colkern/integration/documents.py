@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, overload
 
 from colkern.arrays import RecordBatch
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, placed
 from colkern.integration.arrays_from_json import JsonDictionaries, named_array_from_json
 from colkern.integration.arrays_to_json import WrittenDictionaries, column_to_json
 from colkern.integration.entries import Entry, Json
@@ -41,10 +41,8 @@ class JsonDocument(Sequence[RecordBatch]):
 
     def __init__(self, document: object) -> None:
         whole = Entry(document, "document")
-        try:
+        with placed("schema"):
             self._wire = schema_from_json(whole.entry("schema"))
-        except InvalidArrowError as error:
-            raise error.at("schema") from None
         self._dictionaries = JsonDictionaries(_dictionary_columns(whole))
         self._batches = whole.entries("batches")
 
@@ -72,10 +70,8 @@ class JsonDocument(Sequence[RecordBatch]):
         if not -len(self) <= position < len(self):
             raise IndexError(f"batch {position} of {len(self)}")
         position %= len(self)
-        try:
+        with placed(f"batch {position}"):
             return self._batch(self._batches[position])
-        except InvalidArrowError as error:
-            raise error.at(f"batch {position}") from None
 
     def _batch(self, batch: Entry) -> RecordBatch:
         columns, fields = batch.entries("columns"), self._wire.fields
@@ -170,13 +166,11 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Jso
     dictionaries = WrittenDictionaries()
     entries: list[Json] = []
     for position, batch in enumerate(batches):
-        try:
+        with placed(f"batch {position}"):
             columns = [
                 column_to_json(field, column, dictionaries)
                 for field, column in zip(wire.fields, batch.columns, strict=True)
             ]
-        except InvalidArrowError as error:
-            raise error.at(f"batch {position}") from None
         entries.append({"count": batch.num_rows, "columns": columns})
     document: dict[str, Json] = {"schema": schema_to_json(wire), "batches": entries}
     if written := dictionaries.to_json():

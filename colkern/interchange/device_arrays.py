@@ -17,7 +17,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.cuda import memory
 from colkern.cuda.device_library import Event
 from colkern.cuda.foreign import held
-from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError, placed
 from colkern.interchange.abi import (
     WORD,
     ArrayStruct,
@@ -282,10 +282,8 @@ class _DeviceStructure(HostStructure):
 
 def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
     """Address and size of each length that the buffers of an array, and of all below it, hold."""
-    try:
+    with placed(f"field {field.name!r}"):
         yield from _lengths_in(field, struct_at(ArrayStruct, address))
-    except InvalidArrowError as error:
-        raise error.at(f"field {field.name!r}") from None
 
 
 def _lengths_in(field: Field, struct: ArrayStruct) -> Iterator[tuple[int, int]]:

@@ -18,7 +18,7 @@ from colkern.dissociated.metadata_messages import parse_metadata_message
 from colkern.dissociated.protocol.fitting import check_locations, check_packed, has_body
 from colkern.dissociated.sequences import after, distance
 from colkern.dissociated.tags import BodyType, parse_body_tag
-from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import check_metadata_size, decode_message
@@ -106,12 +106,10 @@ class ClientStream:
         pending = self._slot(sequence, len(metadata), place)
         if pending.record is not None:
             raise InvalidArrowError("its metadata came twice", place=place)
-        try:
+        with placed(place):
             check_metadata_size(len(metadata), self._limits)
             pending.record = decode_message(metadata, self._limits)
             self._described += 1
-        except InvalidArrowError as error:
-            raise error.at(place) from None
         _check_fits(pending, place)
 
     def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, placed
 from colkern.forks import Lock
 from colkern.ipc.compression import Budget
 from colkern.ipc.limits import Limits
@@ -166,7 +166,7 @@ class Dictionaries:
         record = message.header
         id_: int = record["id"]
         before = self._states.get(id_)
-        try:
+        with placed(message.place):
             columns = plan.dictionaries.get(id_)
             if columns is None:
                 raise InvalidArrowError(f"dictionary {id_}, which no field of the schema has")
@@ -174,8 +174,6 @@ class Dictionaries:
                 raise InvalidArrowError(f"delta for dictionary {id_}, of which nothing has come")
             if not record["isDelta"] and before is not None and not may_replace:
                 raise InvalidArrowError(f"second dictionary {id_}; files cannot replace the first")
-        except InvalidArrowError as error:
-            raise error.at(message.place) from None
         part = BatchColumns(record["data"], message, columns, plan.big_endian, limits, destination)
         dictionary = DictionaryPlan(id_, columns.columns[0])
         state = _State(dictionary, part, before if record["isDelta"] else None, limits)

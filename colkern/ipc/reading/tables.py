@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any, TypeAlias
 
 from colkern.arrays import RecordBatch, Table
-from colkern.errors import InvalidArrowError
+from colkern.errors import placed
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.folders import Folder, folder_of
@@ -126,15 +126,13 @@ def _of_folder(
     # One file says what the columns are, if the keys of none are wanted.
     for number in steps(kept or [0], "reading files"):
         file = folder.files[number]
-        try:
+        with placed(file):
             table = _of_file(file, wanted, own, device, **options)
             for name, values in keys.items():
                 value = there(values.slice(number, 1), table)
                 table = with_column(table, name, repeat(value, table.length))
             schema = schema or table.schema
             batches += Table(table.batches, schema).batches
-        except InvalidArrowError as error:
-            raise error.at(file) from None
     table = Table(batches, schema)
     if not kept:
         table = table.slice(0, 0)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, placed
 from colkern.ipc.enums import MessageHeader, SparseMatrixCompressedAxis, SparseTensorIndex, Type
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
@@ -75,10 +75,8 @@ def read_tensors(
     try:
         stream = MessageStream(messages, limits, padded=True)
         while (message := stream.next()) is not None:
-            try:
+            with placed(message.place):
                 yield _tensor_of(message, limits)
-            except InvalidArrowError as error:
-                raise error.at(message.place) from None
     finally:
         close()
 

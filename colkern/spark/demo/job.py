@@ -20,7 +20,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_type
 
 import colkern.ipc
-from colkern.errors import ColkernError, InvalidArrowError
+from colkern.errors import ColkernError, InvalidArrowError, placed
 from colkern.spark.demo import data
 from colkern.spark.demo.agreement import SUMMARY, CompareAndWrite
 from colkern.spark.demo.cases import Case, aggregates, cases
@@ -242,10 +242,8 @@ def read_back(folder: Path) -> tuple[list[Path], int]:
     for path in files:
         with colkern.ipc.open(path) as reader:
             for position, batch in enumerate(reader):
-                try:
+                with placed(f"{path}, batch {position}"):
                     batch.validate(full=True)
-                except InvalidArrowError as error:
-                    raise error.at(f"{path}, batch {position}") from None
                 rows += batch.num_rows
     return files, rows
 

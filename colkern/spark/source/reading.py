@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.errors import InvalidArrowError
+from colkern.errors import placed
 from colkern.memory import HOST, Device
 from colkern.operations import any as any_true
 from colkern.operations import nulls
@@ -109,10 +109,8 @@ def _wanted(rows: Rows, path: str, request: Request) -> Rows | None:
     def raw(field: s.Field) -> Array:
         if field.name not in there:
             return nulls(batch.length, field.type, rows.device)
-        try:
+        with placed(field.name):
             return batch.column(field.name)
-        except InvalidArrowError as error:
-            raise error.at(field.name) from None
 
     if not filters:
         columns = [converted(raw(field), field, path) for field in schema]

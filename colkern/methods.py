@@ -11,7 +11,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from colkern import schema as s
 from colkern.arrays import (
@@ -31,7 +31,6 @@ from colkern.type_trees import DataType, Field
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
-    from typing_extensions import CapsuleType
 
     from colkern.arrays.tabular import Keys as KeysOfRows
     from colkern.memory import Items
@@ -42,33 +41,25 @@ if TYPE_CHECKING:
 
 Rows = TypeVar("Rows", RecordBatch, Table)
 
-# Types and fields
+
+def _late(home: str, name: str) -> Callable[..., Any]:
+    """A method that is a function of a package; operations on columns take its place when imported."""
+
+    def method(*args: object, **kwargs: object) -> Any:
+        return getattr(import_module(home), name)(*args, **kwargs)
+
+    method.__name__, method.__module__ = name, home
+    method.__doc__ = f"See `{home}.{name}`."
+    return method
 
 
-def type_of(value: object, argument: str = "type") -> DataType:
-    """A data type from what callers write for one; see `colkern.schema.as_type`."""
-    return s.as_type(value, argument)
-
-
-def type_of_text(text: str) -> DataType:
-    """The type that a text stands for; see `colkern.jit.type_texts.parsed_type`."""
-    from colkern.jit.type_texts import parsed_type
-
-    return parsed_type(text)
-
-
-def field_of_arrow(value: object) -> Field:
-    """The field that another library's type or field exports; see `colkern.interchange.import_field`."""
-    from colkern.interchange import import_field
-
-    return import_field(value)
-
-
-def schema_of_arrow(value: object) -> s.Schema:
-    """The schema that another library's exports; see `colkern.interchange.import_schema`."""
-    from colkern.interchange import import_schema
-
-    return import_schema(value)
+type_of_text: Callable[[str], DataType] = _late("colkern.jit.type_texts", "parsed_type")
+field_of_arrow: Callable[[object], Field] = _late("colkern.interchange", "import_field")
+schema_of_arrow: Callable[[object], s.Schema] = _late("colkern.interchange", "import_schema")
+chosen = _late("colkern.operations.keys", "chosen")
+html: Callable[..., str] = _late("colkern.arrays.display", "html")
+array_to_dlpack = _late("colkern.interchange", "export_tensor")
+device_stream_capsule = _late("colkern.interchange", "export_device_stream")
 
 
 def schema_capsule(
@@ -118,27 +109,6 @@ def chunked_to_numpy(
 ) -> Items:
     """The values for NumPy, as of the chunks joined; see `colkern.arrays.values.to_numpy`."""
     return array_to_numpy(combine_chunks(self), dtype, copy)
-
-
-def column_repr(self: Array | ChunkedArray) -> str:
-    """The type, the length and the first and last values."""
-    from colkern.arrays.display import column_repr
-
-    return column_repr(self)
-
-
-def rows_repr(self: RecordBatch | Table) -> str:
-    """The columns and the first and last rows."""
-    from colkern.arrays.display import rows_repr
-
-    return rows_repr(self)
-
-
-def html(self: Array | ChunkedArray | RecordBatch | Table) -> str:
-    """The content of `repr` as a table of HTML, for notebooks."""
-    from colkern.arrays.display import html
-
-    return html(self)
 
 
 def validate(
@@ -199,39 +169,6 @@ def stream_capsule(
         return export_stream(self, requested_schema)
     batches = self.batches if isinstance(self, Table) else (self,)
     return export_stream(RecordBatchStream(self.schema, batches), requested_schema)
-
-
-def device_stream_capsule(
-    self: RecordBatchStream, requested_schema: object = None, **kwargs: object
-) -> object:
-    """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
-
-    The capsule says on which kind of device they are: if only they know, the first is made now.
-    """
-    from colkern.interchange import export_device_stream
-
-    return export_device_stream(self, requested_schema, **kwargs)
-
-
-def array_to_dlpack(
-    self: Array,
-    *,
-    stream: int | None = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[SupportsInt, int] | None = None,
-    copy: bool | None = None,
-) -> CapsuleType:
-    """The values as a DLPack tensor; see `colkern.interchange.export_tensor`. Not copied.
-
-    Raises:
-        BufferError: If the array is not of integers or floats, has nulls, or the consumer's wishes
-            cannot be met.
-    """
-    from colkern.interchange import export_tensor
-
-    return export_tensor(
-        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
-    )
 
 
 def dlpack_device(self: Array) -> tuple[int, int]:
@@ -309,13 +246,6 @@ def combine_chunks(self: Any) -> Any:
     if isinstance(self, ChunkedArray):
         return chunks.combined(self)
     return Table([chunks.one_batch(self)])
-
-
-def chosen(self: Any, key: object) -> Any:
-    """The rows or columns that a key between brackets chooses; see `colkern.operations.keys.chosen`."""
-    from colkern.operations.keys import chosen
-
-    return chosen(self, key)
 
 
 def filter_rows(self: Rows, mask: Any) -> Rows:
@@ -536,17 +466,6 @@ def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
     return batch_type(self.schema) if isinstance(self, RecordBatch) else stream_type(self.schema)
 
 
-def _late_operation(name: str, home: str) -> Callable[..., Any]:
-    """A method that is a function of a package; operations on columns take its place when imported."""
-
-    def method(self: Column | Tabular, *args: object, **kwargs: object) -> Any:
-        return getattr(import_module(home), name)(self, *args, **kwargs)
-
-    method.__name__, method.__module__ = name, home
-    method.__doc__ = f"See `{home}.{name}`."
-    return method
-
-
 _CAPSULES = {
     "__arrow_c_array__": array_capsules,
     "__arrow_c_device_array__": device_array_capsules,
@@ -557,7 +476,7 @@ _COMPILED = {"_numba_type_": property(numba_type)}
 METHODS: Mapping[type, Mapping[str, Any]] = {
     DataType: {
         **_SCHEMA,
-        "of": staticmethod(type_of),
+        "of": staticmethod(s.as_type),
         "of_text": staticmethod(type_of_text),
     },
     Field: {**_SCHEMA, "from_arrow": staticmethod(field_of_arrow)},
@@ -571,7 +490,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "equals": array_equals,
         "validate": validate,
         "nbytes": property(nbytes),
-        "__repr__": column_repr,
+        "__repr__": _late("colkern.arrays.display", "column_repr"),
         "_repr_html_": html,
         "_chosen": chosen,
         "to_numpy": array_to_numpy,
@@ -591,7 +510,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "__array__": chunked_to_numpy,
         "to_numpy": chunked_to_numpy,
         "nbytes": property(nbytes),
-        "__repr__": column_repr,
+        "__repr__": _late("colkern.arrays.display", "column_repr"),
         "_repr_html_": html,
         "_chosen": chosen,
         "to_pyarrow": to_pyarrow,
@@ -601,13 +520,13 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
     },
     Tabular: {
         **_SCHEMA,
-        "__repr__": rows_repr,
+        "__repr__": _late("colkern.arrays.display", "rows_repr"),
         "_repr_html_": html,
         "_chosen": chosen,
         "filter": filter_rows,
         "take": take_rows,
         **{
-            name: _late_operation(name, "colkern.operations")
+            name: _late("colkern.operations", name)
             for name in ("describe", "drop_null", "explode", "join_asof", "unique")
         },
         "with_column": with_column,
@@ -617,7 +536,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "nbytes": property(nbytes),
         "group_by": group_rows,
         "join": join_rows,
-        **{name: _late_operation(name, "colkern.files") for name in ("write_csv", "write_parquet")},
+        **{name: _late("colkern.files", name) for name in ("write_csv", "write_parquet")},
         "write_ipc": write_ipc,
         "to_pyarrow": to_pyarrow,
         "to_pandas": to_pandas,
@@ -654,7 +573,7 @@ def bind_methods() -> None:
     for name in _METHOD_IN_STUB.findall(stub.decode()):
         if name not in OPERATORS:
             home = "colkern.functions" if name in of_rows else "colkern.operations"
-            setattr(Column, name, _late_operation(name, home))
+            setattr(Column, name, _late(home, name))
         if name.startswith("utf8_"):
             twin = name.replace("utf8_", "ascii_")
             setattr(Column, twin, Elsewhere(twin, f"{name}(), which takes all characters"))

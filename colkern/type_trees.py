@@ -15,6 +15,7 @@ from colkern.names import PublicNames
 
 if TYPE_CHECKING:
     from colkern import methods
+    from colkern.schema import as_type
 
 
 class _Immutable(PublicNames):
@@ -37,7 +38,7 @@ class DataType(_Immutable):
     __slots__ = ("_layout",)
 
     if TYPE_CHECKING:
-        of = staticmethod(methods.type_of)
+        of = staticmethod(as_type)
         of_text = staticmethod(methods.type_of_text)
         __arrow_c_schema__ = methods.schema_capsule
 

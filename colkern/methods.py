@@ -56,10 +56,10 @@ def _late(home: str, name: str) -> Callable[..., Any]:
 type_of_text: Callable[[str], DataType] = _late("colkern.jit.type_texts", "parsed_type")
 field_of_arrow: Callable[[object], Field] = _late("colkern.interchange", "import_field")
 schema_of_arrow: Callable[[object], s.Schema] = _late("colkern.interchange", "import_schema")
-chosen = _late("colkern.operations.keys", "chosen")
+chosen: Callable[..., Any] = _late("colkern.operations.keys", "chosen")
 html: Callable[..., str] = _late("colkern.arrays.display", "html")
-array_to_dlpack = _late("colkern.interchange", "export_tensor")
-device_stream_capsule = _late("colkern.interchange", "export_device_stream")
+array_to_dlpack: Callable[..., Any] = _late("colkern.interchange", "export_tensor")
+device_stream_capsule: Callable[..., object] = _late("colkern.interchange", "export_device_stream")
 
 
 def schema_capsule(

@@ -652,6 +652,13 @@ def map_(key: TypeLike | Field, item: TypeLike | Field, keys_sorted: bool = Fals
     return Map(field("entries", Struct((key_field, item_field)), nullable=False), keys_sorted)
 
 
+def map_of_entries(entries: Field, keys_sorted: bool = False) -> Map:
+    """Maps with a field of entries; raises `ValueError` unless that is a struct of two fields."""
+    if not isinstance(entries.type, Struct) or len(entries.type.fields) != 2:
+        raise ValueError(f"entries: expected a struct of two fields, got {entries.type}")
+    return Map(entries, keys_sorted)
+
+
 def _union(
     mode: UnionMode,
     fields: Iterable[Field | tuple[str, TypeLike]],
@@ -691,11 +698,16 @@ def dictionary(index_type: Int | str, value_type: TypeLike, ordered: bool = Fals
 
 def run_end_encoded(run_end_type: Int | str, value_type: TypeLike | Field) -> RunEndEncoded:
     """Runs of `value_type`; `run_end_type` is int16, int32 or int64."""
-    run_ends = as_type(run_end_type, "run_end_type")
-    if run_ends not in (int16(), int32(), int64()):
-        raise ValueError(f"run_end_type: expected int16, int32 or int64, got {run_ends}")
+    run_ends = field("run_ends", as_type(run_end_type, "run_end_type"), nullable=False)
     values = value_type if isinstance(value_type, Field) else field("values", value_type)
-    return RunEndEncoded(field("run_ends", run_ends, nullable=False), values)
+    return runs_of_fields(run_ends, values)
+
+
+def runs_of_fields(run_ends: Field, values: Field) -> RunEndEncoded:
+    """Runs with those fields; raises `ValueError` unless run ends are int16, int32 or int64."""
+    if run_ends.type not in (int16(), int32(), int64()):
+        raise ValueError(f"run_end_type: expected int16, int32 or int64, got {run_ends.type}")
+    return RunEndEncoded(run_ends, values)
 
 
 def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Extension:

@@ -94,7 +94,7 @@ class Entry:
         """An array of objects."""
         return [Entry(item, key) for item in self.items(key, default)]
 
-    def choice(self, key: str, choices: dict[str, Choice]) -> Choice:
+    def choice(self, key: str, choices: Mapping[str, Choice]) -> Choice:
         """The value that a string stands for."""
         text = self.text(key)
         if text not in choices:

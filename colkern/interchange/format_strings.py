@@ -98,13 +98,6 @@ def _read_decimal(text: _Read) -> s.DataType:
     return s.decimal(width[0] if width else 128, precision, scale)
 
 
-def _read_map(text: _Read) -> s.DataType:
-    entries = text.fields[0].type
-    if not isinstance(entries, s.Struct) or len(entries.fields) != 2:
-        raise ValueError(f"the entries of a map are a struct of two fields, not {entries}")
-    return s.Map(text.fields[0], text.keys_sorted)
-
-
 def _write_union(data_type: s.Union) -> str:
     return f"+u{data_type.mode[0]}:{','.join(map(str, data_type.type_codes))}"
 
@@ -113,12 +106,6 @@ def _read_union(text: _Read) -> s.DataType:
     codes = [_number(code) for code in text.parameters.split(",")] if text.parameters else []
     make = s.sparse_union if _UNION_MODES[text.head] == "sparse" else s.dense_union
     return make(text.fields, codes)
-
-
-def _read_runs(text: _Read) -> s.DataType:
-    run_ends, values = text.fields
-    s.run_end_encoded(run_ends.type, values)  # type: ignore[arg-type]  # it checks
-    return s.RunEndEncoded(run_ends, values)
 
 
 _ROWS: Dispatch[type[s.DataType], _Row] = by_type(
@@ -161,9 +148,15 @@ _ROWS.of(s.FixedSizeList)(
     )
 )
 _ROWS.of(s.Struct)(_Row(("+s",), None, lambda _: "+s", lambda text: s.Struct(text.fields)))
-_ROWS.of(s.Map)(_Row(("+m",), 1, lambda _: "+m", _read_map))
+_ROWS.of(s.Map)(
+    _Row(
+        ("+m",), 1, lambda _: "+m", lambda text: s.map_of_entries(text.fields[0], text.keys_sorted)
+    )
+)
 _ROWS.of(s.Union)(_Row(tuple(_UNION_MODES), None, _write_union, _read_union))
-_ROWS.of(s.RunEndEncoded)(_Row(("+r",), 2, lambda _: "+r", _read_runs))
+_ROWS.of(s.RunEndEncoded)(
+    _Row(("+r",), 2, lambda _: "+r", lambda text: s.runs_of_fields(*text.fields))
+)
 # Read by the dictionary beside it, not by its format string, which is that of the indices.
 _ROWS.of(s.Dictionary)(
     _Row((), 0, lambda data_type: format_of(data_type.index_type), lambda _: s.null())

@@ -5,17 +5,6 @@ Plain numbers: metadata holds them as bytes, and readers compare many.
 Columnar format 1.5: "Message.fbs", "Schema.fbs", "SparseTensor.fbs", "File.fbs".
 """
 
-from typing import Literal
-
-from colkern.schema import IntervalUnit, UnionMode
-
-FLOAT_BITS = (16, 32, 64)
-"""Bit widths by the number of the floating-point precision."""
-
-DATE_UNITS: tuple[Literal["day", "ms"], ...] = ("day", "ms")
-INTERVAL_UNITS: tuple[IntervalUnit, ...] = ("year_month", "day_time", "month_day_nano")
-UNION_MODES: tuple[UnionMode, ...] = ("sparse", "dense")
-
 
 class MessageHeader:
     """The kind of a message's header."""

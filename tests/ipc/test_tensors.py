@@ -290,7 +290,7 @@ def test_only_numbers_and_64_dimensions_are_supported() -> None:
 
 
 def test_types_are_checked() -> None:
-    with pytest.raises(InvalidArrowError, match="12 bits"):
+    with pytest.raises(InvalidArrowError, match="bitWidth: expected 8, 16, 32 or 64, got 12"):
         read_tensor(dense([1], type_type=Type.Int, type={"bitWidth": 12}))
     with pytest.raises(InvalidArrowError, match="precision"):
         read_tensor(dense([1], type_type=Type.FloatingPoint, type={"precision": 3}))

@@ -5,26 +5,16 @@ Columnar format 1.5: "Schema message", "Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count, repeat
-from typing import Any
 
 from colkern import schema as s
-from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
-from colkern.ipc.enums import (
-    DATE_UNITS,
-    FLOAT_BITS,
-    INTERVAL_UNITS,
-    UNION_MODES,
-    DictionaryKind,
-    Endianness,
-    Type,
-)
+from colkern.ipc.enums import DictionaryKind, Endianness
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuffer import Columns, Record
 from colkern.ipc.limits import DEFAULT_LIMITS, FieldCount, Limits
+from colkern.ipc.types import LEAVES, ROWS
 from colkern.key_values import pairs_of
 
 _ID_END = 1 << 63
@@ -89,7 +79,7 @@ class _Numbering:
         return tuple(
             [
                 WireField(field, (), None, field.type)
-                if type(field.type) in _LEAVES
+                if type(field.type) in LEAVES
                 else self._field(field, field.name, None, 1)
                 for field in schema
             ]
@@ -169,7 +159,7 @@ def _field_columns(fields: Sequence[WireField]) -> Columns:
     leaves: list[s.Field] = []
     for position, wire in enumerate(fields):
         field = wire.field
-        if type(field.type) in _LEAVES and not field.metadata:
+        if type(field.type) in LEAVES and not field.metadata:
             leaves.append(field)
         else:
             others[position] = _field(wire)
@@ -210,8 +200,9 @@ def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record]
 
 def type_to_wire(type_: s.DataType) -> Record:
     """The slots of any table that has a data type: its number, and the table of its parameters."""
-    number, parameters = _TYPES[type(type_)]
-    return {"type_type": number, "type": parameters(type_)}
+    row = ROWS[type(type_)]
+    parameters = {name: each.to_number(type_) for name, each in row.parameters.items()}
+    return {"type_type": row.number, "type": parameters}
 
 
 def _field(field: WireField) -> Record:
@@ -220,7 +211,7 @@ def _field(field: WireField) -> Record:
     if isinstance(plain.type, s.Dictionary):
         encoding = {
             "id": field.dictionary,
-            "indexType": _int(plain.type.index_type),
+            "indexType": type_to_wire(plain.type.index_type)["type"],
             "isOrdered": plain.type.ordered,
             "dictionaryKind": DictionaryKind.DenseArray,
         }
@@ -232,76 +223,3 @@ def _field(field: WireField) -> Record:
         "children": [_field(child) for child in field.children],
         "custom_metadata": pairs(plain.metadata, f"metadata of field {plain.name!r}"),
     }
-
-
-_NOTHING: Record = {}
-
-
-def _no_parameters(_: s.DataType) -> Record:
-    return _NOTHING
-
-
-@cache
-def _int(type_: s.Int) -> Record:
-    return {"bitWidth": type_.bit_width, "is_signed": type_.signed}
-
-
-def _unit(type_: s.Time | s.Timestamp | s.Duration) -> int:
-    return s.TIME_UNITS.index(type_.unit)
-
-
-_TYPES: Dispatch[type[s.DataType], tuple[int, Callable[[Any], Record]]] = by_type(
-    "number and parameters in IPC metadata", s.Dictionary, s.Extension
-)
-_TYPES.update(
-    {
-        s.Null: (Type.Null, _no_parameters),
-        s.Bool: (Type.Bool, _no_parameters),
-        s.Int: (Type.Int, _int),
-        s.FloatingPoint: (
-            Type.FloatingPoint,
-            lambda t: {"precision": FLOAT_BITS.index(t.bit_width)},
-        ),
-        s.Decimal: (
-            Type.Decimal,
-            lambda t: {"precision": t.precision, "scale": t.scale, "bitWidth": t.bit_width},
-        ),
-        s.Date: (Type.Date, lambda t: {"unit": DATE_UNITS.index(t.unit)}),
-        s.Time: (Type.Time, lambda t: {"unit": _unit(t), "bitWidth": t.bit_width}),
-        s.Timestamp: (Type.Timestamp, lambda t: {"unit": _unit(t), "timezone": t.timezone}),
-        s.Duration: (Type.Duration, lambda t: {"unit": _unit(t)}),
-        s.Interval: (Type.Interval, lambda t: {"unit": INTERVAL_UNITS.index(t.unit)}),
-        s.FixedSizeBinary: (Type.FixedSizeBinary, lambda t: {"byteWidth": t.byte_width}),
-        s.Binary: (Type.Binary, _no_parameters),
-        s.Utf8: (Type.Utf8, _no_parameters),
-        s.LargeBinary: (Type.LargeBinary, _no_parameters),
-        s.LargeUtf8: (Type.LargeUtf8, _no_parameters),
-        s.BinaryView: (Type.BinaryView, _no_parameters),
-        s.Utf8View: (Type.Utf8View, _no_parameters),
-        s.List: (Type.List, _no_parameters),
-        s.LargeList: (Type.LargeList, _no_parameters),
-        s.ListView: (Type.ListView, _no_parameters),
-        s.LargeListView: (Type.LargeListView, _no_parameters),
-        s.FixedSizeList: (Type.FixedSizeList, lambda t: {"listSize": t.list_size}),
-        s.Struct: (Type.Struct_, _no_parameters),
-        s.Map: (Type.Map, lambda t: {"keysSorted": t.keys_sorted}),
-        s.Union: (
-            Type.Union,
-            lambda t: {"mode": UNION_MODES.index(t.mode), "typeIds": t.type_codes},
-        ),
-        s.RunEndEncoded: (Type.RunEndEncoded, _no_parameters),
-    }
-)
-
-_LEAVES = frozenset(_TYPES) - {
-    s.List,
-    s.LargeList,
-    s.ListView,
-    s.LargeListView,
-    s.FixedSizeList,
-    s.Struct,
-    s.Map,
-    s.Union,
-    s.RunEndEncoded,
-}
-"""The types without children; dictionaries and extensions are none of them."""

@@ -23,7 +23,7 @@ from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.ipc.enums import MessageHeader
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.reading.messages import Message, message_of
 from colkern.ipc.reading.sources import Body, Memory
 from colkern.ipc.writing.fetching import on_host

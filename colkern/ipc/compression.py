@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.forks import Lock
 from colkern.ipc.enums import BodyCompressionMethod, CompressionType
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import decompression_error
 from colkern.memory import EMPTY, Buffer, allocate_for_overwrite
 

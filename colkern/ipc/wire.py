@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from colkern.ipc.enums import MessageHeader, SparseTensorIndex, Type
-from colkern.ipc.flatbuffer import (
+from colkern.ipc.flatbuffer.tables import (
     Bytes,
     Choice,
     Inline,

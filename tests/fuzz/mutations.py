@@ -19,7 +19,7 @@ from fuzz.recording import END, MAGIC, Part, as_file, as_stream, records, with_b
 from fuzz.sites import Site, sites
 
 from colkern import ColkernError
-from colkern.ipc.flatbuffer import encode
+from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.wire import FOOTER, MESSAGE
 
 _CODES = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}

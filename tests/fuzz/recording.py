@@ -16,7 +16,9 @@ from flatbuf import Message as GeneratedMessage
 from flatbuf.MetadataVersion import MetadataVersion
 
 from colkern import ColkernError
-from colkern.ipc.flatbuffer import Table, Tables, decode, encode
+from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.encoding import encode
+from colkern.ipc.flatbuffer.tables import Table, Tables
 from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 
 CONTINUATION = b"\xff\xff\xff\xff"

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from colkern.ipc.flatbuffer import Choice, Inline, Ref, Refs, Scalar, Table, Vector
-from colkern.ipc.flatbuffer.tables import Kind
+from colkern.ipc.flatbuffer.tables import Choice, Inline, Kind, Ref, Refs, Scalar, Table, Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from colkern.ipc import write_tensor
-from colkern.ipc.flatbuffer import encode
+from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.wire import MESSAGE
 
 

@@ -18,19 +18,9 @@ from ipc.handmade import framed, offsets
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError
 from colkern.ipc import wire
-from colkern.ipc.flatbuffer import (
-    Bytes,
-    Choice,
-    Encoded,
-    Inline,
-    Ref,
-    Refs,
-    Scalar,
-    Table,
-    Text,
-    decode,
-    encode,
-)
+from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.encoding import Encoded, encode
+from colkern.ipc.flatbuffer.tables import Bytes, Choice, Inline, Ref, Refs, Scalar, Table, Text
 
 FORMAT = Path(colkern.ipc.__file__).parent / "format"
 

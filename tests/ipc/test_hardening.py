@@ -29,7 +29,7 @@ from ipc.handmade import EOS, Batch, WireField, framed, int_type, plain_type, sc
 import colkern
 import colkern.ipc
 from colkern import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.ipc.flatbuffer import encode
+from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 from colkern.schema import Extension
 

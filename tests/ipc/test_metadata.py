@@ -21,7 +21,7 @@ import colkern.schema as s
 from colkern import KeyValueMetadata, RecordBatch, Schema
 from colkern.cli import main
 from colkern.interchange import import_schema
-from colkern.ipc.flatbuffer import encode
+from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.wire import MESSAGE
 
 TWICE = KeyValueMetadata([(b"k", b"1"), (b"other", b""), (b"k", b"2"), (b"k", b"1")])

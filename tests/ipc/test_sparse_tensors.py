@@ -31,7 +31,7 @@ from colkern.ipc import (
     read_tensor,
     read_tensors,
 )
-from colkern.ipc.flatbuffer import decode
+from colkern.ipc.flatbuffer.decoding import decode
 from colkern.ipc.wire import MESSAGE
 
 Sparse: TypeAlias = SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | SparseCSFTensor

@@ -19,7 +19,7 @@ from colkern.dissociated.protocol.fitting import check_locations, check_packed, 
 from colkern.dissociated.sequences import after, distance
 from colkern.dissociated.tags import BodyType, parse_body_tag
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError, placed
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import check_metadata_size, decode_message
 

@@ -10,7 +10,7 @@ import numpy as np
 from colkern.dissociated.body_locations import BodyLocations
 from colkern.errors import InvalidArrowError
 from colkern.ipc.enums import MessageHeader
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.wire import BUFFER
 from colkern.targets import Items
 

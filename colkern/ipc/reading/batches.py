@@ -18,7 +18,7 @@ from colkern.cpu.threads import map_items
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.forks import cached_property
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec, codec_of
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.assembly import (
     Assembly,

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from colkern.errors import ColkernError
 from colkern.ipc.fields import WireField
-from colkern.ipc.flatbuffer import Record, Table, Tables
+from colkern.ipc.flatbuffer.tables import Record, Table, Tables
 from colkern.ipc.wire import FIELD, TYPES
 from colkern.schema import DataType, Field
 from colkern.targets import Items

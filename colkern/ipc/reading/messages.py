@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol
 
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.enums import MessageHeader, MetadataVersion
-from colkern.ipc.flatbuffer import Record, decode
+from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.formats import foreign_format, not_a_stream

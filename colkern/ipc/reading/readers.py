@@ -33,7 +33,8 @@ from colkern.forks import Lock, cached_property
 from colkern.integers import integer
 from colkern.ipc.enums import MessageHeader, MetadataVersion
 from colkern.ipc.fields import WireSchema, dictionary_ids
-from colkern.ipc.flatbuffer import Record, decode
+from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.batches import OpenedBatch, opened_batch

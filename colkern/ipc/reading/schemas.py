@@ -12,7 +12,7 @@ from colkern import schema as s
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.enums import DictionaryKind, Endianness, Type
 from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuffer import Record, Tables
+from colkern.ipc.flatbuffer.tables import Record, Tables
 from colkern.ipc.limits import FieldCount, Limits
 from colkern.ipc.reading.flat_fields import FEWEST, FieldsOf, FlatFields, flat_fields
 from colkern.ipc.reading.messages import key_values

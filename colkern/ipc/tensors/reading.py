@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, LimitExceededError, placed
 from colkern.ipc.enums import MessageHeader, SparseMatrixCompressedAxis, SparseTensorIndex, Type
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import HEADER_NAMES, Message, MessageStream
 from colkern.ipc.reading.schemas import data_type_from_wire

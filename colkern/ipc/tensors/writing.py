@@ -15,7 +15,7 @@ import numpy as np
 
 from colkern.closing import OnFailure
 from colkern.ipc.enums import MessageHeader, SparseTensorIndex
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.tensors.compressed import CompressedMatrix
 from colkern.ipc.tensors.coordinates import SparseCOOTensor
 from colkern.ipc.tensors.dense import Tensor

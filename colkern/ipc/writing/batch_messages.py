@@ -11,7 +11,7 @@ from functools import partial
 from colkern.arrays import RecordBatch
 from colkern.forks import cached_property
 from colkern.ipc.enums import MessageHeader
-from colkern.ipc.flatbuffer import encode_table
+from colkern.ipc.flatbuffer.encoding import encode_table
 from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import SCHEMA
 from colkern.ipc.writing.batches import batch_to_wire

@@ -16,7 +16,7 @@ from colkern.cpu.threads import map_items
 from colkern.ipc.compression import Codec
 from colkern.ipc.enums import BodyCompressionMethod
 from colkern.ipc.fields import WireField
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import Limits, refused_by_readers
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.ipc.writing.fetching import Chunk, fetched_buffers, is_on_device

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from colkern.ipc.enums import MetadataVersion
-from colkern.ipc.flatbuffer import Encoded, Record, encode
+from colkern.ipc.flatbuffer.encoding import Encoded, encode
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
 from colkern.ipc.writing.fetching import Chunk, fetched_chunks, is_on_device

@@ -12,7 +12,8 @@ from colkern import schema as s
 from colkern.errors import UnsupportedError
 from colkern.ipc.enums import DictionaryKind, Endianness
 from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuffer import Columns, Record
+from colkern.ipc.flatbuffer.encoding import Columns
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, FieldCount, Limits
 from colkern.ipc.types import LEAVES, ROWS
 from colkern.key_values import pairs_of

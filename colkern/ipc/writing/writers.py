@@ -16,7 +16,7 @@ from colkern.arrays import RecordBatch
 from colkern.closing import OnFailure
 from colkern.forks import cached_property
 from colkern.ipc.enums import MessageHeader, MetadataVersion
-from colkern.ipc.flatbuffer import encode
+from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import BLOCK, FOOTER

@@ -69,7 +69,7 @@ def test_a_misspelt_word_is_no_default_of_a_result_whose_type_is_not_known() -> 
 
 # Structs
 
-Bare = namedtuple("Bare", ["low", "high"])  # noqa: PYI024
+Bare = namedtuple("Bare", ["low", "high"])
 
 
 class Split(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite.binding import Linkage, create_new_module_pass_manager
+from llvmlite.binding import Linkage, create_new_module_pass_manager, parse_assembly
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import CompilerPass, PassManager
@@ -45,7 +45,10 @@ expressions; these take a third of the time of all of them."""
 
 
 _UNRESOLVED = ".numba.unresolved$"
-"""How Numba's names of addresses begin that are filled in when code is loaded."""
+"""How Numba's names of addresses begin of functions that call each other in turn."""
+
+_ADDRESS = 'declare void @"{1}"()\n@"{0}" = constant ptr @"{1}"'
+"""Gives such an address its value, which Numba does once code is loaded, in the process that compiles."""
 
 
 class _NoEngine:
@@ -103,17 +106,15 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        # Functions that call each other in turn find one of them by its address, once it is loaded.
-        asked = {
-            each.name.removeprefix(_UNRESOLVED)
-            for each in self._final_module.global_variables
-            if each.name.startswith(_UNRESOLVED)
-        }
+        for name in [each.name for each in self._final_module.global_variables]:
+            if name.startswith(_UNRESOLVED):
+                called = name.removeprefix(_UNRESOLVED)
+                self._final_module.link_in(parse_assembly(_ADDRESS.format(name, called)))
+                self._final_module.get_global_variable(name).linkage = Linkage.internal
         for function in self._final_module.functions:
             # What is linked from other libraries is for this one alone: of one call, it is not kept.
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
-                is_asked = function.name in asked
-                function.linkage = Linkage.external if is_asked else Linkage.internal
+                function.linkage = Linkage.internal
         vectors = self.makes_vectors
         passes, builder = self._codegen._module_pass_manager(
             loop_vectorize=vectors, slp_vectorize=vectors

@@ -240,11 +240,11 @@ def _tuple_fields(hint: Any) -> dict[str, object] | None:
         except Exception as error:
             # As in `_hints`.
             raise TypeError(f"{hint.__name__}: a type hint cannot be evaluated: {error}") from error
-        return {field: hints.get(field) for field in hint._fields}
+        return {field: hints.get(field, Any) for field in hint._fields}
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         # Fields of one of Python's classes are found as those of a named tuple are.
         hints = typing.get_type_hints(hint, include_extras=True)
-        return {field.name: hints.get(field.name) for field in dataclasses.fields(hint)}
+        return {field.name: hints[field.name] for field in dataclasses.fields(hint)}
     members = typing.get_args(hint)
     if typing.get_origin(hint) is tuple and members and Ellipsis not in members:
         return {f"f{k}": member for k, member in enumerate(members)}
@@ -262,7 +262,7 @@ _COLLECTIONS: dict[object, Callable[..., s.DataType]] = {list: s.list_, dict: s.
 
 def _part(place: str, hint: object) -> s.DataType:
     """The type of a part, by its hint."""
-    declared = _result_type(_declared({place: hint} if hint else {}, place)[0])
+    declared = _result_type(_declared({place: hint}, place)[0])
     if declared is None:
         raise TypeError(f"{place}: expected a hint for its type")
     return declared

@@ -82,10 +82,13 @@ def call(
         return emitter.left(match[0].result(match[2]), reason)
     if match is None:
         owner, _, attribute = name.partition(".")
-        type_ = getattr(builtins, owner, None) or getattr(datetime, owner, None)
-        is_of_type = bool(attribute and arguments) and arguments[0].kind.name == owner
-        if is_of_type and type_ is not None and not hasattr(type_, attribute):
-            emitter.refuse(f"{owner} has no {attribute!r}")
+        types = (getattr(module, owner, None) for module in (builtins, datetime, decimal))
+        type_ = next(filter(None, types), None)
+        if type_ is not None and attribute and arguments and arguments[0].kind.name == owner:
+            if not hasattr(type_, attribute):
+                emitter.refuse(f"{owner} has no {attribute!r}")
+            if name not in table() and not isinstance(arguments[0].kind, k.Container):
+                return emitter.computed(name)
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
         emitter.refuse(f"{name}({kinds}) has no compiled form")
     row, chosen, bindings = match

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from typing import Any
 
@@ -108,14 +107,10 @@ def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
     namespace |= {body.__name__: compiled(body) for body in BODIES}
     namespace |= {name: compiled(body) for name, body in program.bodies.items()}
     spaces = []
-    digest = hashlib.sha256("\n".join(program.sources.values()).encode()).hexdigest()
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         spaces.append(own)
         plain = function_of_text(name, text, own, f"row function {title}")
-        if program.recurs:
-            # The name by which it is found once it is loaded, beside others of other programs.
-            plain.__qualname__ = f"{name}_{digest}"
         own[name] = namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
     for own in spaces if program.recurs else ():
         # Those that call each other in turn.

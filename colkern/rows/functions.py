@@ -6,6 +6,7 @@ import ast
 import inspect
 import types
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, is_generator
 from colkern.rows.iteration import known_object
 from colkern.rows.kinds import Kind
+from colkern.rows.library import library_name
 from colkern.rows.program import Program, Recursion, Written
 from colkern.rows.statements import statements, stored_names
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
@@ -321,10 +323,14 @@ def called_function(
     parts = tuple(emitter.fresh() for _ in zeros(kind))
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"
     emitter.write(f"{', '.join((status, *parts))}{'' if parts else ','} = {text}")
-    with emitter.within(f"if {status} != 0:"):
-        if definition.is_generator:
-            with emitter.ahead():
-                emitter.reraise(status)
+    of_library = library_name(definition.function)
+    with (
+        emitter.within(f"if {status} != 0:"),
+        emitter.ahead() if definition.is_generator else nullcontext(),
+    ):
+        if of_library:
+            # The line that the row is left at is the user's.
+            emitter.fail(f"({status} & 255)", of_library)
         else:
             emitter.reraise(status)
     emitter.dead = False

@@ -33,7 +33,7 @@ from colkern.rows.calls import (
     require_changeable,
 )
 from colkern.rows.comparisons import equal
-from colkern.rows.comprehensions import as_list, extreme, items_in_turn, sorted_list
+from colkern.rows.comprehensions import as_list, extreme, items_in_turn, sorted_list, unrolled
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
     COMBINED,
@@ -174,6 +174,9 @@ def _spread(emitter: Emitter, node: ast.Call) -> ast.Call:
 
 def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value]:
     """The items of what stands behind `*`: as many as the function takes if that is not known otherwise."""
+    values = unrolled(emitter, starred)
+    if values is not None:
+        return values
     is_lazy = isinstance(starred, ast.GeneratorExp) or builtin_of(emitter, starred)
     value = as_list(emitter, starred) if is_lazy else needed(emitter, starred)
     if isinstance(value.constant, tuple | list):

@@ -377,15 +377,16 @@ def from_hex(string: str) -> bytes:
 
 
 def to_bytes(self: int, length: int = 1, byteorder: str = "big", signed: bool = False) -> bytes:
-    """`int.to_bytes` of what is not negative."""
-    if self < 0 or signed or byteorder not in ("big", "little"):
+    """`int.to_bytes`."""
+    if byteorder not in ("big", "little") or length < 1:
         raise Uncovered
     rest = self
     parts = []
     for _ in range(length):
         parts.append(rest & 255)
         rest >>= 8
-    if rest:
+    is_signed = signed and parts[-1] > 127
+    if rest != -int(is_signed) or is_signed != (self < 0):
         raise OverflowError
     return bytes(parts[::-1] if byteorder == "big" else parts)
 
@@ -563,7 +564,20 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
         yield a, b
 
 
+def is_so(self: Any) -> bool:
+    """A test that decimals of compiled code pass: they are finite."""
+    return True
+
+
+def is_not_so(self: Any) -> bool:
+    """A test that they do not pass."""
+    return False
+
+
 REPLACED: dict[str, Any] = {
+    "Decimal.is_finite": is_so,
+    "Decimal.is_infinite": is_not_so,
+    "Decimal.is_nan": is_not_so,
     "OrderedDict.fromkeys": ordered_from_keys,
     "base64.b64encode": b64encode,
     "bisect.bisect": bisect_right,
@@ -670,6 +684,11 @@ def only_computes(function: Any) -> bool:
     module = (kind.__module__ if own is None else own).removeprefix("_").lower()
     is_known = not COMPUTED.isdisjoint((module, module.partition(".")[0]))
     return is_known and getattr(function, "__name__", "") not in OTHERS
+
+
+def library_name(function: Any) -> str:
+    """The name of the library's function that one of this module stands for; empty for other functions."""
+    return next((name for name, own in REPLACED.items() if own is function), "")
 
 
 def public_name(function: Any, names: Iterable[str]) -> str:

@@ -138,6 +138,15 @@ def _assign(emitter: Emitter, node: ast.Assign) -> None:
     from colkern.rows.comprehensions import as_items
 
     first, *others = node.targets
+    if isinstance(first, ast.Tuple | ast.List) and isinstance(node.value, ast.IfExp):
+        # The branches may be of several kinds, as in `a, b = s.split(":") if ":" in s else (s, "")`.
+        chosen = node.value
+        sides = [
+            [derived(part, "assigned", partial(ast.Assign, node.targets, part))]
+            for part in (chosen.body, chosen.orelse)
+        ]
+        branches(emitter, condition(emitter, chosen.test), *sides)
+        return
     if isinstance(first, ast.Tuple | ast.List) and not others:
         has_star = any(isinstance(target, ast.Starred) for target in first.elts)
         value = as_items(emitter, node.value, None if has_star else len(first.elts))

@@ -40,6 +40,16 @@ def label(x: str | None):
 def number(x: str) -> float:
     return float(x)
 
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+@udf
+def is_even(x: int) -> bool:
+    return even(x)
+
 @reducer
 class total:
     def init():
@@ -60,6 +70,7 @@ results = [
     number(pa.array(["1.25", "0.1234567890123456789"])).to_pylist(),
     total(pa.array([1.0, 2.0])),
     fees(pa.array([1.0])).to_pylist(),
+    is_even(pa.array([3, 4])).to_pylist(),
 ]
 from colkern.cpu.whole_files import compilations
 print(json.dumps([results, compilations() | {{"modules": sorted(sys.modules)}}]))
@@ -116,7 +127,7 @@ def outcome(folder: Path, **variables: str) -> tuple[list[Any], dict[str, Any]]:
 def test_a_second_process_compiles_nothing_and_an_edit_is_noticed(tmp_path: Path) -> None:
     write(tmp_path, rate=2.0, fee=1)
     numbers = [1.25, 0.1234567890123456789]
-    expected = [[22.0, None], ["ab", "none", "X"], numbers, 4.0, [[1.0, 2.0]]]
+    expected = [[22.0, None], ["ab", "none", "X"], numbers, 4.0, [[1.0, 2.0]], [False, True]]
     results, counts = outcome(tmp_path)
     assert results == expected
     assert counts["compiled"] > 0
@@ -132,7 +143,7 @@ def test_a_second_process_compiles_nothing_and_an_edit_is_noticed(tmp_path: Path
     assert outcome(tmp_path)[0][0] == [32.0, None]
     write(tmp_path, rate=3.0, fee=5)
     results, _ = outcome(tmp_path)
-    assert (results[0], *results[3:]) == ([36.0, None], 12.0, [[1.0, 6.0]])
+    assert (results[0], *results[3:5]) == ([36.0, None], 12.0, [[1.0, 6.0]])
 
 
 LANGUAGE = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -68,6 +69,8 @@ def test_a_misspelt_word_is_no_default_of_a_result_whose_type_is_not_known() -> 
 
 # Structs
 
+Bare = namedtuple("Bare", ["low", "high"])
+
 
 class Split(NamedTuple):
     """The parts of a line."""
@@ -127,6 +130,12 @@ def test_structs_are_declared_hinted_or_inferred() -> None:
     def named(x: int):
         return Pair(x, x / 2)
 
+    Bare = namedtuple("Bare", ["low", "high"])
+
+    @ck.udf
+    def bare(x: int) -> Bare | None:
+        return Bare(x, x / 2) if x > 1 else None
+
     @ck.udf
     def hinted(x: int) -> tuple[int, float]:
         return x, x / 2
@@ -136,6 +145,7 @@ def test_structs_are_declared_hinted_or_inferred() -> None:
         return x, x > 1
 
     column = pa.array([1, None, 2])
+    assert bare(column).to_pylist() == [None, None, {"low": 2, "high": 1.0}]
     assert declared(column).to_pylist() == [
         {"sum": 2, "parts": {"low": 1, "high": 2}},
         None,

@@ -458,6 +458,16 @@ def test_a_generator_expression_that_reads_what_its_loop_changes_is_refused() ->
         ck.udf(changed_later)
 
 
+def of_two_kinds(word: str, n: int) -> str:
+    left, right = word.split("x", 1) if "x" in word else (word, "n")
+    [first, *rest] = word.split("2") if n < 3 else ("n", word) if n < 6 else "yz"
+    return f"{left}-{right}-{first}-{len(rest)}"
+
+
+def test_targets_of_one_of_several_kinds() -> None:
+    checked(of_two_kinds, WORDS)
+
+
 # Calls with stars
 
 
@@ -479,7 +489,18 @@ def two_of(word: str, n: int) -> int:
     return int("{}{}".format(*(x + n for x in (a, b))))
 
 
-@pytest.mark.parametrize("function", [spread, two_of])
+def of_known_length(word: str, n: int) -> int:
+    found = re.match(r"(\d+)(?:x(\d+))?", word)
+    if not found:
+        return n
+    return area(*(int(part or 7) for part in found.groups())) + area(*map(len, (word, "ab")))
+
+
+def area(width: int, height: int = 1, depth: int = 2) -> int:
+    return width * height * depth
+
+
+@pytest.mark.parametrize("function", [spread, two_of, of_known_length])
 def test_calls_with_stars(function: Callable[..., Any]) -> None:
     checked(function, [("1x2", 3), ("1x2x3", 2), ("1xz", 1), ("12", 0)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -236,6 +237,23 @@ def test_what_is_sure_to_be_no_decimal_raises(text: str) -> None:
         assert not run(row_decimals.is_no_number, text) or Decimal(text) is None
     except decimal.InvalidOperation:
         return
+
+
+def of_what_is_finite(text: str) -> str:
+    value = Decimal(text)
+    if not value.is_finite() or value.is_nan() or value.is_infinite():
+        return "none"
+    if value > 9:
+        return str(value.sqrt().adjusted())
+    return str(value)
+
+
+def test_decimals_are_finite_and_methods_without_a_compiled_form_are_left_to_python() -> None:
+    texts = ["1.5", "NaN", "-Infinity", "sNaN", "100"]
+    made = ck.udf(of_what_is_finite)
+    assert made(ck.array(texts)).to_pylist() == list(map(of_what_is_finite, texts))
+    left = Counter(site.reason for site in made.report().sites.elements() if site)
+    assert left == {"decimal.Decimal": 3, "Decimal.sqrt": 1}
 
 
 def test_texts_of_too_many_digits_are_left_to_python() -> None:

@@ -9,6 +9,7 @@ import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +24,11 @@ from colkern.rows.library import REPLACED, Uncovered
 TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    "Decimal.is_finite": st.tuples(DECIMALS),
+    "Decimal.is_infinite": st.tuples(DECIMALS),
+    "Decimal.is_nan": st.tuples(DECIMALS),
     "OrderedDict.fromkeys": st.tuples(NUMBERS, st.integers()),
     "base64.b64encode": st.tuples(st.binary(max_size=9)),
     "bisect.bisect": st.tuples(NUMBERS.map(sorted), st.integers(-9, 9)),
@@ -34,7 +39,12 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
     "heapq.nlargest": st.tuples(st.integers(-1, 4), NUMBERS),
     "heapq.nsmallest": st.tuples(st.integers(-1, 4), NUMBERS, st.just(abs)),
-    "int.to_bytes": st.tuples(st.integers(0, 1 << 20), st.integers(0, 4), st.just("little")),
+    "int.to_bytes": st.tuples(
+        st.integers(-(1 << 20), 1 << 20),
+        st.integers(0, 4),
+        st.sampled_from(["little", "big"]),
+        st.booleans(),
+    ),
     "itertools.combinations": st.tuples(NUMBERS, st.integers(2, 3)),
     "itertools.compress": st.tuples(NUMBERS, NUMBERS),
     "itertools.dropwhile": st.tuples(st.just(bool), NUMBERS),
@@ -66,8 +76,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
 
 def original(name: str) -> Callable[..., Any]:
     """The function of the library."""
+    if name == "int.to_bytes":
+        return lambda n, length, order, signed: n.to_bytes(length, order, signed=signed)
     owner, _, attribute = name.rpartition(".")
-    kinds = {"OrderedDict": OrderedDict, "bytes": bytes, "dict": dict, "int": int}
+    kinds = {"Decimal": Decimal, "OrderedDict": OrderedDict, "bytes": bytes, "dict": dict}
     of: Any = kinds[owner] if owner in kinds else importlib.import_module(owner)
     function: Callable[..., Any] = getattr(of, attribute)
     return function
@@ -118,6 +130,17 @@ def test_what_python_computes_is_reported_by_name() -> None:
     report = made.report()
     assert [site.reason for site in report.sites if site] == ["ipaddress.ip_address"]
     assert sum(report.left.values()) == 2
+
+
+def test_rows_left_within_what_stands_for_the_library_are_those_of_the_users_line() -> None:
+    def parsed(text: str) -> str:
+        return text + bytes.fromhex(text).hex()
+
+    texts = ["0a", "0a 0b"]
+    made = ck.udf(parsed)
+    assert made(ck.array(texts)).to_pylist() == list(map(parsed, texts))
+    (site,) = filter(None, made.report().sites)
+    assert (site.line, site.reason) == (parsed.__code__.co_firstlineno + 1, "bytes.fromhex")
 
 
 def test_an_address_that_is_split_lacks_no_part() -> None:

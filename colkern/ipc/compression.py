@@ -295,39 +295,42 @@ class _Lz4Decoder:
         # A context that has come to the end of a frame is good for the next one.
         self._context: _Lz4Context = _local.__dict__.pop("lz4", None) or _Lz4Context()
         self._frame = np.asarray(frame)
+        self._at = self._frame.ctypes.data
+        self._left = len(frame)
         self._size = size
-        self._taken = 0
         self._ended = False
 
     def fill(self, out: NDArray[np.uint8]) -> int:
         """Straight into given memory, without the GIL."""
-        filled = 0
+        filled, place = 0, out.ctypes.data
         while filled < out.size and not self._ended:
-            filled += self._next(out[filled:])
+            filled += self._next(place + filled, out.size - filled)
         return filled
 
     def has_more(self) -> bool:
         """Whether bytes come before the frame's end."""
+        byte = ctypes.c_uint8()
         while not self._ended:
-            if self._next(np.empty(1, np.uint8)):
+            if self._next(ctypes.addressof(byte), 1):
                 return True
         # As in Arrow C++: one frame is all there is.
-        if self._taken < self._frame.size:
-            raise InvalidArrowError(
-                f"{self._frame.size - self._taken} bytes behind the end of the LZ4 frame"
-            )
+        if self._left:
+            raise InvalidArrowError(f"{self._left} bytes behind the end of the LZ4 frame")
         _local.lz4 = self._context
         return False
 
-    def _next(self, out: NDArray[np.uint8]) -> int:
-        library, frame = self._context.library, self._frame[self._taken :]
-        count, used = ctypes.c_size_t(out.size), ctypes.c_size_t(frame.size)
-        places = out.ctypes.data, ctypes.byref(count), frame.ctypes.data, ctypes.byref(used)
-        expected = library.LZ4F_decompress(self._context.handle, *places, None)
+    def _next(self, place: int, most: int) -> int:
+        """Put the next bytes, `most` at most, to an address; how many."""
+        library = self._context.library
+        count, used = ctypes.c_size_t(most), ctypes.c_size_t(self._left)
+        expected = library.LZ4F_decompress(
+            self._context.handle, place, ctypes.byref(count), self._at, ctypes.byref(used), None
+        )
         if library.LZ4F_isError(expected):
             reason = library.LZ4F_getErrorName(expected).decode()
             raise InvalidArrowError(f"damaged LZ4 frame: {reason}")
-        self._taken += used.value
+        self._at += used.value
+        self._left -= used.value
         self._ended = expected == 0
         if not (count.value or used.value or self._ended):
             raise InvalidArrowError(f"LZ4 frame does not end with the stated {self._size} bytes")

@@ -60,7 +60,7 @@ def _stand_in() -> Iterator[None]:
     real = cupy_library()
     with stand_in.installed() as device:
         device.slot_bytes, device.most_slots = real.slot_bytes, real.most_slots
-        device.least_decompressed = real.least_decompressed
+        device.core_decompresses = real.core_decompresses
         yield
 
 

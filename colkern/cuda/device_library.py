@@ -57,8 +57,8 @@ class CopyStream(Protocol):
         """Start to copy device memory to the host."""
         ...
 
-    def record(self) -> CopyEvent:
-        """The point behind all copies so far."""
+    def record(self, event: CopyEvent | None = None) -> CopyEvent:
+        """The point behind all copies so far; an event that is over may be used again for it."""
         ...
 
     def wait_for_current(self) -> None:
@@ -133,8 +133,8 @@ class DeviceLibrary(Protocol):
     most_slots: int
     """The most blocks of as many bytes that are locked in the host's memory."""
 
-    least_decompressed: int
-    """From so many bytes on, buffers of a message are decompressed on the device and not on the host."""
+    core_decompresses: float
+    """The compressed bytes a second that a core of the host is taken to decompress; see `DeviceCodec`."""
 
     staging: Staging | None
     """The slots that `colkern.cuda.staging` keeps with it; None at first."""

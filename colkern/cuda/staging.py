@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from itertools import cycle
+from itertools import cycle, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -148,9 +148,8 @@ def _is_over(slot: _Slot) -> bool:
 
 
 def _ready(slot: _Slot) -> _Slot:
-    if slot.copied is not None:
+    if slot.copied is not None and not slot.copied.is_over():
         slot.copied.wait()
-        slot.copied = None
     return slot
 
 
@@ -191,25 +190,6 @@ class Upload:
             # The memory may have belonged to an array that the current stream still works on.
             self._stream.wait_for_current()
 
-    def send(self, at: int, size: int, fill: Callable[[NDArray[np.uint8]], None]) -> None:
-        """Send bytes that come one after the other, and zeros up to the next multiple of 64.
-
-        From any thread, several at a time for different parts of the block.
-
-        Args:
-            at: Where they begin in the block, a multiple of 64.
-            size: How many there are.
-            fill: Puts the next ones into all of a uint8 array.
-        """
-        room = self._library.slot_bytes
-        for begin in range(0, size, room):
-            end = min(begin + room, size)
-            with self._staging.slot() as slot:
-                part = slot.bytes[: padded(end - begin)]
-                fill(part[: end - begin])
-                part[end - begin :] = 0
-                self._copy(slot, part, at + begin)
-
     def send_pieces(self, pieces: Sequence[Piece], *, in_order: bool = False) -> None:
         """Send pieces that follow each other in the block, with zeros between them and behind the last.
 
@@ -217,22 +197,39 @@ class Upload:
             pieces: They do not overlap, and begin at multiples of 64.
             in_order: Whether to read them one after the other, in this thread, from a peer.
         """
+        room, total = self._library.slot_bytes, _extent(pieces)
+        if in_order:
+            self._send(pieces, room, at_once=True)
+        else:
+            self._send(pieces, min(room, _share(total)), total)
+
+    def send_whole(self, pieces: Sequence[Piece]) -> None:
+        """As `send_pieces`, for pieces of which each is read by one thread, from its begin to its end."""
+        total = _extent(pieces)
+        # Some for each thread, as some take longer than others.
+        share = max(_share(total) // 4, _LEAST_PART)
+        shares = [list(some) for _, some in groupby(pieces, lambda piece: piece.at // share)]
+        map_items(lambda some: self._send(some, self._library.slot_bytes), shares, total)
+
+    def _send(
+        self, pieces: Sequence[Piece], room: int, total: int = 0, *, at_once: bool = False
+    ) -> None:
+        """Send pieces by parts of `room` bytes; those of `total` bytes by several threads."""
         if not pieces:
             return
         starts = [piece.at for piece in pieces]
-        begin, end = starts[0], padded(pieces[-1].at + pieces[-1].size)
-        room = self._library.slot_bytes
-        if not in_order:
-            room = min(room, _share(end - begin))
+        end = starts[0] + _extent(pieces)
 
         def send(start: int) -> None:
-            with self._staging.slot(at_once=in_order) as slot:
+            with self._staging.slot(at_once=at_once) as slot:
                 part = slot.bytes[: min(room, end - start)]
                 _fill(part, start, pieces, starts)
-                self._copy(slot, part, start)
+                count_to_device(part.size)
+                self._is_under_way = True
+                self._stream.to_device(part, self.block[start : start + part.size])
+                slot.copied = self._stream.record(slot.copied)
 
-        parts = range(begin, end, room)
-        map_items(send, parts, 0 if in_order else end - begin)
+        map_items(send, range(starts[0], end, room), total)
 
     def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
         """Fill parts of the block from a file, past the host's memory; waits until they are there.
@@ -255,12 +252,6 @@ class Upload:
                     read = file.begin(offset, self.block[at : at + size])
                     under_way.callback(file.end, read, size, offset)
 
-    def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
-        count_to_device(part.size)
-        self._is_under_way = True
-        self._stream.to_device(part, self.block[at : at + part.size])
-        slot.copied = self._stream.record()
-
     def end(self) -> None:
         """All has been sent."""
         self._sent = self._stream.record()
@@ -281,6 +272,11 @@ class Upload:
         # Where nothing else waits for it, others would get the block while it is written.
         if getattr(self, "_is_under_way", False):
             self.abandon()
+
+
+def _extent(pieces: Sequence[Piece]) -> int:
+    """The bytes of a block from the first piece to behind the last one."""
+    return padded(pieces[-1].at + pieces[-1].size) - pieces[0].at if pieces else 0
 
 
 def _share(size: int) -> int:
@@ -358,7 +354,7 @@ def _start(stream: CopyStream, sources: Sequence[Items], slot: _Slot, load: _Loa
         count_to_host(end - begin)
         stream.to_host(sources[number][begin:end], slot.bytes[place : place + end - begin])
         place += end - begin
-    slot.copied = stream.record()
+    slot.copied = stream.record(slot.copied)
 
 
 def _loads(sources: Sequence[Items], room: int) -> Iterator[_Load]:

@@ -68,7 +68,8 @@ class StandIn:
     # Few and small, for them to be used again soon.
     slot_bytes = 4096
     most_slots = 3
-    least_decompressed = 1
+    # So slow that all is decompressed on the device.
+    core_decompresses = 1e-9
 
     def __init__(
         self, memory_bytes: int | None = None, *, shareable: bool = False, devices: int = 1
@@ -284,7 +285,9 @@ class _LateStream:
                 self._waiting.popleft()()
                 self.done += 1
 
-    def record(self) -> CopyEvent:
+    def record(self, event: CopyEvent | None = None) -> CopyEvent:
+        if event is not None and not event.is_over():
+            raise ValueError("an event is used again that is not over")
         return _LateEvent(self, self.asked)
 
     def wait_for_current(self) -> None:

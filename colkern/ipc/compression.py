@@ -8,12 +8,14 @@ Columnar format 1.5: "Compression".
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import struct
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +37,6 @@ _LZ4_BYTES_PER_BYTE = 255
 # The smallest Zstandard block has four bytes (three of header, one to repeat) and yields 128 KiB.
 _ZSTD_BYTES_PER_BLOCK = 1 << 17
 _ZSTD_SMALLEST_BLOCK = 4
-
-# How much is decompressed at a time where it has to be copied.
-_PIECE = 1 << 18
 
 _LZ4, _ZSTD = "lz4.frame", "zstandard"
 """The modules of the codecs' libraries."""
@@ -261,47 +260,81 @@ class Frame:
         )
 
 
+@cache
+def _lz4_library() -> ctypes.CDLL:
+    """The C library that the package `lz4` contains, or is linked with.
+
+    The package's own functions return new bytes: four times as long as decompressing into given memory.
+    """
+    library = ctypes.CDLL(importlib.import_module("lz4.frame._frame").__file__)
+    library.LZ4F_decompress.argtypes = [ctypes.c_void_p] * 6
+    library.LZ4F_decompress.restype = ctypes.c_size_t
+    library.LZ4F_isError.argtypes = library.LZ4F_getErrorName.argtypes = [ctypes.c_size_t]
+    library.LZ4F_getErrorName.restype = ctypes.c_char_p
+    library.LZ4F_freeDecompressionContext.argtypes = [ctypes.c_void_p]
+    return library
+
+
+class _Lz4Context:
+    """What the library knows of a frame that it is within."""
+
+    _VERSION = 100
+
+    def __init__(self) -> None:
+        self.library = _lz4_library()
+        self.handle = ctypes.c_void_p()
+        self.library.LZ4F_createDecompressionContext(ctypes.byref(self.handle), self._VERSION)
+
+    def __del__(self) -> None:
+        self.library.LZ4F_freeDecompressionContext(self.handle)
+
+
 class _Lz4Decoder:
     def __init__(self, frame: memoryview, size: int) -> None:
-        lz4_frame = codec_library(_LZ4)
-        self._decompress = lz4_frame.decompress_chunk
-        self._context = lz4_frame.create_decompression_context()
-        self._frame = frame
+        codec_library(_LZ4)
+        # A context that has come to the end of a frame is good for the next one.
+        self._context: _Lz4Context = _local.__dict__.pop("lz4", None) or _Lz4Context()
+        self._frame = np.asarray(frame)
+        self._at = self._frame.ctypes.data
+        self._left = len(frame)
         self._size = size
-        self._taken = 0
         self._ended = False
 
     def fill(self, out: NDArray[np.uint8]) -> int:
-        """Pieces that stay in the cache, as the library has no way to decode into given memory."""
-        filled = 0
+        """Straight into given memory, without the GIL."""
+        filled, place = 0, out.ctypes.data
         while filled < out.size and not self._ended:
-            part = self._next(min(_PIECE, out.size - filled))
-            out[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
-            filled += len(part)
+            filled += self._next(place + filled, out.size - filled)
         return filled
 
     def has_more(self) -> bool:
         """Whether bytes come before the frame's end."""
+        byte = ctypes.c_uint8()
         while not self._ended:
-            if self._next(1):
+            if self._next(ctypes.addressof(byte), 1):
                 return True
         # As in Arrow C++: one frame is all there is.
-        if self._taken < len(self._frame):
-            raise InvalidArrowError(
-                f"{len(self._frame) - self._taken} bytes behind the end of the LZ4 frame"
-            )
+        if self._left:
+            raise InvalidArrowError(f"{self._left} bytes behind the end of the LZ4 frame")
+        _local.lz4 = self._context
         return False
 
-    def _next(self, most: int) -> bytes:
-        piece = self._frame[self._taken : self._taken + _PIECE]
-        try:
-            part, used, self._ended = self._decompress(self._context, piece, max_length=most)
-        except RuntimeError as error:
-            raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
-        self._taken += used
-        if not used and not part and not self._ended:
+    def _next(self, place: int, most: int) -> int:
+        """Put the next bytes, `most` at most, to an address; how many."""
+        library = self._context.library
+        count, used = ctypes.c_size_t(most), ctypes.c_size_t(self._left)
+        expected = library.LZ4F_decompress(
+            self._context.handle, place, ctypes.byref(count), self._at, ctypes.byref(used), None
+        )
+        if library.LZ4F_isError(expected):
+            reason = library.LZ4F_getErrorName(expected).decode()
+            raise InvalidArrowError(f"damaged LZ4 frame: {reason}")
+        self._at += used.value
+        self._left -= used.value
+        self._ended = expected == 0
+        if not (count.value or used.value or self._ended):
             raise InvalidArrowError(f"LZ4 frame does not end with the stated {self._size} bytes")
-        return cast("bytes", part)
+        return count.value
 
 
 class _ZstdDecoder:

@@ -97,7 +97,7 @@ class _CopyStream(Stream):
     def to_host(self, source: StrictArray, target: Any) -> None:
         self.ask(partial(_copy, source.raw, target))
 
-    def record(self) -> _Event:
+    def record(self, event: object = None) -> _Event:
         return _Event(self._device, self)
 
     def wait_for_current(self) -> None:

@@ -77,6 +77,39 @@ def test_each_byte_is_copied_once(sizes: list[int], in_order: bool) -> None:
     assert all(a[1] <= b[0] for a, b in pairwise(ranges))
 
 
+def test_one_thread_reads_a_whole_piece_from_its_begin_to_its_end(
+    device: stand_in.StandIn, four_threads: None
+) -> None:
+    device.slot_bytes = 1 << 20
+    size = 3 << 20
+    readers: list[list[tuple[int, int]]] = [[] for _ in range(6)]
+    upload = Upload(CUDA, 6 * size)
+
+    def noted(number: int) -> Piece:
+        def read_into(offset: int, view: np.ndarray) -> None:
+            readers[number].append((offset, threading.get_ident()))
+            view[:] = number
+
+        return Piece(number * size, size, read_into)
+
+    upload.send_whole(list(map(noted, range(6))))
+    upload.end()
+    upload.hold_current()
+    assert upload.block.reshape(6, size).tolist() == [[number] * size for number in range(6)]
+    for calls in readers:
+        assert [offset for offset, _ in calls] == [0, 1 << 20, 2 << 20]
+        assert len({thread for _, thread in calls}) == 1
+
+
+def test_small_whole_pieces_share_a_copy(device: stand_in.StandIn) -> None:
+    upload = Upload(CUDA, 256)
+    upload.send_whole([piece(0, b"abc"), piece(64, b"d"), piece(192, b"e")])
+    upload.end()
+    upload.hold_current()
+    assert bytes(upload.block) == b"abc".ljust(64, b"\0") + b"d" + bytes(127) + b"e" + bytes(63)
+    assert [copy.size for copy in device.copies] == [256]
+
+
 @given(st.lists(st.integers(0, 20_000), max_size=6))
 def test_what_was_sent_comes_back(sizes: list[int]) -> None:
     parts = [np.random.default_rng(size).bytes(size) for size in sizes]
@@ -103,7 +136,7 @@ def test_parts_of_one_block_from_several_threads(device: stand_in.StandIn) -> No
     step = upload.block.size // 4
 
     def send(number: int) -> None:
-        upload.send(number * step, size, lambda view: view.fill(number + 1))
+        upload.send_pieces([Piece(number * step, size, lambda _, view: view.fill(number + 1))])
 
     threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -209,13 +242,13 @@ def test_no_host_memory_to_lock(device: stand_in.StandIn, monkeypatch: pytest.Mo
 
 
 def test_a_source_that_fails_gives_its_slot_back(device: stand_in.StandIn) -> None:
-    def fails(view: np.ndarray) -> None:
+    def fails(offset: int, view: np.ndarray) -> None:
         raise OSError("gone")
 
     for _ in range(2 * device.most_slots):
         upload = Upload(CUDA, 64)
         with pytest.raises(OSError, match="gone"):
-            upload.send(0, 3, fails)
+            upload.send_pieces([Piece(0, 3, fails)])
         upload.abandon()
 
 

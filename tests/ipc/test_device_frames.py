@@ -115,3 +115,33 @@ def test_bytes_of_a_file_are_read_into_page_locked_memory_at_once(
     assert ck.to_host(batch)["word"].to_pylist() == WORDS
     assert max(elsewhere, default=0) < 500
     assert sum(elsewhere) < 1000
+
+
+@pytest.mark.parametrize(("columns", "calls"), [(None, 1), (["c0", "c99"], 4)])
+def test_what_the_host_decompresses_of_a_file_is_read_in_one_go(
+    columns: list[str] | None,
+    calls: int,
+    device: stand_in.StandIn,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """But not what lies between few columns: of each buffer, the size, its bytes."""
+    device.core_decompresses = 1e12
+    path = tmp_path / "numbers.arrow"
+    values = list(range(1000))
+    ck.ipc.write_file(
+        path, ck.record_batch({f"c{k}": values for k in range(100)}), compression="lz4"
+    )
+    reader = ck.ipc.open_file(path, device="cuda", columns=columns)
+    reads: list[int] = []
+
+    def read_into(self: OpenFile, offset: int, view: Any) -> None:
+        plain_read(self, offset, view)
+        reads.append(view.size)
+
+    plain_read = OpenFile.read_into
+    monkeypatch.setattr(OpenFile, "read_into", read_into)
+    batch = reader[0]
+    assert ck.to_host(batch).column(-1).to_pylist() == values
+    # The first one is of the metadata.
+    assert len(reads[1:]) == calls

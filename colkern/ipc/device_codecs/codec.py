@@ -45,6 +45,12 @@ class PlacedFrame(NamedTuple):
 class DeviceCodec(Protocol):
     """One way to decompress buffers on a device."""
 
+    def seconds(self, stored: int) -> float:
+        """The estimated time for any number of frames, of which the largest has so many bytes.
+
+        A device has room for all frames at once, but goes slowly through each one.
+        """
+
     def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
         """The frame as the host has examined it; None if it has to be decompressed on the host.
 

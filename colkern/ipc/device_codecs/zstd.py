@@ -17,6 +17,9 @@ from colkern.targets import Items, target_of
 _LARGEST = (1 << 31) - 1
 """The bytes of a frame, and those that it makes, that nvCOMP takes at most."""
 
+_SECONDS_PER_BYTE = 1e-8
+"""The time for a compressed byte of a frame."""
+
 _LARGEST_HEADER = 18
 _BLOCK_HEADER = 3
 _RAW, _REPEATED, _COMPRESSED = range(3)
@@ -32,13 +35,17 @@ class ZstdCodec:
     it can without decompressing; nothing but decompressing tells whether the rest is right.
 
     nvCOMP decompresses each frame into its place, and is faster with many frames than with large ones.
-    None of this has been measured, nor run on a GPU.
+    None of this has been measured, nor run on a GPU; nor is the estimated time from a measurement.
 
     Args:
         device: Where the bytes are.
     """
 
     device: Device
+
+    def seconds(self, stored: int) -> float:
+        """As `DeviceCodec.seconds`."""
+        return stored * _SECONDS_PER_BYTE
 
     def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
         """As `DeviceCodec.examined`."""

@@ -18,22 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.closing import OnFailure
-from colkern.cpu.threads import map_items
+from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import direct_storage, memory
 from colkern.cuda.direct_storage import DirectFile
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.ipc.compression import Budget, Codec
-from colkern.ipc.device_codecs import device_codec_of
+from colkern.ipc.device_codecs import DeviceCodec, device_codec_of
 from colkern.ipc.reading.assembly import Wanted
 from colkern.ipc.reading.device_frames import Run, decompress_there
-from colkern.ipc.reading.parts import Part, Placed, part_of
-from colkern.ipc.reading.sources import Body, OpenFile
-from colkern.memory import ALIGNMENT, Buffer, Device, device_named
+from colkern.ipc.reading.parts import Part, Placed, Source, part_of
+from colkern.ipc.reading.sources import Body, Memory, OpenFile
+from colkern.memory import ALIGNMENT, Buffer, Device, allocate_for_overwrite, device_named
 
 _MOST_CLAIMED = 1 << 28
 """The limit of what is allocated for bytes that only an untrusted sender promises."""
+
+_READ_AT_ONCE = 2 << 20
+"""The bytes of a file that a thread reads in one call."""
 
 _Outcomes = dict[Wanted, slice | ColkernError]
 """The place of each buffer in the block of its message, or the error that it raises."""
@@ -104,6 +107,9 @@ class Destination:
         """
         if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
+        device_codec = None if codec is None else self._quicker(codec, wanted)
+        if codec is not None and device_codec is None:
+            body = _read_at_once(body, wanted)
         outcomes: _Outcomes = {}
         parts = []
         for each in wanted:
@@ -114,7 +120,7 @@ class Destination:
                 outcomes[each] = copy(error)
                 continue
             parts.append(part)
-        upload = self._send(body, parts, codec, outcomes) if parts else None
+        upload = self._send(body, parts, device_codec, outcomes) if parts else None
         return Arrival(outcomes, upload, self.device)
 
     def _is_read_as_it_comes(self, wanted: Sequence[Wanted], codec: Codec | None) -> bool:
@@ -131,7 +137,7 @@ class Destination:
         self,
         body: Body,
         parts: list[Part],
-        codec: Codec | None,
+        codec: DeviceCodec | None,
         outcomes: _Outcomes,
     ) -> Upload:
         # Bytes that stay as they are come first, and are sent in one go.
@@ -144,8 +150,9 @@ class Destination:
         with OnFailure(upload.abandon):
             self._send_plain(upload, body, _runs(with_bytes))
             if codec is not None:
-                sources = self._decompressed_there(upload, body, codec, sources)
-            _send_each(upload, sources, outcomes)
+                send = self._send_plain
+                sources = decompress_there(upload, self.device, body, send, codec, sources)
+            upload.send_whole([_Made(each.part, outcomes).at(each.at) for each in sources])
         upload.end()
         for part, at in all_placed:
             outcomes.setdefault(part.wanted, slice(at, at + part.size))
@@ -166,16 +173,31 @@ class Destination:
         pieces = [Piece(run.at, run.size, _reader(body, run.start)) for run in runs]
         upload.send_pieces(pieces, in_order=body.passing is not None)
 
-    def _decompressed_there(
-        self, upload: Upload, body: Body, codec: Codec, parts: list[Placed]
-    ) -> list[Placed]:
-        """Decompress parts on the device; the parts that are left for the host."""
-        total = sum(part.size for part, _ in parts)
+    def _quicker(self, codec: Codec, wanted: Sequence[Wanted]) -> DeviceCodec | None:
+        """The codec of the device, if the threads of the host are estimated to take longer."""
         device_codec = device_codec_of(codec, self.device, trusted=self._trusted)
-        if device_codec is None or total < memory.library().least_decompressed:
-            return parts
-        send = self._send_plain
-        return decompress_there(upload, self.device, body, send, device_codec, parts)
+        sizes = [each.length for each in wanted]
+        if device_codec is None or not sizes:
+            return None
+        on_host = sum(sizes) / (num_threads() * memory.library().core_decompresses)
+        return device_codec if device_codec.seconds(max(sizes)) < on_host else None
+
+
+def _read_at_once(body: Body, wanted: Sequence[Wanted]) -> Body:
+    """A body with its wanted bytes in memory, if they are half of what they span in a file."""
+    places = [each[:2] for each in wanted if each.length > 0 and body.has(*each[:2])]
+    if not places or not isinstance(body.source, OpenFile):
+        return body
+    begin, end = min(places)[0], max(offset + length for offset, length in places)
+    if 2 * sum(length for _, length in places) < end - begin:
+        return body
+    block = allocate_for_overwrite(end - begin, np.uint8)
+
+    def read(at: int) -> None:
+        body.read_into(begin + at, block[at : at + _READ_AT_ONCE])
+
+    map_items(read, range(0, block.size, _READ_AT_ONCE), block.size)
+    return Body(Memory(Buffer(block)), -begin, body.size)
 
 
 def _claimed(wanted: Sequence[Wanted]) -> int:
@@ -224,21 +246,36 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
     return read_into
 
 
-def _send_each(upload: Upload, parts: Sequence[Placed], outcomes: _Outcomes) -> None:
-    """Send parts that are decompressed or swapped on their way, side by side; errors go to `outcomes`."""
+class _Made:
+    """The bytes of a part that are decompressed or swapped on their way, one after the other.
 
-    def send(each: Placed) -> None:
-        part, at = each
-        assert part.make is not None
+    Args:
+        part: The part.
+        outcomes: Where its error goes, if there is one.
+    """
+
+    def __init__(self, part: Part, outcomes: _Outcomes) -> None:
+        self._part = part
+        self._outcomes = outcomes
+        self._source: Source | None = None
+
+    def at(self, place: int) -> Piece:
+        """The part as a piece of a block."""
+        return Piece(place, self._part.size, self._read_into)
+
+    def _read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        wanted, size, _, make, _ = self._part
+        if wanted in self._outcomes:
+            return
+        assert make is not None
         try:
-            source = part.make()
-            upload.send(at, part.size, source.fill)
-            source.end()
+            source = self._source or make()
+            source.fill(view)
+            self._source = source
+            if offset + view.size == size:
+                source.end()
+                self._source = None
         except (InvalidArrowError, LimitExceededError) as error:
-            outcomes[part.wanted] = copy(error)
+            self._outcomes[wanted] = copy(error)
         except MemoryError:
-            outcomes[part.wanted] = LimitExceededError(
-                f"no memory for a buffer of {part.size} bytes"
-            )
-
-    map_items(send, parts, sum(part.size for part, _ in parts))
+            self._outcomes[wanted] = LimitExceededError(f"no memory for a buffer of {size} bytes")

@@ -62,8 +62,8 @@ def open(
             needed: those of a file's column when it is asked for, those of a stream's message with the
             batch.
         trusted: Whether the writer of the source is trusted not to have damaged it. All else is checked
-            as ever; but Zstandard frames are decompressed by nvCOMP on the device, which does not
-            survive all damage, and device memory is allocated for as much as a stream says will come.
+            as ever; but nvCOMP, which does not survive all damage, may decompress Zstandard frames on
+            the device, and device memory is allocated for as much as a stream says will come.
         limits: The limits on untrusted input.
 
     Bytes that are not copied must not change while batches of them are in use: a mapped file may be
@@ -77,9 +77,10 @@ def open(
     CuPy's pool, or whatever CuPy allocates from), in which the buffers of the wanted columns begin at
     multiples of 64 bytes. Their bytes are copied once, through page-locked memory, beside the work of
     the stream that is current in CuPy, which waits for them before what it gets next. Of a file, the
-    next batch of each device is on its way while one is in use. A path is read, not mapped. LZ4 frames with
-    independent blocks, as colkern writes them, are decompressed on the device, other frames on the
-    host, on their way. Dictionaries are brought when a column first needs them, to its device.
+    next batch of each device is on its way while one is in use. A path is read, not mapped. Compressed
+    buffers are decompressed on their way, by threads of the host; those of large batches on the device,
+    if that is estimated to be quicker, and their frames allow it: LZ4 with independent blocks, as colkern
+    writes it. Dictionaries are brought when a column first needs them, to its device.
 
     Raises:
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.

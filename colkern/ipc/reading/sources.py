@@ -389,9 +389,13 @@ class Body(NamedTuple):
         """Put as many bytes as `view` has into it, from `offset` on; the caller has checked the range."""
         self.source.read_into(self.start + offset, view)
 
+    def has(self, offset: int, length: int) -> bool:
+        """Whether all of a range is in the body."""
+        return 0 <= offset <= self.size - length and length >= 0
+
     def require(self, offset: int, length: int) -> None:
         """Raise `InvalidArrowError` unless all of a range is in the body."""
-        if offset < 0 or length < 0 or offset > self.size - length:
+        if not self.has(offset, length):
             raise InvalidArrowError(
                 f"buffer of {length} bytes at {offset} in a body of {self.size} bytes"
             )

@@ -8,7 +8,7 @@ from colkern.kernels.arguments import Bitmap, In, O, Out, T
 from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add
-from colkern.kernels.strings import Texts, near_word
+from colkern.kernels.strings import Texts, near_word, reversed_bytes
 
 PIECE = 7
 """The bytes of text in a key; a byte below them says how many there are."""
@@ -62,16 +62,6 @@ def short_view_keys(
         own = (uint64(1) << (min(length, uint64(SHORT)) << uint64(3))) - uint64(1)
         out[i] = (length << uint64(32)) | (uint64(uint32(views[view + uint64(1)])) & own)
     return longest
-
-
-@helper
-def reversed_bytes(word: uint64) -> uint64:
-    """The bytes of a word in reverse, so that its order as a number is that of its bytes."""
-    low = uint64(0x00FF_00FF_00FF_00FF)
-    word = ((word & low) << uint64(8)) | ((word >> uint64(8)) & low)
-    low = uint64(0x0000_FFFF_0000_FFFF)
-    word = ((word & low) << uint64(16)) | ((word >> uint64(16)) & low)
-    return (word << uint64(32)) | (word >> uint64(32))
 
 
 @kernel()

@@ -14,8 +14,7 @@ from typing import Generic, NamedTuple
 
 from numpy import uint8, uint64
 
-from colkern.kernels.arguments import In, O, Out, T, Truth
-from colkern.kernels.bitmaps import valid_mask
+from colkern.kernels.arguments import In, Index, O, Out, T, Truth
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     prefetch,
@@ -34,8 +33,10 @@ from colkern.kernels.strings import (
     low_bytes,
     near_word,
     packed,
+    reversed_bytes,
     source_of_view,
 )
+from colkern.kernels.words import bits_of_next
 from colkern.layouts import VIEW_INLINE_BYTES
 
 SIDE_BY_SIDE = 64
@@ -182,6 +183,62 @@ def ask_for_texts(texts: Texts[O], first: uint64, length: uint64) -> None:
             prefetch(texts.base + uint64(texts.offsets[uint64(k)]))
 
 
+@helper
+def decided(bits: uint64, more: uint64, less: Truth) -> uint64:
+    """`bits`, of which that at the lowest bit of `more` is now `less`."""
+    lowest = more & ~(more - uint64(1))
+    return bits & ~lowest | lowest * uint64(less)
+
+
+@helper
+def first_bytes(texts: Texts[O], place: uint64, size: uint64) -> uint64:
+    """The first 8 bytes of a string, zeros behind its end: they are in order as a number is."""
+    word = near_word(texts.base, place, texts.last)
+    return reversed_bytes(word & low_bytes(min(size, uint64(8))))
+
+
+@helper
+def count_together(b: Index, stop: uint64, step: uint64, length: uint64) -> uint64:
+    """How many values from byte `b` of the output on are compared together.
+
+    64 for a thread with bytes one after the other, which makes vectors of them; else up to 8.
+    """
+    first = uint64(b) << uint64(3)
+    if step == 1 and uint64(b) + uint64(8) <= stop and first + uint64(64) <= length:
+        return uint64(64)
+    return min(length - first, uint64(8))
+
+
+@helper
+def store_bits(bits: uint64, b: uint64, count: uint64, flip: uint64, out: Out[uint8]) -> uint64:
+    """Write the bits of `count` values from byte `b` on, turned as by `packed`; returns the next byte."""
+    if count < uint64(64):
+        out[b] = packed(bits, flip, count)
+        return b + uint64(1)
+    for k in range(uint64(0), uint64(8)):
+        out[b + uint64(k)] = uint8((bits >> (uint64(k) << uint64(3))) ^ flip)
+    return b + uint64(8)
+
+
+@helper
+def less_by_first_bytes(
+    texts: Texts[O], pattern: Pattern, or_equal: uint64, first: uint64, count: uint64
+) -> tuple[uint64, uint64]:
+    """Bit `k` = whether string `first + k` is less; and of another word, whether further bytes decide."""
+    bits, more = uint64(0), uint64(0)
+    other = reversed_bytes(word_at(pattern.address) & low_bytes(min(pattern.length, uint64(8))))
+    for k in range(uint64(0), count):
+        i = first + uint64(k)
+        place = uint64(texts.offsets[i])
+        size = uint64(texts.offsets[i + uint64(1)]) - place
+        mine = first_bytes(texts, place, size)
+        same = uint64(mine == other)
+        less = uint64(mine < other) | same & uint64(size < pattern.length + or_equal)
+        bits |= less << uint64(k)
+        more |= (same & uint64(min(size, pattern.length) > uint64(8))) << uint64(k)
+    return bits, more
+
+
 @kernel()
 def less_text(
     start, stop, step, texts: Texts[O], pattern: Pattern, or_equal, length, flip, out: Out[uint8]
@@ -190,49 +247,70 @@ def less_text(
 
     The first eight bytes decide nearly always, without a branch.
     """
-    head = word_at(pattern.address)
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
-        bits = uint64(0)
-        ask_for_texts(texts, first, length)
-        for i in range(first, min(first + uint64(8), length)):
-            place = uint64(texts.offsets[uint64(i)])
-            size = uint64(texts.offsets[uint64(i) + uint64(1)]) - place
-            common = min(size, pattern.length)
-            mine = near_word(texts.base, place, texts.last)
-            unlike = (mine ^ head) & low_bytes(min(common, uint64(8)))
-            less = size < pattern.length + or_equal
-            if unlike != 0:
-                less = is_less_word(mine, head, unlike)
-            elif common > 8:
-                less = are_less(texts.base + place, pattern.address, common, less)
-            bits |= uint64(less) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+    b = uint64(start)
+    while b < stop:
+        first, count = b << uint64(3), count_together(b, stop, step, length)
+        for k in range(first, first + count, uint64(8)):
+            ask_for_texts(texts, uint64(k), length)
+        if count == uint64(64):
+            bits, more = less_by_first_bytes(texts, pattern, or_equal, first, uint64(64))
+        else:
+            bits, more = less_by_first_bytes(texts, pattern, or_equal, first, count)
+        while more != 0:
+            i = first + uint64(trailing_zeros(more))
+            place = uint64(texts.offsets[i])
+            size = uint64(texts.offsets[i + uint64(1)]) - place
+            common, less = min(size, pattern.length), size < pattern.length + or_equal
+            less = are_less(texts.base + place, pattern.address, common, less)
+            bits = decided(bits, more, less)
+            more &= more - uint64(1)
+        after = store_bits(bits, b, count, flip, out)
+        b = after if step == 1 else b + uint64(step)
+
+
+@helper
+def less_by_both_first_bytes(
+    texts: Texts[O], others: Texts[O], first: uint64, count: uint64
+) -> tuple[uint64, uint64]:
+    """As `less_by_first_bytes`, of the strings of two arrays."""
+    bits, more = uint64(0), uint64(0)
+    for k in range(uint64(0), count):
+        i = first + uint64(k)
+        place, other_place = uint64(texts.offsets[i]), uint64(others.offsets[i])
+        size = uint64(texts.offsets[i + uint64(1)]) - place
+        other_size = uint64(others.offsets[i + uint64(1)]) - other_place
+        mine, other = first_bytes(texts, place, size), first_bytes(others, other_place, other_size)
+        same = uint64(mine == other)
+        less = uint64(mine < other) | same & uint64(size < other_size)
+        bits |= less << uint64(k)
+        more |= (same & uint64(min(size, other_size) > uint64(8))) << uint64(k)
+    return bits, more
 
 
 @kernel()
 def less_texts(start, stop, step, texts: Texts[O], others: Texts[O], length, flip, out: Out[uint8]):
     """Bit i of `out` = whether byte string i is less than that of another array; as `less_text`."""
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
-        bits = uint64(0)
-        ask_for_texts(texts, first, length)
-        ask_for_texts(others, first, length)
-        for i in range(first, min(first + uint64(8), length)):
-            place, other_place = uint64(texts.offsets[uint64(i)]), uint64(others.offsets[uint64(i)])
-            size = uint64(texts.offsets[uint64(i) + uint64(1)]) - place
-            other_size = uint64(others.offsets[uint64(i) + uint64(1)]) - other_place
-            common = min(size, other_size)
-            mine = near_word(texts.base, place, texts.last)
-            other = near_word(others.base, other_place, others.last)
-            unlike = (mine ^ other) & low_bytes(min(common, uint64(8)))
-            less: Truth = size < other_size
-            if unlike != 0:
-                less = is_less_word(mine, other, unlike)
-            elif common > 8:
-                less = are_less(texts.base + place, others.base + other_place, common, less)
-            bits |= uint64(less) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+    b = uint64(start)
+    while b < stop:
+        first, count = b << uint64(3), count_together(b, stop, step, length)
+        for k in range(first, first + count, uint64(8)):
+            ask_for_texts(texts, uint64(k), length)
+            ask_for_texts(others, uint64(k), length)
+        if count == uint64(64):
+            bits, more = less_by_both_first_bytes(texts, others, first, uint64(64))
+        else:
+            bits, more = less_by_both_first_bytes(texts, others, first, count)
+        while more != 0:
+            i = first + uint64(trailing_zeros(more))
+            place, other_place = uint64(texts.offsets[i]), uint64(others.offsets[i])
+            size = uint64(texts.offsets[i + uint64(1)]) - place
+            other_size = uint64(others.offsets[i + uint64(1)]) - other_place
+            common, less = min(size, other_size), size < other_size
+            less = are_less(texts.base + place, others.base + other_place, common, less)
+            bits = decided(bits, more, less)
+            more &= more - uint64(1)
+        after = store_bits(bits, b, count, flip, out)
+        b = after if step == 1 else b + uint64(step)
 
 
 @helper
@@ -245,6 +323,26 @@ def are_less_behind_prefix(left: uint64, right: uint64, common: uint64, shorter:
     return are_less(left, right, common, shorter) if common > VIEW_INLINE_BYTES else shorter
 
 
+@helper
+def less_by_prefix(
+    left: Viewed, pattern: Pattern, or_equal: uint64, first: uint64, count: uint64
+) -> tuple[uint64, uint64]:
+    """As `less_by_first_bytes`, by the four bytes that are in a view; a null is an empty string."""
+    bits, more = uint64(0), uint64(0)
+    other = reversed_bytes(word_at(pattern.address) & low_bytes(min(pattern.length, uint64(4))))
+    known = bits_of_next(left.validity, first, count)
+    for k in range(uint64(0), count):
+        i = first + uint64(k)
+        head = left.views[i << uint64(1)] if known >> uint64(k) & uint64(1) != 0 else uint64(0)
+        size = head & uint64(_LENGTH)
+        mine = reversed_bytes(head >> uint64(32) & low_bytes(min(size, uint64(4))))
+        same = uint64(mine == other)
+        less = uint64(mine < other) | same & uint64(size < pattern.length + or_equal)
+        bits |= less << uint64(k)
+        more |= (same & uint64(min(size, pattern.length) > uint64(4))) << uint64(k)
+    return bits, more
+
+
 @kernel()
 def less_view(
     start, stop, step, left: Viewed, pattern: Pattern, or_equal, length, flip, out: Out[uint8]
@@ -253,45 +351,66 @@ def less_view(
 
     A null is an empty string.
     """
-    prefix = word_at(pattern.address)
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
-        bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
-            head = left.views[uint64(i) << uint64(1)] & valid_mask(left.validity, i)
-            size, mine = head & uint64(_LENGTH), head >> uint64(32)
-            common = min(size, pattern.length)
-            unlike = (mine ^ prefix) & low_bytes(min(common, uint64(4)))
-            less = size < pattern.length + or_equal
-            if unlike != 0:
-                less = is_less_word(mine, prefix, unlike)
-            elif common > 4:
-                source = source_of_view(left.views, uint64(i), left.addresses)
-                less = are_less_behind_prefix(source, pattern.address, common, less)
-            bits |= uint64(less) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+    b = uint64(start)
+    while b < stop:
+        first, count = b << uint64(3), count_together(b, stop, step, length)
+        if count == uint64(64):
+            bits, more = less_by_prefix(left, pattern, or_equal, first, uint64(64))
+        else:
+            bits, more = less_by_prefix(left, pattern, or_equal, first, count)
+        while more != 0:
+            i = first + uint64(trailing_zeros(more))
+            size = left.views[i << uint64(1)] & uint64(_LENGTH)
+            common, less = min(size, pattern.length), size < pattern.length + or_equal
+            source = source_of_view(left.views, i, left.addresses)
+            less = are_less_behind_prefix(source, pattern.address, common, less)
+            bits = decided(bits, more, less)
+            more &= more - uint64(1)
+        after = store_bits(bits, b, count, flip, out)
+        b = after if step == 1 else b + uint64(step)
+
+
+@helper
+def less_by_both_prefixes(
+    left: Viewed, right: Viewed, first: uint64, count: uint64
+) -> tuple[uint64, uint64]:
+    """As `less_by_prefix`, of the views of two arrays; both are empty where one is null."""
+    bits, more = uint64(0), uint64(0)
+    known = bits_of_next(left.validity, first, count) & bits_of_next(right.validity, first, count)
+    for k in range(uint64(0), count):
+        i = first + uint64(k)
+        head, other_head = left.views[i << uint64(1)], right.views[i << uint64(1)]
+        if known >> uint64(k) & uint64(1) == 0:
+            head = other_head = uint64(0)
+        size, other_size = head & uint64(_LENGTH), other_head & uint64(_LENGTH)
+        mine = reversed_bytes(head >> uint64(32) & low_bytes(min(size, uint64(4))))
+        other = reversed_bytes(other_head >> uint64(32) & low_bytes(min(other_size, uint64(4))))
+        same = uint64(mine == other)
+        less = uint64(mine < other) | same & uint64(size < other_size)
+        bits |= less << uint64(k)
+        more |= (same & uint64(min(size, other_size) > uint64(4))) << uint64(k)
+    return bits, more
 
 
 @kernel()
 def less_views(start, stop, step, left: Viewed, right: Viewed, length, flip, out: Out[uint8]):
     """Bit i of `out` = whether the value of view i is less than that of another array's; not if null."""
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
-        bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
-            shown = valid_mask(left.validity, i) & valid_mask(right.validity, i)
-            head = left.views[uint64(i) << uint64(1)] & shown
-            other_head = right.views[uint64(i) << uint64(1)] & shown
-            size, other_size = head & uint64(_LENGTH), other_head & uint64(_LENGTH)
-            mine, other = head >> uint64(32), other_head >> uint64(32)
-            common = min(size, other_size)
-            unlike = (mine ^ other) & low_bytes(min(common, uint64(4)))
-            less = size < other_size
-            if unlike != 0:
-                less = is_less_word(mine, other, unlike)
-            elif common > 4:
-                source = source_of_view(left.views, uint64(i), left.addresses)
-                other_source = source_of_view(right.views, uint64(i), right.addresses)
-                less = are_less_behind_prefix(source, other_source, common, less)
-            bits |= uint64(less) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+    b = uint64(start)
+    while b < stop:
+        first, count = b << uint64(3), count_together(b, stop, step, length)
+        if count == uint64(64):
+            bits, more = less_by_both_prefixes(left, right, first, uint64(64))
+        else:
+            bits, more = less_by_both_prefixes(left, right, first, count)
+        while more != 0:
+            i = first + uint64(trailing_zeros(more))
+            size = left.views[i << uint64(1)] & uint64(_LENGTH)
+            other_size = right.views[i << uint64(1)] & uint64(_LENGTH)
+            common, less = min(size, other_size), size < other_size
+            source = source_of_view(left.views, i, left.addresses)
+            other_source = source_of_view(right.views, i, right.addresses)
+            less = are_less_behind_prefix(source, other_source, common, less)
+            bits = decided(bits, more, less)
+            more &= more - uint64(1)
+        after = store_bits(bits, b, count, flip, out)
+        b = after if step == 1 else b + uint64(step)

@@ -73,10 +73,20 @@ def low_bytes(count: uint64) -> uint64:
 @helper
 def near_word(base: uint64, place: uint64, last: uint64) -> uint64:
     """The 8 bytes from `place` on, zeros behind the end; `place` is at most 8 behind `last`."""
-    if place <= last:
-        return word_at(base + place)
-    half = (place - last) << uint64(2)
-    return word_at(base + last) >> half >> half
+    # Without a branch, whose outcome a loop over values would have to wait for.
+    begin = min(place, last)
+    half = (place - begin) << uint64(2)
+    return word_at(base + begin) >> half >> half
+
+
+@helper
+def reversed_bytes(word: uint64) -> uint64:
+    """The bytes of a word in reverse, so that its order as a number is that of its bytes."""
+    low = uint64(0x00FF_00FF_00FF_00FF)
+    word = ((word & low) << uint64(8)) | ((word >> uint64(8)) & low)
+    low = uint64(0x0000_FFFF_0000_FFFF)
+    word = ((word & low) << uint64(16)) | ((word >> uint64(16)) & low)
+    return (word << uint64(32)) | (word >> uint64(32))
 
 
 @helper

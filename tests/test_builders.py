@@ -343,6 +343,19 @@ def test_times_of_two_units_that_do_not_fit_one_numpy_array() -> None:
     assert array(times, s.timestamp("s")).to_pylist() == expected
 
 
+def test_nanoseconds_of_pandas_scalars_are_kept() -> None:
+    moment, span = pd.Timestamp("2020-01-01 00:00:00.123456789"), pd.Timedelta(1_000_000_789)
+    for type_ in (None, s.timestamp("ns")):
+        made = array([None, moment], type_)
+        assert np.asarray(made)[1] == moment.to_datetime64()
+        assert (made == moment).to_pylist() == [None, True]
+        assert np.asarray(made + span)[1] == (moment + span).to_datetime64()
+    assert array([span]).type == s.duration("ns")
+    assert array([span.floor("us")]).type == s.duration("us")
+    with pytest.raises(ValueError, match="not a whole number of us"):
+        array([moment], s.timestamp("us"))
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

@@ -181,7 +181,8 @@ def _scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
 
 def _timedelta_nanos(value: timedelta) -> int:
     micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
-    return micros * 1_000
+    # pandas' class has more digits.
+    return micros * 1_000 + getattr(value, "nanoseconds", 0)
 
 
 def build_date(type_: s.Date, values: Values) -> Array:

@@ -121,9 +121,19 @@ def _timestamps(values: Values) -> s.DataType:
     present = ((i, value) for i, value in enumerate(values) if value is not None)
     index, first = next(present)
     try:
-        return s.timestamp("us", zone_name(first))
+        return s.timestamp(_unit(values, "nanosecond"), zone_name(first))
     except ValueError as error:
         raise BadValue(ValueError, str(error), index) from None
+
+
+def _durations(values: Values) -> s.DataType:
+    return s.duration(_unit(values, "nanoseconds"))
+
+
+def _unit(values: Values, digits: str) -> s.TimeUnit:
+    """The unit of dates and times: microseconds, but for pandas' classes with further digits."""
+    further = classes_of(values) - {datetime, timedelta, type(None)}
+    return "ns" if further and any(getattr(value, digits, 0) for value in values) else "us"
 
 
 def _scalars(values: Values) -> s.DataType:
@@ -177,7 +187,7 @@ _RULES: dict[type, _Rule] = {
     date: _always(s.date32()),
     datetime: _timestamps,
     time: _always(s.time64("us")),
-    timedelta: _always(s.duration("us")),
+    timedelta: _durations,
     np.datetime64: _scalars,
     np.timedelta64: _scalars,
     Decimal: _decimals,

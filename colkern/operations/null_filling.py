@@ -248,7 +248,9 @@ def _valid_bits(array: Array) -> Buffer:
 def _flags(array: Array) -> Array:
     """As `is_valid`; not copied where the array has a bitmap."""
     require_valid(array)
-    bitmap = array.buffers[0] if array.layout.has_validity else None
+    # A dictionary may have nulls of its own.
+    is_plain = array.layout.has_validity and array.dictionary is None
+    bitmap = array.buffers[0] if is_plain else None
     if bitmap is None:
         return _booleans(array, _valid_bits(array))
     return Array.of_valid(_BOOL, array.length, (None, bitmap), 0, offset=array.offset)

@@ -97,6 +97,13 @@ def test_encoded_arrays_stay_encoded_when_nulls_are_filled() -> None:
     assert filled.to_pylist() == ["a", "b"]
 
 
+def test_nulls_of_a_dictionary_are_filled() -> None:
+    theirs = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0], pa.int8()), ["a", None])
+    encoded = ck.array(theirs)
+    assert ck.fill_null(encoded, "b").to_pylist() == ["a", "b", "b", "a"]
+    assert ck.coalesce(encoded, ck.reverse(encoded), "c").to_pylist() == ["a", "c", "c", "a"]
+
+
 def test_the_first_value_that_is_not_null() -> None:
     first, second = [1, None, None], [4, 5, None]
     arrays = ck.array(first), ck.array(second)

@@ -261,39 +261,83 @@ class Frame:
 
 
 @cache
-def _lz4_library() -> ctypes.CDLL:
-    """The C library that the package `lz4` contains, or is linked with.
+def _lz4_library() -> ctypes.CDLL | None:
+    """The C library that the package `lz4` contains or is linked with; None if its functions are hidden.
 
     The package's own functions return new bytes: four times as long as decompressing into given memory.
     """
     library = ctypes.CDLL(importlib.import_module("lz4.frame._frame").__file__)
-    library.LZ4F_decompress.argtypes = [ctypes.c_void_p] * 6
-    library.LZ4F_decompress.restype = ctypes.c_size_t
-    library.LZ4F_isError.argtypes = library.LZ4F_getErrorName.argtypes = [ctypes.c_size_t]
-    library.LZ4F_getErrorName.restype = ctypes.c_char_p
-    library.LZ4F_freeDecompressionContext.argtypes = [ctypes.c_void_p]
+    try:
+        library.LZ4F_decompress.argtypes = [ctypes.c_void_p] * 6
+        library.LZ4F_decompress.restype = ctypes.c_size_t
+        library.LZ4F_createDecompressionContext.restype = ctypes.c_size_t
+        library.LZ4F_isError.argtypes = library.LZ4F_getErrorName.argtypes = [ctypes.c_size_t]
+        library.LZ4F_getErrorName.restype = ctypes.c_char_p
+        library.LZ4F_freeDecompressionContext.argtypes = [ctypes.c_void_p]
+    except AttributeError:
+        return None
     return library
 
 
 class _Lz4Context:
-    """What the library knows of a frame that it is within."""
+    """What the C library knows of a frame that it is within."""
 
     _VERSION = 100
 
-    def __init__(self) -> None:
-        self.library = _lz4_library()
-        self.handle = ctypes.c_void_p()
-        self.library.LZ4F_createDecompressionContext(ctypes.byref(self.handle), self._VERSION)
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self._handle = ctypes.c_void_p()
+        made = library.LZ4F_createDecompressionContext(ctypes.byref(self._handle), self._VERSION)
+        if library.LZ4F_isError(made):
+            raise MemoryError("no memory for the state of an LZ4 frame")
 
     def __del__(self) -> None:
-        self.library.LZ4F_freeDecompressionContext(self.handle)
+        self._library.LZ4F_freeDecompressionContext(self._handle)
+
+    def step(self, place: int, most: int, at: int, left: int) -> tuple[int, int, bool]:
+        """Decompress `left` bytes at the address `at`, to `most` bytes at `place`, without the GIL.
+
+        Returns:
+            How many bytes it wrote, and how many it read, and whether the frame has ended.
+        """
+        count, used = ctypes.c_size_t(most), ctypes.c_size_t(left)
+        expected = self._library.LZ4F_decompress(
+            self._handle, place, ctypes.byref(count), at, ctypes.byref(used), None
+        )
+        if self._library.LZ4F_isError(expected):
+            raise RuntimeError(self._library.LZ4F_getErrorName(expected).decode())
+        return count.value, used.value, expected == 0
+
+
+class _PackagedLz4Context:
+    """As `_Lz4Context`, by the package's own function, which returns new bytes."""
+
+    # They stay in the cache.
+    _PIECE = 1 << 18
+
+    def __init__(self) -> None:
+        lz4_frame = codec_library(_LZ4)
+        self._decompress = lz4_frame.decompress_chunk
+        self._state = lz4_frame.create_decompression_context()
+
+    def step(self, place: int, most: int, at: int, left: int) -> tuple[int, int, bool]:
+        """As `_Lz4Context.step`."""
+        piece = ctypes.string_at(at, min(left, self._PIECE))
+        part, used, ended = self._decompress(self._state, piece, max_length=min(most, self._PIECE))
+        ctypes.memmove(place, part, len(part))
+        return len(part), used, ended
+
+
+def _new_lz4_context() -> _Lz4Context | _PackagedLz4Context:
+    library = _lz4_library()
+    return _PackagedLz4Context() if library is None else _Lz4Context(library)
 
 
 class _Lz4Decoder:
     def __init__(self, frame: memoryview, size: int) -> None:
         codec_library(_LZ4)
         # A context that has come to the end of a frame is good for the next one.
-        self._context: _Lz4Context = _local.__dict__.pop("lz4", None) or _Lz4Context()
+        self._context = _local.__dict__.pop("lz4", None) or _new_lz4_context()
         self._frame = np.asarray(frame)
         self._at = self._frame.ctypes.data
         self._left = len(frame)
@@ -301,7 +345,7 @@ class _Lz4Decoder:
         self._ended = False
 
     def fill(self, out: NDArray[np.uint8]) -> int:
-        """Straight into given memory, without the GIL."""
+        """Straight into given memory."""
         filled, place = 0, out.ctypes.data
         while filled < out.size and not self._ended:
             filled += self._next(place + filled, out.size - filled)
@@ -321,20 +365,15 @@ class _Lz4Decoder:
 
     def _next(self, place: int, most: int) -> int:
         """Put the next bytes, `most` at most, to an address; how many."""
-        library = self._context.library
-        count, used = ctypes.c_size_t(most), ctypes.c_size_t(self._left)
-        expected = library.LZ4F_decompress(
-            self._context.handle, place, ctypes.byref(count), self._at, ctypes.byref(used), None
-        )
-        if library.LZ4F_isError(expected):
-            reason = library.LZ4F_getErrorName(expected).decode()
-            raise InvalidArrowError(f"damaged LZ4 frame: {reason}")
-        self._at += used.value
-        self._left -= used.value
-        self._ended = expected == 0
-        if not (count.value or used.value or self._ended):
+        try:
+            count, used, self._ended = self._context.step(place, most, self._at, self._left)
+        except RuntimeError as error:
+            raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
+        self._at += used
+        self._left -= used
+        if not (count or used or self._ended):
             raise InvalidArrowError(f"LZ4 frame does not end with the stated {self._size} bytes")
-        return count.value
+        return int(count)
 
 
 class _ZstdDecoder:

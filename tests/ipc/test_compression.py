@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from present import present
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc import compression
 
 lz4_library = pytest.importorskip("lz4.frame")
 zstandard = pytest.importorskip("zstandard")
@@ -20,6 +22,14 @@ zstandard = pytest.importorskip("zstandard")
 INT8 = WireField("i", Type.Int, int_type(8, True))
 LZ4, ZSTD = 0, 1
 DATA = bytes(range(100)) * 10
+
+
+@pytest.fixture(autouse=True, params=["C functions", "package's functions"])
+def lz4_functions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds of the package `lz4` may hide the C functions that write into given memory."""
+    monkeypatch.setattr(compression, "_local", threading.local())
+    if request.param != "C functions":
+        monkeypatch.setattr(compression, "_lz4_library", lambda: None)
 
 
 def lz4_frame(data: bytes, **options: object) -> bytes:

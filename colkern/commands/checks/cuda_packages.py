@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from colkern.commands.checks.children import ask
-from colkern.commands.checks.cuda_releases import MAJORS, to_install
+from colkern.commands.checks.cuda_compiler import MAJORS, to_install
 from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
 from colkern.commands.checks.packages import installed
 from colkern.cuda.direct_storage import is_available

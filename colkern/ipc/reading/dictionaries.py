@@ -152,8 +152,6 @@ class Dictionaries:
         """The states after a dictionary batch.
 
         Args:
-            message: The dictionary batch.
-            plan: The plan of the schema.
             limits: The limits on its values.
             destination: Where the values are brought when they are needed; None for host memory.
             may_replace: Whether a second batch that is no delta takes the place of the first, as in

@@ -125,7 +125,6 @@ def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> F
     """The fields of a wide schema; None if they are to be read one by one.
 
     Args:
-        tables: The vector of `Field` tables.
         make_type: Makes a type without children from its number and its table.
         make_field: Makes a field that is not flat from its table and its position.
     """

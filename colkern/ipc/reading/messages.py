@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.ipc.enums import MessageHeader, MetadataVersion
+from colkern.ipc.enums import CONTINUATION, MessageHeader, MetadataVersion
 from colkern.ipc.flatbuffer.decoding import decode
 from colkern.ipc.flatbuffer.tables import Record
-from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.formats import foreign_format, not_a_stream
 from colkern.ipc.reading.sources import (

@@ -57,7 +57,6 @@ def new_command(
     """Add a subcommand; returns its parser.
 
     Args:
-        commands: The subparsers.
         summary: Its line in the list of commands.
         description: The text of its own help; the summary if empty.
         keys: The keys of its JSON documents, printed below the options as they stand.

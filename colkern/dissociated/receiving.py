@@ -38,9 +38,7 @@ class ReceivedMessages:
     Args:
         metadata: Where metadata comes from.
         bodies: Where bodies come from; the same connection, or another.
-        wait: Waits for several connections.
         reach: How locations are reached; None if they cannot be.
-        stream: The state of the protocol.
         timeout: For how many seconds nothing may come; None for ever.
         device: Where bodies that come to a device may stay; None for wherever that is.
     """

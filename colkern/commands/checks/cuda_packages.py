@@ -62,8 +62,6 @@ def _variant(
         title: The name in the report if it is not installed.
         names: The packages; those for a CUDA release in the order of `MAJORS`.
         trial: Code that tries it; empty if that needs a device that is not there.
-        enables: Its use.
-        remedy: How to get it.
         major: The CUDA release that the driver serves; None without a driver.
     """
     there = [name for name in names if release(name) is not None]

@@ -62,7 +62,6 @@ class ClientStream:
 
     Args:
         bounds: The bounds of messages that wait here.
-        limits: The limits on metadata.
         in_order: Whether the transport keeps the order of metadata messages, so that what has not come
             before the end of the stream never will.
         first_sequence: The number of the first message. The protocol says 0; others are for tests of

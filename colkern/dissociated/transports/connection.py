@@ -73,7 +73,6 @@ class Connection(Protocol):
         """Send a frame, waiting until the transport has taken it.
 
         Args:
-            size: How many bytes it has.
             chunks: The bytes, in bytes-like pieces, of which each may change when the next is asked for.
             descriptor: A descriptor to hand over, where the transport can.
 

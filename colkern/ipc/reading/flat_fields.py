@@ -49,7 +49,6 @@ class FlatFields(Sequence[WireField]):
     """The fields of a wide schema; each is made when it is asked for.
 
     Args:
-        data: The metadata.
         names: Where each name starts, and where it ends.
         type_of: The number of each field's type; -1 for the other fields.
         others: The fields that are not flat, by their position.

@@ -51,7 +51,6 @@ class Message(NamedTuple):
 
     Args:
         kind: A `MessageHeader` value.
-        header: The header's table.
         version: A `MetadataVersion` value.
         metadata: The custom metadata.
         place: Where the message is, for errors.
@@ -146,8 +145,6 @@ class MessageStream:
     """The messages of a stream, read one after the other.
 
     Args:
-        source: The bytes.
-        limits: The limits on untrusted input.
         late: Whether bodies are left in the source: where that can only go on, a body has to be used
             before the next message is asked for.
         padded: Whether zeros may stand in front of a message, as in front of tensors.
@@ -270,7 +267,6 @@ def read_message_at(
         end: Where the messages end: nothing of a message may stand behind.
         block: The footer's entry: offset, size of prefix and metadata, size of the body.
         place: The name of the message in errors.
-        limits: The limits on untrusted input.
 
     Raises:
         InvalidArrowError: If the block leaves the file, contradicts the message, or the message is

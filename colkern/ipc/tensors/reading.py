@@ -121,8 +121,6 @@ def strided(
     Args:
         shape: Sizes that were checked one by one.
         strides: In bytes, one a dimension; None for row-major order.
-        limits: The limits on untrusted input.
-        what: The name of the array in errors.
 
     Raises:
         InvalidArrowError: If a stride is negative, or numbers lie outside of the buffer.

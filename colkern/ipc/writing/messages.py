@@ -81,7 +81,6 @@ class Message:
 
     Args:
         kind: A `MessageHeader` value.
-        header: The header's table.
         body: The body; None for kinds that have none.
         metadata: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
     """

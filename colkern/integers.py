@@ -13,7 +13,6 @@ def integer(value: Any, name: str) -> int:
 
     Args:
         value: Anything with `__index__`, but no boolean: that is a truth value, or a mask of one slot.
-        name: The caller's name for it, for the error.
 
     Raises:
         TypeError: If it is no integer.

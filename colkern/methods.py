@@ -472,6 +472,16 @@ _CAPSULES = {
 }
 _SCHEMA = {"__arrow_c_schema__": schema_capsule}
 _COMPILED = {"_numba_type_": property(numba_type)}
+_OF_DATA = {
+    **_SCHEMA,
+    "nbytes": property(nbytes),
+    "_repr_html_": html,
+    "_chosen": chosen,
+    "to_pyarrow": to_pyarrow,
+    "to_pandas": to_pandas,
+    "to_polars": to_polars,
+}
+"""The methods of columns and of tables."""
 
 METHODS: Mapping[type, Mapping[str, Any]] = {
     DataType: {
@@ -483,20 +493,14 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
     s.Extension: {"_spelled": text_of},
     Array: {
-        **_SCHEMA,
+        **_OF_DATA,
         **_CAPSULES,
         **_COMPILED,
         "to_pylist": array_to_pylist,
         "equals": array_equals,
         "validate": validate,
-        "nbytes": property(nbytes),
         "__repr__": _late("colkern.arrays.display", "column_repr"),
-        "_repr_html_": html,
-        "_chosen": chosen,
         "to_numpy": array_to_numpy,
-        "to_pyarrow": to_pyarrow,
-        "to_pandas": to_pandas,
-        "to_polars": to_polars,
         "__reduce__": array_reduce,
         "__array__": array_to_numpy,
         "__dlpack__": array_to_dlpack,
@@ -504,25 +508,17 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "__cuda_array_interface__": property(cuda_array_interface),
     },
     ChunkedArray: {
-        **_SCHEMA,
+        **_OF_DATA,
         "combine_chunks": combine_chunks,
         "equals": chunked_equals,
         "__array__": chunked_to_numpy,
         "to_numpy": chunked_to_numpy,
-        "nbytes": property(nbytes),
         "__repr__": _late("colkern.arrays.display", "column_repr"),
-        "_repr_html_": html,
-        "_chosen": chosen,
-        "to_pyarrow": to_pyarrow,
-        "to_pandas": to_pandas,
-        "to_polars": to_polars,
         "__arrow_c_stream__": stream_capsule,
     },
     Tabular: {
-        **_SCHEMA,
+        **_OF_DATA,
         "__repr__": _late("colkern.arrays.display", "rows_repr"),
-        "_repr_html_": html,
-        "_chosen": chosen,
         "filter": filter_rows,
         "take": take_rows,
         **{
@@ -533,14 +529,10 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "fill_null": fill_rows,
         "sort_by": sort_by,
         "top_k": top_rows,
-        "nbytes": property(nbytes),
         "group_by": group_rows,
         "join": join_rows,
         **{name: _late("colkern.files", name) for name in ("write_csv", "write_parquet")},
         "write_ipc": write_ipc,
-        "to_pyarrow": to_pyarrow,
-        "to_pandas": to_pandas,
-        "to_polars": to_polars,
         "__arrow_c_stream__": stream_capsule,
     },
     RecordBatch: {

@@ -16,9 +16,9 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import colkern.type_trees as trees
 from colkern.data_types import Binary as Binary
@@ -314,20 +314,12 @@ def _makes_a_type(value: object) -> bool:
 @functools.cache
 def _named_types() -> dict[str, DataType]:
     """Every type without parameters but a unit, by its own name, its function's and pyarrow's names."""
-    types: list[DataType] = [globals()[name]() for name in _PLAIN_NAMES]
+    types: list[DataType] = list(_CONSTANTS.values())
     types += [time32(unit) for unit in ("s", "ms")] + [time64(unit) for unit in ("us", "ns")]
     types += [make(unit) for make in (timestamp, duration) for unit in TIME_UNITS]
-    names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(type_): type_ for type_ in types}
+    names = _CONSTANTS | {str(type_): type_ for type_ in types}
     return names | {alias: names[name] for alias, name in ALIASES.items()}
 
-
-_PLAIN_NAMES = (
-    *("null", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "date32", "date64"),
-    *("month_interval", "day_time_interval", "month_day_nano_interval"),
-    *("binary", "utf8", "large_binary", "large_utf8", "binary_view", "utf8_view"),
-)
-"""The functions of this module that make a type from nothing."""
 
 ALIASES = {
     "boolean": "bool",
@@ -380,82 +372,38 @@ def field(
     return Field(name, as_type(type, f"type of field {name!r}"), nullable, metadata)
 
 
-@functools.cache
-def null() -> Null:
-    """The type whose every slot is null."""
-    return Null()
+Constant = TypeVar("Constant", bound=DataType)
+
+_CONSTANTS: dict[str, DataType] = {}
+"""The types that take nothing, by the names of their functions."""
 
 
-@functools.cache
-def bool_() -> Bool:
-    """Booleans, one bit each."""
-    return Bool()
+def _constant(name: str, type_: Constant, text: str) -> Callable[[], Constant]:
+    """The public function that gives a type that takes nothing, always the same object."""
+
+    def function() -> Constant:
+        return type_
+
+    _CONSTANTS[name] = type_
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    function.__annotations__ = {"return": type(type_).__name__}
+    return function
 
 
-@functools.cache
-def int8() -> Int:
-    """Signed 8-bit integers."""
-    return Int(8, True)
-
-
-@functools.cache
-def int16() -> Int:
-    """Signed 16-bit integers."""
-    return Int(16, True)
-
-
-@functools.cache
-def int32() -> Int:
-    """Signed 32-bit integers."""
-    return Int(32, True)
-
-
-@functools.cache
-def int64() -> Int:
-    """Signed 64-bit integers."""
-    return Int(64, True)
-
-
-@functools.cache
-def uint8() -> Int:
-    """Unsigned 8-bit integers."""
-    return Int(8, False)
-
-
-@functools.cache
-def uint16() -> Int:
-    """Unsigned 16-bit integers."""
-    return Int(16, False)
-
-
-@functools.cache
-def uint32() -> Int:
-    """Unsigned 32-bit integers."""
-    return Int(32, False)
-
-
-@functools.cache
-def uint64() -> Int:
-    """Unsigned 64-bit integers."""
-    return Int(64, False)
-
-
-@functools.cache
-def float16() -> FloatingPoint:
-    """Half-precision floats."""
-    return FloatingPoint(16)
-
-
-@functools.cache
-def float32() -> FloatingPoint:
-    """Single-precision floats."""
-    return FloatingPoint(32)
-
-
-@functools.cache
-def float64() -> FloatingPoint:
-    """Double-precision floats."""
-    return FloatingPoint(64)
+null = _constant("null", Null(), "The type whose every slot is null.")
+bool_ = _constant("bool_", Bool(), "Booleans, one bit each.")
+int8 = _constant("int8", Int(8, True), "Signed 8-bit integers.")
+int16 = _constant("int16", Int(16, True), "Signed 16-bit integers.")
+int32 = _constant("int32", Int(32, True), "Signed 32-bit integers.")
+int64 = _constant("int64", Int(64, True), "Signed 64-bit integers.")
+uint8 = _constant("uint8", Int(8, False), "Unsigned 8-bit integers.")
+uint16 = _constant("uint16", Int(16, False), "Unsigned 16-bit integers.")
+uint32 = _constant("uint32", Int(32, False), "Unsigned 32-bit integers.")
+uint64 = _constant("uint64", Int(64, False), "Unsigned 64-bit integers.")
+float16 = _constant("float16", FloatingPoint(16), "Half-precision floats.")
+float32 = _constant("float32", FloatingPoint(32), "Single-precision floats.")
+float64 = _constant("float64", FloatingPoint(64), "Double-precision floats.")
 
 
 def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
@@ -498,16 +446,8 @@ def decimal256(precision: int, scale: int = 0) -> Decimal:
     return decimal(256, precision, scale)
 
 
-@functools.cache
-def date32() -> Date:
-    """Days since 1970-01-01."""
-    return Date("day")
-
-
-@functools.cache
-def date64() -> Date:
-    """Milliseconds since 1970-01-01, whole days only."""
-    return Date("ms")
+date32 = _constant("date32", Date("day"), "Days since 1970-01-01.")
+date64 = _constant("date64", Date("ms"), "Milliseconds since 1970-01-01, whole days only.")
 
 
 def _time_unit(unit: str, allowed: tuple[TimeUnit, ...]) -> TimeUnit:
@@ -537,22 +477,11 @@ def duration(unit: str) -> Duration:
     return Duration(_time_unit(unit, TIME_UNITS))
 
 
-@functools.cache
-def month_interval() -> Interval:
-    """Whole months."""
-    return Interval("year_month")
-
-
-@functools.cache
-def day_time_interval() -> Interval:
-    """Days and milliseconds."""
-    return Interval("day_time")
-
-
-@functools.cache
-def month_day_nano_interval() -> Interval:
-    """Months, days and nanoseconds."""
-    return Interval("month_day_nano")
+month_interval = _constant("month_interval", Interval("year_month"), "Whole months.")
+day_time_interval = _constant("day_time_interval", Interval("day_time"), "Days and milliseconds.")
+month_day_nano_interval = _constant(
+    "month_day_nano_interval", Interval("month_day_nano"), "Months, days and nanoseconds."
+)
 
 
 def _size(value: int, name: str) -> int:
@@ -575,40 +504,12 @@ def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
     return FixedSizeBinary(_size(byte_width, "byte_width"))
 
 
-@functools.cache
-def binary() -> Binary:
-    """Byte strings with 32-bit offsets."""
-    return Binary()
-
-
-@functools.cache
-def utf8() -> Utf8:
-    """UTF-8 strings with 32-bit offsets."""
-    return Utf8()
-
-
-@functools.cache
-def large_binary() -> LargeBinary:
-    """Byte strings with 64-bit offsets."""
-    return LargeBinary()
-
-
-@functools.cache
-def large_utf8() -> LargeUtf8:
-    """UTF-8 strings with 64-bit offsets."""
-    return LargeUtf8()
-
-
-@functools.cache
-def binary_view() -> BinaryView:
-    """Byte strings behind 16-byte views."""
-    return BinaryView()
-
-
-@functools.cache
-def utf8_view() -> Utf8View:
-    """UTF-8 strings behind 16-byte views."""
-    return Utf8View()
+binary = _constant("binary", Binary(), "Byte strings with 32-bit offsets.")
+utf8 = _constant("utf8", Utf8(), "UTF-8 strings with 32-bit offsets.")
+large_binary = _constant("large_binary", LargeBinary(), "Byte strings with 64-bit offsets.")
+large_utf8 = _constant("large_utf8", LargeUtf8(), "UTF-8 strings with 64-bit offsets.")
+binary_view = _constant("binary_view", BinaryView(), "Byte strings behind 16-byte views.")
+utf8_view = _constant("utf8_view", Utf8View(), "UTF-8 strings behind 16-byte views.")
 
 
 def _item_field(value: TypeLike | Field) -> Field:

@@ -184,19 +184,6 @@ class RecordBatch(Tabular):
             schema, self.length, lambda i: self.column(positions[i]), self.metadata
         )
 
-    def equals(self, other: RecordBatch) -> bool:
-        """Whether names and columns are equal; metadata and `nullable` of fields are not compared."""
-        return (
-            self.length == other.length
-            and self.schema.names == other.schema.names
-            and all(a.equals(b) for a, b in zip(self.columns, other.columns, strict=True))
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return self.equals(other) if isinstance(other, RecordBatch) else NotImplemented
-
-    __hash__ = None
-
     def __reduce__(self) -> tuple[object, ...]:
         return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
 

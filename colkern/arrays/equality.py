@@ -75,9 +75,7 @@ def equal_slots(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bo
 
     Args:
         a: An array in host memory.
-        a_slots: Slots of it.
         b: Another one, of the same type.
-        b_slots: As many slots of it.
         by_value: Whether NaN equals NaN, and dictionaries are compared by the values that the slots
             point to. Else as `equals`.
 

@@ -165,11 +165,7 @@ def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int |
 
 
 class _Elements:
-    """The elements of tensors, from which each takes its own.
-
-    Args:
-        parameters: The parameters of the tensors' type.
-    """
+    """The elements of tensors, from which each takes its own."""
 
     def __init__(self, child: Array, parameters: TensorParameters) -> None:
         self._child = child

@@ -136,18 +136,6 @@ class Table(Tabular):
         batches = [batch._with_schema(schema, positions) for batch in self.batches]
         return Table(batches, schema)
 
-    def equals(self, other: Table) -> bool:
-        """Whether names and columns are equal; chunks, metadata and `nullable` are not compared."""
-        return (
-            isinstance(other, Table)
-            and self.length == other.length
-            and self.schema.names == other.schema.names
-            and all(a.equals(b) for a, b in zip(self.columns, other.columns, strict=True))
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return self.equals(other) if isinstance(other, Table) else NotImplemented
-
     def validate(self, *, full: bool = False) -> None:
         """Check every batch against the format; see `colkern.operations.validate`."""
         for batch in self.batches:

@@ -88,8 +88,25 @@ class Tabular(PublicNames):
         """The names of the columns."""
         return self.schema.names
 
+    @property
+    def columns(self) -> list[Any]:
+        """All columns, decoded."""
+        raise NotImplementedError
+
     def __len__(self) -> int:
         return self.length
+
+    def equals(self, other: Self) -> bool:
+        """Whether names and columns are equal; chunks, metadata and `nullable` are not compared."""
+        return (
+            isinstance(other, type(self))
+            and self.length == other.length
+            and self.schema.names == other.schema.names
+            and all(a.equals(b) for a, b in zip(self.columns, other.columns, strict=True))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, type(self)) else NotImplemented
 
     def head(self: Rows, rows: int = 5) -> Rows:
         """The first rows; nothing is copied."""

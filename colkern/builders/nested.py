@@ -46,7 +46,6 @@ def build(type_: s.DataType, values: Values) -> Array:
     """An array of that type; `BadValue` for a value that does not fit.
 
     Args:
-        type_: The type.
         values: The values; a null is None, and none of pandas' or NumPy's: see `colkern.missing`.
     """
     return _BUILDERS[type(type_)](type_, values)

@@ -96,8 +96,6 @@ def filler(values: list[Any], size: int, limit: int, what: str) -> int:
     """How large what stands under one null must be: `size`, or 0 if there are no nulls.
 
     Args:
-        values: The values, None for nulls.
-        size: How large a value is.
         limit: How large what stands under all nulls may be.
         what: The unit of both, for the error.
 

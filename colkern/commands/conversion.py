@@ -60,11 +60,7 @@ def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
 
 
 class Counts(Iterator[RecordBatch]):
-    """Passes batches on, and counts them and their rows.
-
-    Args:
-        source: The name of their source, for errors of the system.
-    """
+    """Passes batches on, and counts them and their rows."""
 
     def __init__(self, batches: Iterator[RecordBatch], source: str) -> None:
         self._counted = batches

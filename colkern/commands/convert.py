@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from colkern.commands.codecs import codec_and_level
 from colkern.commands.files import STANDARD, add_format, chosen_target
 from colkern.commands.output import printable
-from colkern.commands.parser import Commands, new_command, positive
+from colkern.commands.parser import Commands, codec_and_level, new_command, positive
 
 
 def add_command(commands: Commands) -> None:

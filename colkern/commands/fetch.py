@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from colkern.commands.failures import CommandError, UsageError, system_errors_of
 from colkern.commands.files import STANDARD, add_format, chosen_target
 from colkern.commands.output import printable, size_text
-from colkern.commands.parser import Commands, add_timeout, new_command
+from colkern.commands.parser import Commands, add_timeout, add_token, given_token, new_command
 from colkern.commands.progress import Update, progress_line
-from colkern.commands.tokens import add_token, given_token
 from colkern.errors import ColkernError, StreamError, placed
 
 if TYPE_CHECKING:

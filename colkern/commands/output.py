@@ -77,8 +77,6 @@ def print_rows(
     """Print a table of text, or nothing if it has no rows; control characters become escapes.
 
     Args:
-        head: The names of the columns.
-        rows: The cells.
         texts: The names of the columns that become narrower if the terminal is too narrow.
         numbers: The names of the columns that are aligned to the right.
         fold: Whether long cells go on in further lines; else they are cut.

@@ -123,11 +123,7 @@ def write_parquet(
 
 
 class _SinkFile(io.RawIOBase):
-    """A sink as a binary file object.
-
-    Args:
-        sink: Where the bytes go.
-    """
+    """A sink as a binary file object."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink

@@ -1,10 +1,11 @@
-"""The parser of the command line; wrong use raises `UsageError`."""
+"""The parser of the command line, and the options of several commands; wrong use raises `UsageError`."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from colkern.commands.failures import UsageError
 
@@ -56,7 +57,6 @@ def new_command(
     """Add a subcommand; returns its parser.
 
     Args:
-        commands: The subparsers.
         summary: Its line in the list of commands.
         description: The text of its own help; the summary if empty.
         keys: The keys of its JSON documents, printed below the options as they stand.
@@ -99,3 +99,48 @@ def positive_float(text: str) -> float:
 
 
 positive_float.__name__ = "positive number"
+
+
+TOKEN_VARIABLE = "COLKERN_TOKEN"
+
+
+def add_token(parser: argparse.ArgumentParser, summary: str) -> None:
+    """Add the option; `given_token` reads it."""
+    parser.add_argument(
+        "--token",
+        # Every user of the machine can see the words of a command.
+        help=f"{summary}; else the variable {TOKEN_VARIABLE}, which other users do not see; or none",
+    )
+
+
+def given_token(options: argparse.Namespace) -> str:
+    """The token of the option, else that of the environment; empty for none."""
+    token: str | None = options.token
+    return os.environ.get(TOKEN_VARIABLE, "") if token is None else token
+
+
+_CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4", "zstd": "zstd"}
+
+
+def codec_and_level(words: str | None) -> tuple[str | None, int | None]:
+    """The codec and its level in `CODEC[:LEVEL]`; "none" is a codec, None stands for no choice.
+
+    Raises:
+        UsageError: If there is no such codec, or it has no such level.
+    """
+    if words is None:
+        return None, None
+    from colkern.ipc import WriteOptions
+
+    codec, colon, level = words.partition(":")
+    if codec not in _CODECS:
+        raise UsageError(f"--compression: expected none, lz4 or zstd, got {codec!r}")
+    try:
+        number = int(level) if colon else None
+    except ValueError:
+        raise UsageError(f"--compression: the level must be a number, got {level!r}") from None
+    try:
+        WriteOptions(compression=_CODECS[codec], compression_level=number)
+    except ValueError as error:
+        raise UsageError(f"--compression: {error}") from None
+    return codec, number

@@ -10,13 +10,18 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from colkern.commands.codecs import codec_and_level
 from colkern.commands.failures import CommandError, UsageError
 from colkern.commands.files import STANDARD, opened, require_files, with_files_of_folders
 from colkern.commands.output import counted, printable, size_text
-from colkern.commands.parser import Commands, add_timeout, new_command
+from colkern.commands.parser import (
+    Commands,
+    add_timeout,
+    add_token,
+    codec_and_level,
+    given_token,
+    new_command,
+)
 from colkern.commands.progress import progress_line
-from colkern.commands.tokens import add_token, given_token
 from colkern.errors import ColkernError
 
 if TYPE_CHECKING:

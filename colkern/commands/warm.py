@@ -67,8 +67,6 @@ class _Work(NamedTuple):
     """What one process compiles at a time.
 
     Args:
-        name: A kernel's, or a function's.
-        variants: How many are compiled of it.
         warm: Compiles what has the name; how many it compiled and loaded.
     """
 

@@ -47,10 +47,8 @@ class ConnectOptions:
     """The options of a received stream; see `connect`.
 
     Args:
-        token: The token that the server asks for.
         timeout: For how many seconds nothing may come.
         sealed_only: Whether to refuse mapped files.
-        limits: The limits on untrusted input.
         first_sequence: See `ClientStream`.
         device: Where bodies that come to a device may stay; None for wherever that is.
     """

@@ -22,8 +22,6 @@ class Lease:
     """The owner of the buffers of one body: its addresses are freed when the last buffer is gone.
 
     Args:
-        addresses: The addresses to free then.
-        frees: Tells the server.
         memory: The owner of the mapping here.
     """
 

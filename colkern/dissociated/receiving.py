@@ -38,9 +38,7 @@ class ReceivedMessages:
     Args:
         metadata: Where metadata comes from.
         bodies: Where bodies come from; the same connection, or another.
-        wait: Waits for several connections.
         reach: How locations are reached; None if they cannot be.
-        stream: The state of the protocol.
         timeout: For how many seconds nothing may come; None for ever.
         device: Where bodies that come to a device may stay; None for wherever that is.
     """
@@ -233,12 +231,10 @@ class ReceivedMessages:
         buffers = buffers_of(record)
         offsets = buffers["offset"][buffers["length"] > 0].tolist()
         reached = reach.buffers(body, self._frees)
-        if _is_compressed(record) or not self._may_stay(reached):
+        may_stay = self._device is None or all(each.device == self._device for each in reached)
+        if _is_compressed(record) or not may_stay:
             reached = list(on_host(reached))
         return ScatteredBody(offsets, reached, record["bodyLength"])
-
-    def _may_stay(self, buffers: Sequence[Buffer]) -> bool:
-        return self._device is None or all(buffer.device == self._device for buffer in buffers)
 
 
 def _is_compressed(record: Record) -> bool:

@@ -18,7 +18,6 @@ class ScatteredBody:
     Args:
         offsets: Where each buffer with bytes would begin: ascending, and none overlaps the next.
         buffers: The buffers, of one memory.
-        size: How many bytes the packed body would have.
     """
 
     def __init__(self, offsets: Sequence[int], buffers: Sequence[Buffer], size: int) -> None:

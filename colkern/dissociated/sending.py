@@ -59,8 +59,6 @@ class StreamOptions:
     """The options of sent streams.
 
     Args:
-        body_type: How bodies are.
-        options: How packed bodies are written.
         bodies_first: Whether a body is sent before its metadata, which clients must take as well.
         first_sequence: See `ClientStream`.
     """
@@ -95,8 +93,6 @@ class Sending:
         streams: Which of a message goes there.
         announcer: How memory is announced there; None if bodies are packed, or do not go there.
         stream: The state of the protocol, which has seen the request.
-        options: How to send.
-        traffic: Counts the bytes of bodies.
         leave: Called when the client has gone.
     """
 

@@ -88,7 +88,6 @@ class SharedMessages:
         bounds: How many messages are kept at most.
         shared_bytes: How many bytes are kept for streams that are far behind.
         start: Starts the thread that reads the source.
-        patience: See above.
     """
 
     def __init__(

@@ -27,7 +27,6 @@ class Catalogue:
     Args:
         sources: A source; a mapping from identifiers (bytes or str) to sources; or a callable that
             takes an identifier and returns a source. A source that is alone has any identifier.
-        limits: The limits on files.
     """
 
     def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -108,7 +107,6 @@ class AsyncBatches:
     """An asynchronous iterator of batches, for a server, whose threads take them one by one.
 
     Args:
-        schema: The schema of every batch.
         loop: The running loop that they come from.
     """
 

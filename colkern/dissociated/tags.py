@@ -1,14 +1,33 @@
-"""The tags of bodies: sequence number, reserved bits, type of the body.
+"""Sequence numbers, from 0 to UINT32_MAX and from 0 again, and tags of bodies, which hold one and a type.
 
-Dissociated IPC protocol: "Data Stream Sequence".
+Dissociated IPC protocol: "Definitions", "Sequence Number", "Data Stream Sequence".
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from colkern.dissociated.sequences import SEQUENCE_MASK
 from colkern.errors import InvalidArrowError, UnsupportedError
+
+SEQUENCE_MASK = 0xFFFF_FFFF
+"""The bits of a sequence number; those of a tag that say which message its body belongs to."""
+
+_HALF = 1 << 31
+
+
+def after(sequence: int, steps: int = 1) -> int:
+    """The number so many steps behind another one."""
+    return (sequence + steps) & SEQUENCE_MASK
+
+
+def distance(start: int, sequence: int) -> int:
+    """The steps from `start` to `sequence`; negative if `sequence` comes before it.
+
+    Numbers wrap around, so of both ways the shorter one counts.
+    """
+    steps = (sequence - start) & SEQUENCE_MASK
+    return steps - (1 << 32) if steps >= _HALF else steps
+
 
 _TYPE_SHIFT = 56
 _LOCATIONS_SHIFTED_BY_55 = 1 << 55

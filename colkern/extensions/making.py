@@ -38,7 +38,7 @@ def fixed_shape_tensor(
     """
     sizes = _integers(shape, "shape")
     metadata = serialized(
-        shape=sizes, permutation=_order(permutation), dim_names=_dimension_names(dim_names)
+        shape=sizes, permutation=_order(permutation), dim_names=dimension_names(dim_names)
     )
     if any(size < 0 for size in sizes):
         raise ValueError(f"shape: {sizes} has a negative size")
@@ -75,7 +75,7 @@ def variable_shape_tensor(
     # The format allows no metadata at all where nothing is said; Arrow C++ reads an object only.
     metadata = serialized(
         permutation=_order(permutation),
-        dim_names=_dimension_names(dim_names),
+        dim_names=dimension_names(dim_names),
         uniform_shape=_uniform(uniform_shape),
     )
     storage = s.struct(
@@ -180,11 +180,12 @@ def _uniform(shape: Any) -> list[int | None] | None:
         ) from None
 
 
-def _dimension_names(names: Any) -> list[str] | None:
+def dimension_names(names: Any) -> tuple[str, ...] | None:
+    """Names that a caller gives, or None; raises `TypeError` if they are no sequence of text."""
     if names is None:
         return None
     is_sequence = isinstance(names, Iterable) and not isinstance(names, str | bytes)
-    listed: list[Any] = list(names) if is_sequence else [None]
+    listed: tuple[Any, ...] = tuple(names) if is_sequence else (None,)
     if not all(isinstance(name, str) for name in listed):
         raise TypeError(f"dim_names: expected a sequence of str, got {shown(names)}")
     return listed

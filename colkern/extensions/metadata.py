@@ -23,7 +23,6 @@ class TensorParameters:
     """The parameters of a tensor type.
 
     Args:
-        value_type: The type of a tensor's elements.
         shape: The physical shape, in row-major order; None where each tensor has its own.
         uniform_shape: For tensors with shapes of their own, the sizes that all have in common, None
             for a dimension where they differ.

@@ -136,8 +136,6 @@ class _Column:
     """A column while its buffers are made.
 
     Args:
-        entry: The column's entry.
-        count: The number of slots.
         valid: Which slots are valid, bool[count]; empty for a type without a bitmap.
     """
 

@@ -91,7 +91,6 @@ def column_to_json(
     """The entry of a column; the bytes must be in host memory.
 
     Args:
-        node: The column's field.
         dictionaries: Gets the dictionaries that the column points into.
         name: The column's name, if it is not the field's.
 

@@ -45,8 +45,6 @@ def require_equal_schemas(a: Schema, b: Schema, a_name: str, b_name: str) -> Non
     `colkern.schema.same_type`), the ids of dictionaries, and the order of metadata.
 
     Args:
-        a: One schema.
-        b: The other.
         a_name: What messages call `a`, such as "the JSON".
         b_name: What they call `b`.
 
@@ -124,8 +122,6 @@ def require_equal_batches(a: RecordBatch, b: RecordBatch, a_name: str, b_name: s
     """Make sure that two batches of equal schemas have the same rows.
 
     Args:
-        a: One batch.
-        b: The other.
         a_name: What messages call `a`, such as "the JSON".
         b_name: What they call `b`.
 

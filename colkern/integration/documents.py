@@ -153,7 +153,6 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Jso
     """The integration JSON of batches, as `json` writes it.
 
     Args:
-        schema: The schema of every batch.
         batches: The batches, in host memory.
 
     Raises:
@@ -185,7 +184,6 @@ def write_json(
 
     Args:
         sink: A path, compressed with gzip if it ends with `.gz`, or a binary file object.
-        schema: The schema of every batch.
         batches: The batches, in host memory.
 
     Raises:

@@ -26,7 +26,6 @@ class Entry:
     """A JSON object.
 
     Args:
-        value: The value that `json` read.
         what: The name of the object in errors.
 
     Raises:

@@ -5,13 +5,13 @@ Integration testing: "JSON test data format", Type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from colkern import schema as s
 from colkern.errors import InvalidArrowError
 from colkern.integration.entries import Entry, Json, shown
-from colkern.ipc.types import ROWS, Parameter
+from colkern.ipc.flatbuffer.tables import Text, Vector
+from colkern.ipc.types import BOOL, ROWS, Parameter
 
 
 def type_from_json(entry: Entry, fields: tuple[s.Field, ...]) -> s.DataType:
@@ -65,24 +65,20 @@ def _integers(entry: Entry, key: str) -> list[object]:
     return items
 
 
-_READ: dict[type, Callable[[Entry, str], object]] = {
-    int: Entry.integer,
-    bool: Entry.flag,
-    str: Entry.text,
-    list: _integers,
-}
-
-
 def _read(entry: Entry, key: str, parameter: Parameter) -> object:
     if parameter.members is not None:
         return entry.choice(key, parameter.members)
-    return _READ[parameter.kind](entry, key)
+    if isinstance(parameter.slot, Text):
+        return entry.text(key)
+    if isinstance(parameter.slot, Vector):
+        return _integers(entry, key)
+    return entry.flag(key) if parameter.slot is BOOL else entry.integer(key)
 
 
 def _written(value: Any, parameter: Parameter) -> Json:
     if parameter.members is not None:
         return next(name for name, other in parameter.members.items() if other == value)
-    return list(value) if parameter.kind is list else value
+    return list(value) if isinstance(parameter.slot, Vector) else value
 
 
 _BY_NAME = {row.name: row for row in ROWS.values()}

@@ -255,17 +255,9 @@ class ColkernTester:
         self.debug = debug
         self.args = args
 
-    def json_to_file(self, json_path: JsonPath, arrow_path: JsonPath) -> None:
-        """Write a JSON file's batches as an Arrow file; see `conversions.json_to_file`."""
-        conversions.json_to_file(json_path, arrow_path)
-
-    def stream_to_file(self, stream_path: JsonPath, file_path: JsonPath) -> None:
-        """Write a stream's batches as a file; see `conversions.stream_to_file`."""
-        conversions.stream_to_file(stream_path, file_path)
-
-    def file_to_stream(self, file_path: JsonPath, stream_path: JsonPath) -> None:
-        """Write a file's batches as a stream; see `conversions.file_to_stream`."""
-        conversions.file_to_stream(file_path, stream_path)
+    json_to_file = staticmethod(conversions.json_to_file)
+    stream_to_file = staticmethod(conversions.stream_to_file)
+    file_to_stream = staticmethod(conversions.file_to_stream)
 
     def validate(
         self, json_path: JsonPath, arrow_path: JsonPath, quirks: Collection[str] | None = None

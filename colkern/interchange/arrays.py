@@ -120,7 +120,6 @@ def build_structure(
     """A structure, followed in memory by pointers to its buffers and children.
 
     Args:
-        export: The structures in the making.
         tail: The members that a larger structure has behind those of `ArrowArray`.
         kept: Another object that must live as long as the structure.
     """
@@ -238,8 +237,6 @@ class Shape(NamedTuple):
     """The counts of a type by the layout table, kept for every array of that type.
 
     Args:
-        rule: Its row of the table.
-        n_buffers: The least number of buffers.
         child_slots: The slots of each child that a slot needs, as far as that is fixed.
     """
 

@@ -97,7 +97,6 @@ def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> No
 
     Args:
         device: The device of its bytes.
-        address: Room for the structure.
 
     Raises:
         UnsupportedError: As `export_device_array`.

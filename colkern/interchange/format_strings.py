@@ -81,10 +81,6 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _read_timestamp(text: _Read) -> s.DataType:
-    return s.Timestamp(_UNIT_LETTERS[text.head[2]], text.parameters or None)
-
-
 def _write_decimal(data_type: s.Decimal) -> str:
     width = "" if data_type.bit_width == 128 else f",{data_type.bit_width}"
     return f"d:{data_type.precision},{data_type.scale}{width}"
@@ -96,10 +92,6 @@ def _read_decimal(text: _Read) -> s.DataType:
         raise ValueError("a decimal has precision, scale and perhaps a width")
     precision, scale, *width = numbers
     return s.decimal(width[0] if width else 128, precision, scale)
-
-
-def _write_union(data_type: s.Union) -> str:
-    return f"+u{data_type.mode[0]}:{','.join(map(str, data_type.type_codes))}"
 
 
 def _read_union(text: _Read) -> s.DataType:
@@ -116,51 +108,49 @@ _ROWS: Dispatch[type[s.DataType], _Row] = by_type(
 )
 
 
-_ROWS.of(s.FixedSizeBinary)(
-    _Row(
+def _constant(head: str, children: int | None, read: Callable[[_Read], s.DataType]) -> _Row:
+    """A type that is written without parameters."""
+    return _Row((head,), children, lambda _: head, read)
+
+
+_ROWS |= {
+    s.FixedSizeBinary: _Row(
         ("w:",),
         0,
         lambda data_type: f"w:{data_type.byte_width}",
         lambda text: s.fixed_size_binary(_number(text.parameters)),
-    )
-)
-_ROWS.of(s.Decimal)(_Row(("d:",), 0, _write_decimal, _read_decimal))
-_ROWS.of(s.Timestamp)(
-    _Row(
+    ),
+    s.Decimal: _Row(("d:",), 0, _write_decimal, _read_decimal),
+    s.Timestamp: _Row(
         tuple(f"ts{letter}:" for letter in _UNIT_LETTERS),
         0,
         lambda data_type: f"ts{data_type.unit[0]}:{data_type.timezone or ''}",
-        _read_timestamp,
-    )
-)
-_ROWS.of(s.List)(_Row(("+l",), 1, lambda _: "+l", lambda text: s.List(text.fields[0])))
-_ROWS.of(s.LargeList)(_Row(("+L",), 1, lambda _: "+L", lambda text: s.LargeList(text.fields[0])))
-_ROWS.of(s.ListView)(_Row(("+vl",), 1, lambda _: "+vl", lambda text: s.ListView(text.fields[0])))
-_ROWS.of(s.LargeListView)(
-    _Row(("+vL",), 1, lambda _: "+vL", lambda text: s.LargeListView(text.fields[0]))
-)
-_ROWS.of(s.FixedSizeList)(
-    _Row(
+        lambda text: s.Timestamp(_UNIT_LETTERS[text.head[2]], text.parameters or None),
+    ),
+    s.List: _constant("+l", 1, lambda text: s.List(*text.fields)),
+    s.LargeList: _constant("+L", 1, lambda text: s.LargeList(*text.fields)),
+    s.ListView: _constant("+vl", 1, lambda text: s.ListView(*text.fields)),
+    s.LargeListView: _constant("+vL", 1, lambda text: s.LargeListView(*text.fields)),
+    s.FixedSizeList: _Row(
         ("+w:",),
         1,
         lambda data_type: f"+w:{data_type.list_size}",
         lambda text: s.fixed_size_list(text.fields[0], _number(text.parameters)),
-    )
-)
-_ROWS.of(s.Struct)(_Row(("+s",), None, lambda _: "+s", lambda text: s.Struct(text.fields)))
-_ROWS.of(s.Map)(
-    _Row(
-        ("+m",), 1, lambda _: "+m", lambda text: s.map_of_entries(text.fields[0], text.keys_sorted)
-    )
-)
-_ROWS.of(s.Union)(_Row(tuple(_UNION_MODES), None, _write_union, _read_union))
-_ROWS.of(s.RunEndEncoded)(
-    _Row(("+r",), 2, lambda _: "+r", lambda text: s.runs_of_fields(*text.fields))
-)
-# Read by the dictionary beside it, not by its format string, which is that of the indices.
-_ROWS.of(s.Dictionary)(
-    _Row((), 0, lambda data_type: format_of(data_type.index_type), lambda _: s.null())
-)
+    ),
+    s.Struct: _constant("+s", None, lambda text: s.Struct(text.fields)),
+    s.Map: _constant("+m", 1, lambda text: s.map_of_entries(text.fields[0], text.keys_sorted)),
+    s.Union: _Row(
+        tuple(_UNION_MODES),
+        None,
+        lambda data_type: f"+u{data_type.mode[0]}:{','.join(map(str, data_type.type_codes))}",
+        _read_union,
+    ),
+    s.RunEndEncoded: _constant("+r", 2, lambda text: s.runs_of_fields(*text.fields)),
+    # Read by the dictionary beside it, not by its format string, which is that of the indices.
+    s.Dictionary: _Row(
+        (), 0, lambda data_type: format_of(data_type.index_type), lambda _: s.null()
+    ),
+}
 
 _ROWS_BY_HEAD = {head: row for row in _ROWS.values() for head in row.heads}
 

@@ -191,7 +191,6 @@ class Consumer:
 
     Args:
         stream: The stream; released at its end, after an error, or when this is garbage.
-        kind: The structure's class.
         array_kind: The structure that it fills.
     """
 

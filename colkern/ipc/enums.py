@@ -1,9 +1,19 @@
-"""The enumerations of the format's FlatBuffers schemas that IPC reads and writes, by their names there.
+"""The fixed bytes around messages and files, and the enumerations of the format's FlatBuffers schemas.
 
-Plain numbers: metadata holds them as bytes, and readers compare many.
+Enumerations have their names in the schemas. Their members are plain numbers: metadata holds them as
+bytes, and readers compare many.
 
-Columnar format 1.5: "Message.fbs", "Schema.fbs", "SparseTensor.fbs", "File.fbs".
+Columnar format 1.5: "Encapsulated message format", "IPC file format", "Message.fbs", "Schema.fbs",
+"SparseTensor.fbs", "File.fbs".
 """
+
+CONTINUATION = b"\xff\xff\xff\xff"
+"""Stands before each message since 0.15."""
+
+MAGIC = b"ARROW1"
+
+FRONT_BYTES = 8
+"""The magic and two bytes of padding stand in front of a file's first message."""
 
 
 class MessageHeader:

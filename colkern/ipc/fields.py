@@ -17,7 +17,6 @@ class WireField(NamedTuple):
 
     Args:
         children: The fields of the children: of the type, or of the dictionary's values.
-        dictionary: The id of the dictionary, or None.
         values: The type of the dictionary's values, or the field's type.
     """
 

@@ -1,7 +1,7 @@
-"""The data types of metadata: number, name, parameters and children, for IPC and for integration JSON.
+"""The data types of metadata, for IPC and for integration JSON: table, attributes and children of each.
 
-Parameters have their names in `Schema.fbs`. IPC has numbers for the members of an enumeration, JSON has
-their names.
+The slots of the tables have their names in `Schema.fbs`; JSON has the same names, or nearly. IPC has
+numbers for the members of an enumeration, JSON has their names.
 
 Columnar format 1.5: "Data Types", `Schema.fbs`; Integration testing: "JSON test data format", Type.
 """
@@ -15,6 +15,12 @@ from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.ipc.enums import Type
+from colkern.ipc.flatbuffer.tables import Scalar, Table, Text, Vector
+
+BOOL = Scalar("?", False)
+INT16 = Scalar("h")
+INT32 = Scalar("i")
+TEXT = Text()
 
 
 class Parameter(NamedTuple):
@@ -22,13 +28,13 @@ class Parameter(NamedTuple):
 
     Args:
         attribute: The attribute of the type that has it.
-        kind: What JSON has for it, unless it is of an enumeration.
+        slot: The slot of the table.
         members: Of an enumeration: name → value, in the order of their numbers.
         optional: Whether JSON may leave it out.
     """
 
     attribute: str
-    kind: type = int
+    slot: Scalar | Text | Vector
     members: Mapping[str, Any] | None = None
     optional: bool = False
 
@@ -50,18 +56,27 @@ class TypeRow(NamedTuple):
     """A class of data types in metadata.
 
     Args:
-        number: The number in the `Type` union.
-        name: The name in JSON.
+        table: Its table, of the name that its number has in `Type`.
         make: Makes the type of its fields, and of its parameters by attribute; raises `ValueError`.
         children: How many there are; None for any number.
         parameters: Name → parameter.
     """
 
-    number: int
-    name: str
+    table: Table
     make: Callable[..., s.DataType]
-    children: int | None = 0
-    parameters: Mapping[str, Parameter] = {}
+    children: int | None
+    parameters: Mapping[str, Parameter]
+
+    @property
+    def number(self) -> int:
+        """The number in the `Type` union."""
+        number: int = getattr(Type, self.table.name)
+        return number
+
+    @property
+    def name(self) -> str:
+        """The name in JSON."""
+        return self.table.name.rstrip("_").lower()
 
     def made(self, fields: tuple[s.Field, ...], attributes: Mapping[str, Any]) -> s.DataType:
         """The type of those fields and parameters.
@@ -100,86 +115,84 @@ def _union(*fields: s.Field, mode: s.UnionMode, type_codes: Any = None) -> s.Uni
     return (s.sparse_union if mode == "sparse" else s.dense_union)(fields, codes)
 
 
-_TIME_UNIT = Parameter(
-    "unit", members={"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us", "NANOSECOND": "ns"}
-)
-_DATE_UNIT = Parameter("unit", members={"DAY": "day", "MILLISECOND": "ms"})
-_INTERVAL_UNIT = Parameter(
-    "unit",
-    members={
-        "YEAR_MONTH": "year_month",
-        "DAY_TIME": "day_time",
-        "MONTH_DAY_NANO": "month_day_nano",
-    },
-)
-_PRECISION = Parameter("bit_width", members={"HALF": 16, "SINGLE": 32, "DOUBLE": 64})
-_MODE = Parameter("mode", members={"SPARSE": "sparse", "DENSE": "dense"})
-_BIT_WIDTH = Parameter("bit_width")
-_MAYBE_BIT_WIDTH = Parameter("bit_width", optional=True)
-_INT = {"bitWidth": _BIT_WIDTH, "is_signed": Parameter("signed", bool)}
-_OF_DECIMALS = {
-    "precision": Parameter("precision"),
-    "scale": Parameter("scale"),
-    # Old JSON files leave it out: they know one width.
-    "bitWidth": _MAYBE_BIT_WIDTH,
+def _row(
+    name: str, make: Callable[..., s.DataType], children: int | None = 0, **parameters: Parameter
+) -> TypeRow:
+    slots = {name: parameter.slot for name, parameter in parameters.items()}
+    return TypeRow(Table(name, slots), make, children, parameters)
+
+
+_TIME_UNITS = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us", "NANOSECOND": "ns"}
+_DATE_UNITS = {"DAY": "day", "MILLISECOND": "ms"}
+_INTERVAL_UNITS = {
+    "YEAR_MONTH": "year_month",
+    "DAY_TIME": "day_time",
+    "MONTH_DAY_NANO": "month_day_nano",
 }
-_OF_TIMESTAMPS = {"unit": _TIME_UNIT, "timezone": Parameter("timezone", str, optional=True)}
-_OF_UNIONS = {"mode": _MODE, "typeIds": Parameter("type_codes", list, optional=True)}
+_PRECISIONS = {"HALF": 16, "SINGLE": 32, "DOUBLE": 64}
+_MODES = {"SPARSE": "sparse", "DENSE": "dense"}
+
+# The defaults of the slots are those of `Schema.fbs`.
+_UNIT = Parameter("unit", Scalar("h", 1), _TIME_UNITS)
 
 ROWS: Dispatch[type[s.DataType], TypeRow] = by_type("types in metadata", s.Dictionary, s.Extension)
 """The rows by class; a dictionary's is that of its values, an extension's that of its storage."""
 
 ROWS |= {
-    s.Null: TypeRow(Type.Null, "null", s.Null),
-    s.Bool: TypeRow(Type.Bool, "bool", s.Bool),
-    s.Int: TypeRow(Type.Int, "int", _int, 0, _INT),
-    s.FloatingPoint: TypeRow(
-        Type.FloatingPoint, "floatingpoint", s.FloatingPoint, 0, {"precision": _PRECISION}
+    s.Null: _row("Null", s.Null),
+    s.Bool: _row("Bool", s.Bool),
+    s.Int: _row(
+        "Int", _int, bitWidth=Parameter("bit_width", INT32), is_signed=Parameter("signed", BOOL)
     ),
-    s.Decimal: TypeRow(Type.Decimal, "decimal", _decimal, 0, _OF_DECIMALS),
-    s.Date: TypeRow(Type.Date, "date", s.Date, 0, {"unit": _DATE_UNIT}),
-    s.Time: TypeRow(
-        Type.Time, "time", _time, 0, {"unit": _TIME_UNIT, "bitWidth": _MAYBE_BIT_WIDTH}
+    s.FloatingPoint: _row(
+        "FloatingPoint", s.FloatingPoint, precision=Parameter("bit_width", INT16, _PRECISIONS)
     ),
-    s.Timestamp: TypeRow(
-        Type.Timestamp,
-        "timestamp",
+    s.Decimal: _row(
+        "Decimal",
+        _decimal,
+        precision=Parameter("precision", INT32),
+        scale=Parameter("scale", INT32),
+        # Old JSON files leave it out: they know one width.
+        bitWidth=Parameter("bit_width", Scalar("i", 128), optional=True),
+    ),
+    s.Date: _row("Date", s.Date, unit=Parameter("unit", Scalar("h", 1), _DATE_UNITS)),
+    s.Time: _row(
+        "Time", _time, unit=_UNIT, bitWidth=Parameter("bit_width", Scalar("i", 32), optional=True)
+    ),
+    s.Timestamp: _row(
+        "Timestamp",
         lambda unit, timezone=None: s.Timestamp(unit, timezone or None),
-        0,
-        _OF_TIMESTAMPS,
+        unit=Parameter("unit", INT16, _TIME_UNITS),
+        timezone=Parameter("timezone", TEXT, optional=True),
     ),
-    s.Duration: TypeRow(Type.Duration, "duration", s.Duration, 0, {"unit": _TIME_UNIT}),
-    s.Interval: TypeRow(Type.Interval, "interval", s.Interval, 0, {"unit": _INTERVAL_UNIT}),
-    s.FixedSizeBinary: TypeRow(
-        Type.FixedSizeBinary,
-        "fixedsizebinary",
-        s.fixed_size_binary,
-        0,
-        {"byteWidth": Parameter("byte_width")},
+    s.Duration: _row("Duration", s.Duration, unit=_UNIT),
+    s.Interval: _row("Interval", s.Interval, unit=Parameter("unit", INT16, _INTERVAL_UNITS)),
+    s.FixedSizeBinary: _row(
+        "FixedSizeBinary", s.fixed_size_binary, byteWidth=Parameter("byte_width", INT32)
     ),
-    s.Binary: TypeRow(Type.Binary, "binary", s.Binary),
-    s.Utf8: TypeRow(Type.Utf8, "utf8", s.Utf8),
-    s.LargeBinary: TypeRow(Type.LargeBinary, "largebinary", s.LargeBinary),
-    s.LargeUtf8: TypeRow(Type.LargeUtf8, "largeutf8", s.LargeUtf8),
-    s.BinaryView: TypeRow(Type.BinaryView, "binaryview", s.BinaryView),
-    s.Utf8View: TypeRow(Type.Utf8View, "utf8view", s.Utf8View),
-    s.List: TypeRow(Type.List, "list", s.List, 1),
-    s.LargeList: TypeRow(Type.LargeList, "largelist", s.LargeList, 1),
-    s.ListView: TypeRow(Type.ListView, "listview", s.ListView, 1),
-    s.LargeListView: TypeRow(Type.LargeListView, "largelistview", s.LargeListView, 1),
-    s.FixedSizeList: TypeRow(
-        Type.FixedSizeList,
-        "fixedsizelist",
-        s.fixed_size_list,
-        1,
-        {"listSize": Parameter("list_size")},
+    s.Binary: _row("Binary", s.Binary),
+    s.Utf8: _row("Utf8", s.Utf8),
+    s.LargeBinary: _row("LargeBinary", s.LargeBinary),
+    s.LargeUtf8: _row("LargeUtf8", s.LargeUtf8),
+    s.BinaryView: _row("BinaryView", s.BinaryView),
+    s.Utf8View: _row("Utf8View", s.Utf8View),
+    s.List: _row("List", s.List, 1),
+    s.LargeList: _row("LargeList", s.LargeList, 1),
+    s.ListView: _row("ListView", s.ListView, 1),
+    s.LargeListView: _row("LargeListView", s.LargeListView, 1),
+    s.FixedSizeList: _row(
+        "FixedSizeList", s.fixed_size_list, 1, listSize=Parameter("list_size", INT32)
     ),
-    s.Struct: TypeRow(Type.Struct_, "struct", lambda *fields: s.Struct(fields), None),
-    s.Map: TypeRow(
-        Type.Map, "map", s.map_of_entries, 1, {"keysSorted": Parameter("keys_sorted", bool)}
+    s.Struct: _row("Struct_", lambda *fields: s.Struct(fields), None),
+    s.Map: _row("Map", s.map_of_entries, 1, keysSorted=Parameter("keys_sorted", BOOL)),
+    s.Union: _row(
+        "Union",
+        _union,
+        None,
+        mode=Parameter("mode", INT16, _MODES),
+        typeIds=Parameter("type_codes", Vector("<i4"), optional=True),
     ),
-    s.Union: TypeRow(Type.Union, "union", _union, None, _OF_UNIONS),
-    s.RunEndEncoded: TypeRow(Type.RunEndEncoded, "runendencoded", s.runs_of_fields, 2),
+    s.RunEndEncoded: _row("RunEndEncoded", s.runs_of_fields, 2),
 }
 
 LEAVES = frozenset(kind for kind, row in ROWS.items() if row.children == 0)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from colkern.ipc.enums import MessageHeader, SparseTensorIndex, Type
+from colkern import schema as s
+from colkern.ipc.enums import MessageHeader, SparseTensorIndex
 from colkern.ipc.flatbuffer.tables import (
     Bytes,
     Choice,
@@ -17,17 +18,13 @@ from colkern.ipc.flatbuffer.tables import (
     Refs,
     Scalar,
     Table,
-    Text,
     Vector,
 )
+from colkern.ipc.types import BOOL, INT16, ROWS, TEXT
 
-BOOL = Scalar("?", False)
 INT8 = Scalar("b")
 UINT8 = Scalar("B")
-INT16 = Scalar("h")
-INT32 = Scalar("i")
 INT64 = Scalar("q")
-TEXT = Text()
 BYTES = Bytes()
 INT64S = Vector("<i8")
 
@@ -44,38 +41,8 @@ BLOCK = np.dtype(
     }
 )
 
-INT = Table("Int", {"bitWidth": INT32, "is_signed": BOOL})
-
-TYPES = {
-    Type.Null: Table("Null"),
-    Type.Int: INT,
-    Type.FloatingPoint: Table("FloatingPoint", {"precision": INT16}),
-    Type.Binary: Table("Binary"),
-    Type.Utf8: Table("Utf8"),
-    Type.Bool: Table("Bool"),
-    Type.Decimal: Table(
-        "Decimal", {"precision": INT32, "scale": INT32, "bitWidth": Scalar("i", 128)}
-    ),
-    Type.Date: Table("Date", {"unit": Scalar("h", 1)}),
-    Type.Time: Table("Time", {"unit": Scalar("h", 1), "bitWidth": Scalar("i", 32)}),
-    Type.Timestamp: Table("Timestamp", {"unit": INT16, "timezone": TEXT}),
-    Type.Interval: Table("Interval", {"unit": INT16}),
-    Type.List: Table("List"),
-    Type.Struct_: Table("Struct_"),
-    Type.Union: Table("Union", {"mode": INT16, "typeIds": Vector("<i4")}),
-    Type.FixedSizeBinary: Table("FixedSizeBinary", {"byteWidth": INT32}),
-    Type.FixedSizeList: Table("FixedSizeList", {"listSize": INT32}),
-    Type.Map: Table("Map", {"keysSorted": BOOL}),
-    Type.Duration: Table("Duration", {"unit": Scalar("h", 1)}),
-    Type.LargeBinary: Table("LargeBinary"),
-    Type.LargeUtf8: Table("LargeUtf8"),
-    Type.LargeList: Table("LargeList"),
-    Type.RunEndEncoded: Table("RunEndEncoded"),
-    Type.BinaryView: Table("BinaryView"),
-    Type.Utf8View: Table("Utf8View"),
-    Type.ListView: Table("ListView"),
-    Type.LargeListView: Table("LargeListView"),
-}
+INT = ROWS[s.Int].table
+TYPES = {row.number: row.table for row in ROWS.values()}
 
 KEY_VALUE = Table("KeyValue", {"key": BYTES, "value": BYTES})
 

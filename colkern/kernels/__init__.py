@@ -4,45 +4,12 @@ One file a concern. `colkern.cpu` and `colkern.cuda` compile these bodies; `KERN
 Importing this package imports neither Numba nor anything of CUDA.
 """
 
-from colkern.kernels import (
-    aggregates,
-    arithmetic,
-    bitmaps,
-    casts,
-    changes,
-    comparison,
-    decimal_arithmetic,
-    decimals,
-    dictionaries,
-    extensions,
-    filtering,
-    grouping,
-    hashing,
-    hidden,
-    joining,
-    keys,
-    lists,
-    lz4,
-    numbers,
-    offsets,
-    ordering,
-    run_merging,
-    runs,
-    selection,
-    sorting,
-    strings,
-    text,
-    unions,
-    views,
-)
+from importlib import import_module
+
 from colkern.kernels.arguments import Argument
 from colkern.kernels.kernel import HELPERS, KERNELS, Kernel, helper, kernel
 
-__all__ = [
-    "HELPERS",
-    "KERNELS",
-    "Argument",
-    "Kernel",
+_CONCERNS = (
     "aggregates",
     "arithmetic",
     "bitmaps",
@@ -56,10 +23,8 @@ __all__ = [
     "filtering",
     "grouping",
     "hashing",
-    "helper",
     "hidden",
     "joining",
-    "kernel",
     "keys",
     "lists",
     "lz4",
@@ -74,9 +39,15 @@ __all__ = [
     "text",
     "unions",
     "views",
-]
+)
+"""The files of kernels, which register them when they are imported."""
+
+for _name in _CONCERNS:
+    import_module(f"{__name__}.{_name}")
+
+__all__ = ["HELPERS", "KERNELS", "Argument", "Kernel", "helper", "kernel", *_CONCERNS]
 
 
 def __dir__() -> list[str]:
     """The public names."""
-    return __all__
+    return sorted(__all__)

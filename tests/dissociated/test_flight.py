@@ -15,7 +15,7 @@ import colkern as ck
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated import connect, parse_uri
 from colkern.dissociated.flight import FlightService, connect_flight
-from colkern.dissociated.transports.shared_memory import SharedMemoryTransport
+from colkern.dissociated.transports.local import SharedMemoryTransport
 from colkern.errors import StreamError, UnsupportedError
 
 WORDS = pa.array(["x", "y", "x", None]).dictionary_encode()

@@ -23,8 +23,7 @@ from colkern.dissociated.metadata_messages import (
     metadata_prefix,
     parse_metadata_message,
 )
-from colkern.dissociated.sequences import after, distance
-from colkern.dissociated.tags import BodyType, body_tag, parse_body_tag
+from colkern.dissociated.tags import BodyType, after, body_tag, distance, parse_body_tag
 from colkern.errors import ColkernError, InvalidArrowError, UnsupportedError
 
 UINT32_MAX = 2**32 - 1

@@ -18,7 +18,7 @@ from ipc.handmade import EOS, Batch, WireField, framed, int_type, plain_type, sc
 import colkern.ipc
 from colkern import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.cuda import stand_in
-from colkern.ipc.framing import CONTINUATION
+from colkern.ipc.enums import CONTINUATION
 
 INT32_TYPE = (Type.Int, int_type(32, True))
 INT32 = WireField("i", *INT32_TYPE)

@@ -27,8 +27,6 @@ def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
 
     Args:
         function: `module:name`.
-        words: Its arguments.
-        seconds: The time limit.
 
     Raises:
         NoAnswerError: If it raises, crashes, or takes too long.

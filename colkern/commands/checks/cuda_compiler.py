@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from colkern.commands.checks.children import NoAnswerError, ask
-from colkern.commands.checks.cuda_releases import dotted, to_install
 from colkern.commands.checks.finding import Finding, missing, ok, problem
 from colkern.commands.checks.requirements import meets, unmet
-from colkern.cuda.adapter import NUMBA_CUDA, chosen_compiler, is_simulated
+from colkern.cuda.adapter import MODULES, NUMBA_CUDA, chosen_compiler, is_simulated
 from colkern.machine import release
+from colkern.names import install_command
+
+MAJORS = (13, 12)
+"""The CUDA releases that packages are made for."""
+
+
+def to_install(major: int | None) -> str:
+    """The command that installs compiler, libraries and CuPy."""
+    chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
+    if major in MAJORS and chosen == NUMBA_CUDA:
+        return f'pip install "colkern[cuda{major}]"'
+    return install_command(MODULES.get(chosen, MODULES[NUMBA_CUDA]))
+
+
+def dotted(version: Sequence[int]) -> str:
+    """A release as text, such as 13.2."""
+    return ".".join(map(str, version))
+
 
 _ENABLES = "kernels and users' functions on the GPU"
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from colkern.commands.checks.children import ask
-from colkern.commands.checks.cuda_releases import MAJORS, to_install
+from colkern.commands.checks.cuda_compiler import MAJORS, to_install
 from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
 from colkern.commands.checks.packages import installed
 from colkern.cuda.direct_storage import is_available
@@ -62,8 +62,6 @@ def _variant(
         title: The name in the report if it is not installed.
         names: The packages; those for a CUDA release in the order of `MAJORS`.
         trial: Code that tries it; empty if that needs a device that is not there.
-        enables: Its use.
-        remedy: How to get it.
         major: The CUDA release that the driver serves; None without a driver.
     """
     there = [name for name in names if release(name) is not None]

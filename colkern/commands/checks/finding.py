@@ -23,7 +23,6 @@ class Finding:
 
     Args:
         name: The thing that was checked.
-        mark: Its state.
         found: The version, the place or the error.
         enables: Its use; may be empty.
         remedy: What to install or to set; empty if there is nothing to do.

@@ -6,9 +6,8 @@ import resource
 from collections.abc import Iterator
 
 from colkern.commands.checks.children import NoAnswerError, ask
-from colkern.commands.checks.cuda_compiler import Answer, compiler, libraries
+from colkern.commands.checks.cuda_compiler import Answer, compiler, dotted, libraries, to_install
 from colkern.commands.checks.cuda_packages import CUPY, cupy, options, storage
-from colkern.commands.checks.cuda_releases import dotted, to_install
 from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
 from colkern.commands.output import size_text
 from colkern.cuda.adapter import chosen_compiler

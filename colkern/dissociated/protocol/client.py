@@ -16,8 +16,7 @@ from colkern.dissociated.body_locations import LOCATION_BYTES, BodyLocations, pa
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.metadata_messages import parse_metadata_message
 from colkern.dissociated.protocol.fitting import check_locations, check_packed, has_body
-from colkern.dissociated.sequences import after, distance
-from colkern.dissociated.tags import BodyType, parse_body_tag
+from colkern.dissociated.tags import BodyType, after, distance, parse_body_tag
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
@@ -63,7 +62,6 @@ class ClientStream:
 
     Args:
         bounds: The bounds of messages that wait here.
-        limits: The limits on metadata.
         in_order: Whether the transport keeps the order of metadata messages, so that what has not come
             before the end of the stream never will.
         first_sequence: The number of the first message. The protocol says 0; others are for tests of
@@ -142,7 +140,9 @@ class ClientStream:
         """
         pending = self._pending.get(self._next)
         if pending is None or pending.record is None or pending.wants_body:
-            self._check_can_come()
+            if self._missing_part() in self._closed and not self.has_ended:
+                missing = self.missing()
+                raise StreamError(errno.ECONNRESET, f"the server has gone before {missing} came")
             return None
         sequence, self._next = self._next, after(self._next)
         del self._pending[sequence]
@@ -249,10 +249,6 @@ class ClientStream:
                 f"{place}: {listed} bytes of locations are over the limit of "
                 f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
             )
-
-    def _check_can_come(self) -> None:
-        if self._missing_part() in self._closed and not self.has_ended:
-            raise StreamError(errno.ECONNRESET, f"the server has gone before {self.missing()} came")
 
 
 def _check_fits(pending: _Pending, place: str) -> None:

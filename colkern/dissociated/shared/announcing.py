@@ -23,7 +23,6 @@ class SegmentAnnouncer:
     """Announces buffers in segments where they are, and places all others in blocks of its own.
 
     Args:
-        connection: The client's connection.
         handle: The service's `remote_handle`.
     """
 

@@ -96,11 +96,7 @@ class _Filling(Generic[AnySegment]):
 
 
 class Block(Generic[AnySegment]):
-    """A part of a segment.
-
-    Args:
-        start: Where the block begins in it.
-    """
+    """A part of a segment."""
 
     __slots__ = ("_filling", "start")
 

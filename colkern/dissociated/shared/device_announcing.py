@@ -67,7 +67,6 @@ class AllocationAnnouncer:
     Device memory that no other process can open, that of asynchronous pools, is copied on its device.
 
     Args:
-        connection: The client's connection.
         handle: The service's `remote_handle`.
     """
 

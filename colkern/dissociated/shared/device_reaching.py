@@ -26,9 +26,7 @@ class _Opened:
     """An allocation that is mapped here.
 
     Args:
-        sharing: Maps it.
         place: Its place, as the server has announced it.
-        ordinal: Its device.
     """
 
     __slots__ = ("__weakref__", "_process", "_sharing", "address", "ordinal")

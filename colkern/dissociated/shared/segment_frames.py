@@ -50,8 +50,6 @@ class AllocationPlace(NamedTuple):
     """Where an allocation is.
 
     Args:
-        base: The offset of its first byte.
-        size: Its size in bytes; 0 once it is not used any more.
         uuid: The device that it is on, 16 bytes.
         handle: Its CUDA IPC handle, 64 bytes.
     """

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from colkern.dissociated.transports.connection import Transport
-from colkern.dissociated.transports.cuda import Cuda
 from colkern.dissociated.transports.in_process import InProcess
-from colkern.dissociated.transports.shared_memory import SharedMemoryTransport
+from colkern.dissociated.transports.local import Cuda, SharedMemoryTransport, Unix
 from colkern.dissociated.transports.tcp import Tcp
 from colkern.dissociated.transports.ucx import Ucx
-from colkern.dissociated.transports.unix import Unix
 
 TRANSPORTS: dict[str, Transport] = {
     "inproc": InProcess(),

@@ -73,10 +73,7 @@ class Connection(Protocol):
         """Send a frame, waiting until the transport has taken it.
 
         Args:
-            kind: Its kind.
-            size: How many bytes it has.
             chunks: The bytes, in bytes-like pieces, of which each may change when the next is asked for.
-            tag: Its tag.
             descriptor: A descriptor to hand over, where the transport can.
 
         Raises:
@@ -189,7 +186,6 @@ class Transport(Protocol):
 
         Args:
             address: Where; missing parts are chosen.
-            bounds: The bounds of the stream.
             remote: Whether other machines may connect.
 
         Raises:
@@ -207,12 +203,7 @@ class Transport(Protocol):
         ...
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
-        """The announcer of a connection's memory; None where bodies can only be packed.
-
-        Args:
-            connection: The connection of bodies.
-            remote_handle: The listener's.
-        """
+        """The announcer of a connection's memory; None where bodies can only be packed."""
         ...
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:

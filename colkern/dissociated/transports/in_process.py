@@ -92,13 +92,7 @@ class _Queue:
 
 
 class InProcessConnection:
-    """One side of two queues.
-
-    Args:
-        outgoing: The frames to the other side.
-        incoming: The frames from it.
-        announced: The buffers announced over this connection.
-    """
+    """One side of two queues."""
 
     def __init__(self, outgoing: _Queue, incoming: _Queue, announced: _Announced) -> None:
         self._outgoing = outgoing

@@ -25,11 +25,8 @@ class SocketListener:
     """A listening socket.
 
     Args:
-        listening: The socket, bound.
-        address: Where it is, as URIs say it.
         prepare: Sets options of each client's socket.
         remove: Called once it is closed.
-        remote_handle: The `remote_handle` of URIs.
     """
 
     def __init__(

@@ -69,7 +69,6 @@ def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListe
 
     Args:
         remote: Whether other machines may connect.
-        options: Further arguments of `SocketListener`.
 
     Raises:
         OSError: If the address cannot be had.

@@ -203,11 +203,7 @@ class Tables:
     """A vector of tables that are read when they are asked for, and checked then.
 
     Args:
-        reader: The state of the `decode` that found the vector.
-        table: The description of the members.
         start: Where the vector's first offset stands; all offsets lie in the buffer.
-        count: How many there are.
-        depth: How deep the members nest.
     """
 
     __slots__ = ("count", "depth", "reader", "start", "table")
@@ -265,7 +261,6 @@ class Form:
 
     Args:
         pack: Packs the offset to the vtable, those of the references, and the numbers.
-        size: How many bytes that makes.
         alignment: The alignment of the table's start.
         members: Slot → where it stands, and its code of `struct`.
     """

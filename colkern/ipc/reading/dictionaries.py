@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 
 class _State:
-    """One state of a dictionary: the values of a batch, after those of the state it extends.
-
-    Args:
-        limits: The limits on all values together.
-    """
+    """One state of a dictionary: the values of a batch, after those of the state it extends."""
 
     __slots__ = (
         "_array",
@@ -152,9 +148,6 @@ class Dictionaries:
         """The states after a dictionary batch.
 
         Args:
-            message: The dictionary batch.
-            plan: The plan of the schema.
-            limits: The limits on its values.
             destination: Where the values are brought when they are needed; None for host memory.
             may_replace: Whether a second batch that is no delta takes the place of the first, as in
                 streams, or is an error, as in files.

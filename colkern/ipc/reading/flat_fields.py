@@ -49,7 +49,6 @@ class FlatFields(Sequence[WireField]):
     """The fields of a wide schema; each is made when it is asked for.
 
     Args:
-        data: The metadata.
         names: Where each name starts, and where it ends.
         type_of: The number of each field's type; -1 for the other fields.
         others: The fields that are not flat, by their position.
@@ -125,7 +124,6 @@ def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> F
     """The fields of a wide schema; None if they are to be read one by one.
 
     Args:
-        tables: The vector of `Field` tables.
         make_type: Makes a type without children from its number and its table.
         make_field: Makes a field that is not flat from its table and its position.
     """

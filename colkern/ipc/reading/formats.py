@@ -6,7 +6,7 @@ Files of other formats, text, Arrow files that are opened as streams, and stream
 from __future__ import annotations
 
 from colkern.errors import ColkernError, InvalidArrowError, UnsupportedError
-from colkern.ipc.framing import CONTINUATION, MAGIC
+from colkern.ipc.enums import CONTINUATION, MAGIC
 
 FIRST_BYTES = 8
 """The number of bytes examined. Every stream has more, so none is waited for in vain."""

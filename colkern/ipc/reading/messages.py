@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.ipc.enums import MessageHeader, MetadataVersion
+from colkern.ipc.enums import CONTINUATION, MessageHeader, MetadataVersion
 from colkern.ipc.flatbuffer.decoding import decode
 from colkern.ipc.flatbuffer.tables import Record
-from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.formats import foreign_format, not_a_stream
 from colkern.ipc.reading.sources import (
@@ -52,7 +51,6 @@ class Message(NamedTuple):
 
     Args:
         kind: A `MessageHeader` value.
-        header: The header's table.
         version: A `MetadataVersion` value.
         metadata: The custom metadata.
         place: Where the message is, for errors.
@@ -147,8 +145,6 @@ class MessageStream:
     """The messages of a stream, read one after the other.
 
     Args:
-        source: The bytes.
-        limits: The limits on untrusted input.
         late: Whether bodies are left in the source: where that can only go on, a body has to be used
             before the next message is asked for.
         padded: Whether zeros may stand in front of a message, as in front of tensors.
@@ -271,7 +267,6 @@ def read_message_at(
         end: Where the messages end: nothing of a message may stand behind.
         block: The footer's entry: offset, size of prefix and metadata, size of the body.
         place: The name of the message in errors.
-        limits: The limits on untrusted input.
 
     Raises:
         InvalidArrowError: If the block leaves the file, contradicts the message, or the message is

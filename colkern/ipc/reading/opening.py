@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 from colkern.closing import OnFailure
-from colkern.ipc.framing import MAGIC
+from colkern.ipc.enums import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.formats import FIRST_BYTES, foreign_format, not_a_file, not_a_stream
 from colkern.ipc.reading.messages import MessageStream

@@ -42,9 +42,6 @@ class ArrayPlan:
     """The plan of one field's array: its nodes, buffers and children.
 
     Args:
-        validity: The layout's validity buffer, if it has one.
-        others: The layout's other fixed buffers.
-        dictionary: The dictionary's plan, for dictionary types.
         legacy_validity: Whether a validity buffer, which the layout lacks, stands before the
             others: unions before format 1.0.
         nodes: How many nodes the array takes, children included.

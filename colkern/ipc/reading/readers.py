@@ -31,11 +31,10 @@ from colkern.errors import (
 )
 from colkern.forks import Lock, cached_property
 from colkern.integers import integer
-from colkern.ipc.enums import MessageHeader, MetadataVersion
+from colkern.ipc.enums import FRONT_BYTES, MAGIC, MessageHeader, MetadataVersion
 from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuffer.decoding import decode
 from colkern.ipc.flatbuffer.tables import Record
-from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.batches import OpenedBatch, opened_batch
 from colkern.ipc.reading.dictionaries import Dictionaries

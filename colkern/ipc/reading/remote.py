@@ -19,12 +19,7 @@ _LAST_BYTES = 1 << 16
 
 
 class Remote:
-    """Random access to a file at a URL; each range is a request.
-
-    Args:
-        filesystem: The file system, of fsspec.
-        size: The size of the file in bytes.
-    """
+    """Random access to a file at a URL; each range is a request."""
 
     device = HOST
 

@@ -305,7 +305,6 @@ class Passing:
 
     Args:
         stream: The stream, which stands where they begin.
-        size: How many there are.
     """
 
     device = HOST

@@ -13,12 +13,13 @@ import numpy as np
 
 from colkern.errors import InvalidArrowError
 from colkern.ipc.tensors.numeric import Numbers, require_array
-from colkern.ipc.tensors.scipy_sparse import from_scipy, scipy_sparse
 from colkern.ipc.tensors.sparse import (
     Sparse,
     check_index,
     check_pointers,
     check_positions,
+    from_scipy,
+    scipy_sparse,
     sizes_of,
 )
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from colkern.errors import InvalidArrowError
 from colkern.ipc.tensors.numeric import Numbers, require_array
-from colkern.ipc.tensors.scipy_sparse import from_scipy, scipy_sparse
-from colkern.ipc.tensors.sparse import Sparse, check_positions
+from colkern.ipc.tensors.sparse import Sparse, check_positions, from_scipy, scipy_sparse
 
 
 @dataclass(frozen=True, eq=False, repr=False)

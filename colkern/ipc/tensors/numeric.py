@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
 from typing import Any, TypeAlias
 
@@ -10,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern import schema as s
-from colkern.errors import InvalidArrowError, UnsupportedError, shown
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.extensions import MAX_DIMENSIONS
+from colkern.extensions.making import dimension_names
 from colkern.layouts import Role, layout
 
 Numbers: TypeAlias = NDArray[Any]
@@ -84,13 +84,8 @@ def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
         TypeError: If that is no sequence of text.
         ValueError: If there are more or fewer than dimensions.
     """
-    if dim_names is None:
-        return None
-    is_iterable = isinstance(dim_names, Iterable) and not isinstance(dim_names, str | bytes)
-    names: tuple[str, ...] = tuple(dim_names) if is_iterable else ()  # type: ignore[arg-type]
-    if not is_iterable or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"dim_names: expected a sequence of str, got {shown(dim_names)}")
-    if len(names) != dimensions:
+    names = dimension_names(dim_names)
+    if names is not None and len(names) != dimensions:
         raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")
     return names
 

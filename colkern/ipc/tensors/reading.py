@@ -119,12 +119,8 @@ def strided(
     """The numbers of a buffer as an array; not copied, unless they are misaligned.
 
     Args:
-        data: The buffer.
-        dtype: The numbers.
         shape: Sizes that were checked one by one.
         strides: In bytes, one a dimension; None for row-major order.
-        limits: The limits on untrusted input.
-        what: The name of the array in errors.
 
     Raises:
         InvalidArrowError: If a stride is negative, or numbers lie outside of the buffer.

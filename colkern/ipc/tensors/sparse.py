@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
 from math import prod
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from colkern.ipc.tensors.numeric import (
     row_major,
     type_of,
 )
+from colkern.names import why_missing
 from colkern.schema import DataType
 
 MAX_DENSE_BYTES = 1 << 32
@@ -178,3 +180,23 @@ def sizes_of(pointers: Numbers) -> NDArray[np.int64]:
     """The lengths of the ranges between pointers, which have been checked."""
     ends = pointers.astype(np.int64, copy=False)
     return ends[1:] - ends[:-1]
+
+
+def scipy_sparse() -> Any:
+    """The module `scipy.sparse`.
+
+    Raises:
+        ImportError: If SciPy is not installed, saying how to install it.
+    """
+    try:
+        import scipy.sparse
+    except ImportError as error:
+        raise ImportError(why_missing(error, "scipy"), name=error.name) from None
+    return scipy.sparse
+
+
+def from_scipy(matrix: object, wanted: str) -> Any:
+    """A sparse array of SciPy's in a format; itself if it has it. Raises `TypeError` if it is none."""
+    if not scipy_sparse().issparse(matrix):
+        raise TypeError(f"matrix: expected a sparse array of SciPy's, got {type(matrix).__name__}")
+    return cast("Any", matrix).asformat(wanted)

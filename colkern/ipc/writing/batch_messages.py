@@ -28,7 +28,6 @@ class BatchMessages:
     """Makes the messages of one stream or file, and knows which dictionaries its reader has by then.
 
     Args:
-        options: How they are written.
         deltas: Whether a dictionary that has grown is written as a delta, if the options leave it open.
         may_replace: Whether a dictionary may take the place of an earlier one.
         new_body: Makes the bodies; None for `Body`.

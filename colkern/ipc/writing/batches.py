@@ -26,11 +26,7 @@ from colkern.memory import EMPTY, Buffer
 
 
 class _Parts:
-    """The nodes, buffers and counts that a message lists of its columns.
-
-    Args:
-        limits: The limits of readers.
-    """
+    """The nodes, buffers and counts that a message lists of its columns."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -67,10 +63,7 @@ def batch_to_wire(
 
     Args:
         columns: Arrays of `length` slots, each in host memory or in that of one device.
-        length: The number of rows.
         codec: How to compress the buffers; None to leave them plain.
-        body: Where their bytes go.
-        limits: The limits of readers.
 
     Raises:
         ValueError: If the bytes of one column live in several memories.

@@ -26,7 +26,6 @@ class DictionaryBatch:
     """Values of a dictionary that are due.
 
     Args:
-        id: The dictionary's id.
         field: A field that has it; its children are those of the values.
         values: The values, or those that come behind the ones before.
         is_delta: Whether they do.

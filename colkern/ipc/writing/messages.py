@@ -12,10 +12,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
-from colkern.ipc.enums import MetadataVersion
+from colkern.ipc.enums import CONTINUATION, MetadataVersion
 from colkern.ipc.flatbuffer.encoding import Encoded, encode
 from colkern.ipc.flatbuffer.tables import Record
-from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
 from colkern.ipc.writing.fetching import Chunk, fetched_chunks, is_on_device
 from colkern.ipc.writing.sinks import Sink
@@ -82,7 +81,6 @@ class Message:
 
     Args:
         kind: A `MessageHeader` value.
-        header: The header's table.
         body: The body; None for kinds that have none.
         metadata: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
     """

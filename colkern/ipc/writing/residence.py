@@ -42,10 +42,6 @@ def current(devices: set[Device]) -> AbstractContextManager[object]:
 def trimmed(array: Array, what: str) -> Array:
     """The array as it leaves the process, trimmed where it lives: see `colkern.operations.trim`.
 
-    Args:
-        array: The array, in host or in device memory.
-        what: The name of the array in errors.
-
     Raises:
         InvalidArrowError: If it points outside its own memory.
         LimitExceededError: If its device is out of memory.

@@ -62,7 +62,6 @@ class _Numbering:
 
     Args:
         ids: The ids that were asked for, by path.
-        limits: How many fields there may be, and how deep they may nest.
     """
 
     def __init__(self, ids: Mapping[str, int], limits: Limits) -> None:

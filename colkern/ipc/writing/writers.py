@@ -15,9 +15,8 @@ import numpy as np
 from colkern.arrays import RecordBatch
 from colkern.closing import OnFailure
 from colkern.forks import cached_property
-from colkern.ipc.enums import MessageHeader, MetadataVersion
+from colkern.ipc.enums import FRONT_BYTES, MAGIC, MessageHeader, MetadataVersion
 from colkern.ipc.flatbuffer.encoding import encode
-from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import BLOCK, FOOTER
 from colkern.ipc.writing.batch_messages import BatchMessages

@@ -42,10 +42,8 @@ class Options:
 
     Args:
         output: The folder for results, chart and log; made if need be.
-        scale: TPC-H's scale factor.
         rows: The number of rows; None for that of the scale.
         inputs: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
-        master: Spark's master URL.
         repeat: How often each variant is timed.
     """
 

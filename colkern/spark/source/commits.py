@@ -24,7 +24,6 @@ class Staging:
     """The files of a job until it is committed.
 
     Args:
-        target: The directory that is written to.
         job: A name that no other job has that writes there.
     """
 

@@ -47,7 +47,6 @@ class Contents:
     """The schema and the parts of a file.
 
     Args:
-        path: The file.
         schema: Its columns; None if the file does not say their types, and has all in each line.
         parts: The parts; None for an Arrow stream, which has no footer.
     """
@@ -70,7 +69,6 @@ class Rows:
     """Some rows of a file.
 
     Args:
-        path: The file.
         batch: The rows, with all columns that were asked for and perhaps more.
         place: Says in messages where a row of the batch stands in the file.
         device: Where the columns are.

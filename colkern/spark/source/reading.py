@@ -33,7 +33,6 @@ class Request:
     Args:
         schema: The columns, with the types in which Spark takes them.
         filters: All rows must pass these; may be empty.
-        options: Those of the data source.
     """
 
     schema: s.Schema

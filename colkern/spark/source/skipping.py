@@ -22,7 +22,6 @@ class Known:
     Args:
         type: The type in which Spark takes the column.
         nulls: How many of them are null; None if only the values tell.
-        bounds: The bounds of the other values.
     """
 
     type: s.DataType

@@ -88,12 +88,13 @@ Piece = Value | Callable[[], Value]
 def added(emitter: Emitter, left: Value, piece: Piece) -> Value:
     """`left + piece` of texts.
 
-    A constant is written before the code of a piece is: if the piece makes a text, that stands behind the
-    constant, and neither is copied.
+    A constant or a parameter is written before the code of a piece is: if the piece makes a text, that
+    stands behind it, and neither is copied.
     """
     before, begun = emitter.state(), left
     if not isinstance(piece, Value):
-        if left.is_constant and left.constant and not emitter.dead:
+        is_parameter = left.code.rpartition("_")[0] in emitter.definition.parameters
+        if (left.constant if left.is_constant else is_parameter) and not emitter.dead:
             begun = call(emitter, "+", [left, constant("")])
         lines = len(emitter.block.lines)
         piece = piece()

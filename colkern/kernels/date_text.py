@@ -10,7 +10,8 @@ from numpy import int64
 from colkern.kernels.calendar import DAY, civil, new_date
 from colkern.kernels.clock import clock, date_of, days_part, new_datetime, new_time
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, set_word, wrapped
+from colkern.kernels.number_formatting import write_number
+from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, set_unaligned, wrapped
 from colkern.kernels.row_values import (
     DONE,
     LEFT,
@@ -19,8 +20,8 @@ from colkern.kernels.row_values import (
     Arena,
     Code,
     Text,
-    allocate,
 )
+from colkern.kernels.text_building import text_between, text_room
 
 AUTO = 0
 """The size of a time's ISO text that depends on whether there are microseconds."""
@@ -46,36 +47,38 @@ def four(number: int64) -> int64:
 def write_date(place: int64, days: int64) -> None:
     """`YYYY-MM-DD`, in two words."""
     year, month, day = civil(days)
-    set_word(place, four(year) + (two(month) << 40) + 0x2D00_002D_0000_0000)
-    set_word(place + int64(8), two(day))
+    set_unaligned(place, four(year) + (two(month) << 40) + 0x2D00_002D_0000_0000)
+    set_unaligned(place + int64(8), two(day))
 
 
 @helper
 def isoformat_date(arena: Arena, days: int64) -> tuple[Text, Code]:
     """`str` and `isoformat` of a date."""
-    place = allocate(arena, int64(16))
+    place = text_room(arena, int64(16))
     if place == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     write_date(place, days)
-    return Text(place, int64(10), True), DONE
+    return text_between(arena, place, place + 10), DONE
 
 
 @helper
 def isoformat_time(arena: Arena, time: int64, size: int64) -> tuple[Text, Code]:
     """The first `size` bytes of `HH:MM:SS.ffffff`, or `AUTO`."""
-    place = allocate(arena, int64(16))
+    place = text_room(arena, int64(16))
     if place == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     hour, minute, second, microsecond = clock(time)
-    set_word(place, two(hour) + (two(minute) << 24) + (two(second) << 48) + 0x0000_3A00_003A_0000)
+    set_unaligned(
+        place, two(hour) + (two(minute) << 24) + (two(second) << 48) + 0x0000_3A00_003A_0000
+    )
     hundreds = microsecond * 1374389535 >> 37
-    set_word(
+    set_unaligned(
         place + int64(8),
         0x2E + (four(hundreds) << 8) + (two(microsecond - hundreds * 100) << 40),
     )
     if size == AUTO:
         size = int64(8) if microsecond == 0 else int64(15)
-    return Text(place, size, True), DONE
+    return text_between(arena, place, place + size), DONE
 
 
 @helper
@@ -83,13 +86,13 @@ def isoformat_datetime(
     arena: Arena, instant: int64, separator: int64, size: int64
 ) -> tuple[Text, Code]:
     """The first `size` bytes of `YYYY-MM-DD HH:MM:SS.ffffff`, or `AUTO`; the separator is ASCII."""
-    place = allocate(arena, int64(40))
+    place = text_room(arena, int64(32))
     if place == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     days = date_of(instant)
     write_date(place, days)
     hour, minute, second, microsecond = clock(instant - days * DAY)
-    set_word(
+    set_unaligned(
         place + int64(8),
         two(civil(days)[2])
         + (separator << 16)
@@ -98,11 +101,11 @@ def isoformat_datetime(
         + 0x0000_3A00_0000_0000,
     )
     hundreds = microsecond * 1374389535 >> 37
-    set_word(place + int64(16), 0x2E00_003A + (two(second) << 8) + (four(hundreds) << 32))
-    set_word(place + int64(24), two(microsecond - hundreds * 100))
+    set_unaligned(place + int64(16), 0x2E00_003A + (two(second) << 8) + (four(hundreds) << 32))
+    set_unaligned(place + int64(24), two(microsecond - hundreds * 100))
     if size == AUTO:
         size = int64(19) if microsecond == 0 else int64(26)
-    return Text(place, size, True), DONE
+    return text_between(arena, place, place + size), DONE
 
 
 @helper
@@ -120,7 +123,7 @@ def str_datetime(arena: Arena, instant: int64) -> tuple[Text, Code]:
 @helper
 def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     """`str` of a timedelta: `-1 day, 23:59:59.999999`."""
-    start = allocate(arena, int64(48))
+    start = text_room(arena, int64(48))
     if start == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     place = start
@@ -140,14 +143,13 @@ def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     place = put_two(put_text(place, int64(0x3A), int64(1)), second)
     if microsecond != 0:
         place = put_six(put_text(place, int64(0x2E), int64(1)), microsecond)
-    return Text(start, place - start, True), DONE
+    return text_between(arena, start, place), DONE
 
 
 @helper
 def put_text(place: int64, word: int64, size: int64) -> int64:
-    """Write the lowest `size` bytes of a word; where they end."""
-    for k in range(size):
-        set_byte(place + k, word >> (8 * k))
+    """Write the lowest `size` bytes of a word; where they end. The bytes behind them are overwritten."""
+    set_unaligned(place, word)
     return place + size
 
 
@@ -179,18 +181,8 @@ def put_six(place: int64, number: int64) -> int64:
 @helper
 def put_number(place: int64, number: int64) -> int64:
     """Write an integer; where it ends."""
-    if number < 0:
-        place = put_text(place, int64(0x2D), int64(1))
-        number = -number
-    size = int64(1)
-    larger = int64(10)
-    while larger <= number:
-        size += 1
-        larger *= 10
-    for k in range(size):
-        set_byte(place + (size - 1 - k), number % 10 + 48)
-        number = number // 10
-    return place + size
+    set_byte(place, int64(0x2D))
+    return write_number(place + int64(number < 0), abs(number), int64(1))
 
 
 @helper

@@ -1,7 +1,6 @@
 """Numbers as text: `str`, `hex`, and the pieces that format specifications are made of.
 
-Digits are written eight at a time, as words, up to a place that all digits before a point end at; what
-stands in front is written backwards from there.
+Digits are written eight at a time, as words, where the next text begins.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from colkern.kernels.primitives import (
     get_byte,
     set_byte,
     set_unaligned,
-    set_word,
     shifted_right,
     trailing_zeros,
     wrapped,
 )
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate, copy
-from colkern.kernels.text_building import allocate_text
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, copy
+from colkern.kernels.text_building import allocate_text, grow_text, text_between, text_room
 
 NO_TEXT = Text(int64(0), int64(0), True)
 
@@ -48,23 +46,27 @@ def eight_digits(number: int64) -> int64:
 
 
 @helper
-def write_digits(end: int64, number: int64) -> int64:
-    """Write the digits of a number that is not negative up to `end`; the address of the first.
+def write_number(place: int64, number: int64, least: int64) -> int64:
+    """Write the digits of a number that is not negative, at least `least` of them (1 to 8): where they end.
 
-    It has 24 bytes in front of `end`, a multiple of 8. Zeros stand before the digits.
+    Up to 8 bytes behind that are overwritten.
     """
-    first = end - 8
-    rest = number // _EIGHT
-    word = eight_digits(number - rest * _EIGHT)
-    set_word(first, word)
-    while rest != 0:
-        first = first - 8
-        upper = rest // _EIGHT
-        word = eight_digits(rest - upper * _EIGHT)
-        set_word(first, word)
-        rest = upper
+    upper = number // _EIGHT
+    top = upper // _EIGHT
+    if upper == 0:
+        word = eight_digits(number)
+        zeros = min(int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3, 8 - least)
+        set_unaligned(place, shifted_right(word, zeros * int64(8)))
+        return place + 8 - zeros
+    word = eight_digits(upper if top == 0 else top)
     zeros = int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3
-    return first + zeros if zeros < 8 else end - 1
+    set_unaligned(place, shifted_right(word, zeros * int64(8)))
+    end = place + 8 - zeros
+    if top != 0:
+        set_unaligned(end, eight_digits(upper - top * _EIGHT))
+        end = end + 8
+    set_unaligned(end, eight_digits(number - upper * _EIGHT))
+    return end + 8
 
 
 @helper
@@ -78,28 +80,23 @@ def with_sign(start: int64, negative: Truth) -> int64:
 
 
 @helper
-def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
-    """`str(value)`."""
+def integer_of_width(arena: Arena, value: int64, width: int64) -> tuple[Text, Code]:
+    """`str(value)`, with zeros behind its sign up to `width` characters, at most 8."""
     if value == _LEAST:
         return NO_TEXT, LEFT
-    if abs(value) < _EIGHT:
-        # One word, written where the text of a row may begin: it is not copied then.
-        word = eight_digits(abs(value))
-        zeros = min(int64(trailing_zeros(uint64(word ^ _ZEROS))) >> 3, int64(7))
-        sign = int64(value < 0)
-        size = 8 - zeros + sign
-        place = allocate_text(arena, size)
-        if place == 0:
-            return NO_TEXT, NO_ROOM
-        set_byte(place, int64(_MINUS))
-        set_unaligned(place + sign, shifted_right(word, zeros * int64(8)))
-        return Text(place, size, True), DONE
-    place = allocate(arena, int64(32))
+    place = text_room(arena, int64(20))
     if place == 0:
         return NO_TEXT, NO_ROOM
-    end = place + 32
-    start = with_sign(write_digits(end, abs(value)), value < 0)
-    return Text(start, end - start, True), DONE
+    sign = int64(value < 0)
+    set_byte(place, int64(_MINUS))
+    end = write_number(place + sign, abs(value), max(width - sign, int64(1)))
+    return text_between(arena, place, end), DONE
+
+
+@helper
+def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
+    """`str(value)`."""
+    return integer_of_width(arena, value, int64(1))
 
 
 @helper
@@ -115,7 +112,7 @@ def text_of_bits(
         letters: What is added to digits above 9: up to "a" or "A", less 10.
         prefix: The byte behind a zero in front of the digits; 0 for no prefix.
     """
-    place = allocate(arena, int64(72))
+    place = text_room(arena, int64(72))
     if value == _LEAST:
         return NO_TEXT, LEFT
     if place == 0:
@@ -135,7 +132,7 @@ def text_of_bits(
         set_byte(start, int64(48))
         set_byte(start + 1, prefix)
     start = with_sign(start, value < 0)
-    return Text(start, place + 72 - start, True), DONE
+    return text_between(arena, start, place + 72), DONE
 
 
 @helper
@@ -159,12 +156,12 @@ def bin_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
 @helper
 def str_of_bool(arena: Arena, value: bool) -> tuple[Text, Code]:
     """`str(value)`."""
-    place = allocate(arena, int64(8))
+    place = text_room(arena, int64(8))
     if place == 0:
         return NO_TEXT, NO_ROOM
     # "True" and "False", the first letter the lowest byte.
-    set_word(place, int64(0x65757254) if value else int64(0x65736C6146))
-    return Text(place, int64(4) if value else int64(5), True), DONE
+    set_unaligned(place, int64(0x65757254) if value else int64(0x65736C6146))
+    return text_between(arena, place, place + 5 - int64(value)), DONE
 
 
 # Floats
@@ -173,13 +170,14 @@ def str_of_bool(arena: Arena, value: bool) -> tuple[Text, Code]:
 @helper
 def text_of_special(arena: Arena, value: float64) -> tuple[Text, Code]:
     """An infinity or NaN."""
-    place = allocate(arena, int64(16))
+    place = text_room(arena, int64(16))
     if place == 0:
         return NO_TEXT, NO_ROOM
     is_nan = value != value
-    set_word(place + 8, int64(0x6E616E) if is_nan else int64(0x666E69))
-    start = with_sign(place + 8, value < 0.0)
-    return Text(start, place + 11 - start, True), DONE
+    set_byte(place, int64(_MINUS))
+    end = place + int64(value < 0.0)
+    set_unaligned(end, int64(0x6E616E) if is_nan else int64(0x666E69))
+    return text_between(arena, place, end + 3), DONE
 
 
 @helper
@@ -188,12 +186,12 @@ def write_fraction(end: int64, fraction: int64, places: int64) -> None:
     fraction = fraction * power_of_ten(16 - places)
     upper = fraction // _EIGHT
     word = eight_digits(upper)
-    set_word(end, wrapped(word << 8) | _POINT)
+    set_unaligned(end, wrapped(word << 8) | _POINT)
     low = shifted_right(word, int64(56))
     if places > 7:
         word = eight_digits(fraction - upper * _EIGHT)
-        set_word(end + 8, low | wrapped(word << 8))
-        set_word(end + 16, shifted_right(word, int64(56)))
+        set_unaligned(end + 8, low | wrapped(word << 8))
+        set_unaligned(end + 16, shifted_right(word, int64(56)))
 
 
 @helper
@@ -201,28 +199,26 @@ def text_of_decimal(
     arena: Arena, number: int64, places: int64, negative: Truth
 ) -> tuple[Text, Code]:
     """A number over ten to `places`, with as many digits behind the point."""
-    place = allocate(arena, int64(64))
+    place = text_room(arena, int64(48))
     if place == 0:
         return NO_TEXT, NO_ROOM
-    end = place + 32
-    is_split = 0 < places <= 16
-    unit = power_of_ten(places) if is_split else int64(1)
+    set_byte(place, int64(_MINUS))
+    start = place + int64(negative)
+    unit = power_of_ten(places) if 0 < places <= 16 else int64(1)
     whole = number // unit
-    # Zeros stand before the digits.
-    set_word(end - 24, int64(_ZEROS))
-    set_word(end - 16, int64(_ZEROS))
-    start = write_digits(end, whole)
-    if is_split:
+    end = write_number(start, whole, int64(1))
+    if places > 16:
+        zeros = places - (end - start)
+        if places > 24 or zeros < 0:
+            return NO_TEXT, LEFT
+        for k in range(int64(0), int64(24), int64(8)):
+            set_unaligned(start + k, int64(_ZEROS))
+        set_byte(start + 1, int64(_POINT))
+        end = write_number(start + 2 + zeros, number, int64(1))
+    elif places > 0:
         write_fraction(end, number - whole * unit, places)
         end = end + 1 + places
-    elif places > 0:
-        if places > 24 or end - start > places:
-            return NO_TEXT, LEFT
-        start = end - places - 2
-        set_byte(start, int64(48))
-        set_byte(start + 1, int64(_POINT))
-    start = with_sign(start, negative)
-    return Text(start, end - start, True), DONE
+    return text_between(arena, place, end), DONE
 
 
 @helper
@@ -235,29 +231,30 @@ def text_with_exponent(
         arena: Where the text is made.
         number: The digits.
         exponent: That of the first digit, from -99 to 99.
-        count: How many digits the number has; 0 is of one.
+        count: How many digits the number has, at most 17; 0 is of one.
         negative: Whether it has a minus.
     """
-    place = allocate(arena, int64(40))
+    place = text_room(arena, int64(40))
     if place == 0:
         return NO_TEXT, NO_ROOM
     if exponent < -99 or exponent > 99:
         return NO_TEXT, LEFT
-    end = place + 32
-    set_word(end - 24, int64(_ZEROS))
-    set_word(end - 16, int64(_ZEROS))
-    write_digits(end, number)
-    start = end - count
+    set_byte(place, int64(_MINUS))
+    first = place + int64(negative)
+    end = first + 1
     if count > 1:
-        set_byte(start - 1, get_byte(start))
-        set_byte(start, int64(_POINT))
-        start = start - 1
+        # A zero has as many digits as the number one.
+        write_number(end, max(number, power_of_ten(count - 1)), int64(1))
+        set_byte(first, get_byte(end) if number != 0 else int64(48))
+        set_byte(end, int64(_POINT))
+        end = end + count
+    else:
+        set_byte(first, number + 48)
     tens = abs(exponent) // 10
     ones = abs(exponent) - tens * 10
     sign = int64(_MINUS) if exponent < 0 else int64(43)
-    set_word(end, 101 | sign << 8 | (tens + 48) << 16 | (ones + 48) << 24)
-    start = with_sign(start, negative)
-    return Text(start, end + 4 - start, True), DONE
+    set_unaligned(end, 101 | sign << 8 | (tens + 48) << 16 | (ones + 48) << 24)
+    return text_between(arena, place, end + 4), DONE
 
 
 @helper
@@ -327,7 +324,7 @@ def general_of_float(arena: Arena, value: float64, count: int64, dot: int64) -> 
     return text_of_decimal(arena, number, places, bits_of_float(value) < 0)
 
 
-# Separators, signs and padding
+# Separators, signs and padding: what is made of a number's text is the arena's last one, as that was
 
 
 @helper
@@ -335,23 +332,23 @@ def with_plus(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
     """A number with a byte in front of it, if it has no minus."""
     if get_byte(text.address) == _MINUS:
         return text, DONE
-    place = allocate(arena, text.size + 1)
-    if place == 0:
+    stop = text.address + text.size
+    if not grow_text(arena, stop + 1):
         return NO_TEXT, NO_ROOM
-    copy(text.address, place + 1, text.size)
-    set_byte(place, byte)
-    return Text(place, text.size + 1, text.ascii), DONE
+    for k in range(text.size):
+        set_byte(stop - k, get_byte(stop - k - 1))
+    set_byte(text.address, byte)
+    return Text(text.address, text.size + 1, True), DONE
 
 
 @helper
 def with_suffix(arena: Arena, text: Text, byte: int64) -> tuple[Text, Code]:
-    """A text and one more byte."""
-    place = allocate(arena, text.size + 1)
-    if place == 0:
+    """A number and one more byte."""
+    stop = text.address + text.size
+    if not grow_text(arena, stop + 1):
         return NO_TEXT, NO_ROOM
-    copy(text.address, place, text.size)
-    set_byte(place + text.size, byte)
-    return Text(place, text.size + 1, text.ascii), DONE
+    set_byte(stop, byte)
+    return Text(text.address, text.size + 1, True), DONE
 
 
 @helper
@@ -407,26 +404,22 @@ def with_separators(
     first = behind_sign(text, lead)
     end = behind_digits(text, first, every)
     more = (end - first - 1) // every if end > first else int64(0)
-    place = allocate(arena, text.size + more)
-    if place == 0:
+    size = text.size + more
+    if not grow_text(arena, text.address + size):
         return NO_TEXT, NO_ROOM
-    copy(text.address, place, first)
-    target = place + first
-    left = end - first
-    until = left - more * every
-    k = first
-    while k < text.size:
-        # Of the digits, `left` are not yet copied; behind them, there are no separators.
-        if until == 0 and left > 0:
-            set_byte(target, separator)
-            target = target + 1
-            until = every
-        set_byte(target, get_byte(text.address + k))
-        target = target + 1
-        left = left - 1
-        until = until - 1
-        k = k + 1
-    return Text(place, text.size + more, True), DONE
+    # From the last byte on, as each moves to the right.
+    place = text.address + text.size
+    stop = text.address + end
+    left = every
+    while more > 0:
+        place = place - 1
+        set_byte(place + more, get_byte(place))
+        left = left - int64(place < stop)
+        if left == 0:
+            left = every
+            more = more - 1
+            set_byte(place + more, separator)
+    return Text(text.address, size, True), DONE
 
 
 @helper
@@ -459,7 +452,7 @@ def padded(
     if missing <= 0:
         return text, DONE
     size = text.size + missing
-    place = allocate(arena, size)
+    place = allocate_text(arena, size)
     if place == 0:
         return NO_TEXT, NO_ROOM
     first = int64(0)

@@ -15,7 +15,8 @@ from colkern.kernels.clock import HOUR, MINUTE
 from colkern.kernels.date_text import put_text, put_two
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
+from colkern.kernels.text_building import text_between, text_room
 
 STRETCH = 43
 """The binary logarithm of a stretch, in microseconds: so long that a table is small, and so short that few
@@ -80,7 +81,7 @@ def offset_text(arena: Arena, offset: int64, colon: bool) -> tuple[Text, Code]:
     """An offset as `isoformat` or `%z` writes it; one with seconds is left to Python."""
     if offset % MINUTE != 0:
         return Text(int64(0), int64(0), True), LEFT
-    start = allocate(arena, int64(16))
+    start = text_room(arena, int64(16))
     if start == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     place = put_text(start, int64(0x2D if offset < 0 else 0x2B), int64(1))
@@ -89,4 +90,4 @@ def offset_text(arena: Arena, offset: int64, colon: bool) -> tuple[Text, Code]:
     if colon:
         place = put_text(place, int64(0x3A), int64(1))
     place = put_two(place, (abs(offset) - hour * HOUR) // MINUTE)
-    return Text(start, place - start, True), DONE
+    return text_between(arena, start, place), DONE

@@ -49,8 +49,10 @@ MARGIN = SPILL + 16
 
 @helper
 def text_place(arena: Arena) -> int64:
-    """Where the next text begins, which needs no alignment."""
-    return get_word(arena) & int64(~LAST_IS_TEXT)
+    """Where the next text begins: directly behind the last allocation, if that is a text."""
+    word = get_word(arena)
+    # `SPILL` is added to where a text ends. The flag, shifted, takes it away again without a branch.
+    return (word & int64(~LAST_IS_TEXT)) - ((word >> 57) & int64(SPILL))
 
 
 @helper
@@ -60,29 +62,54 @@ def end_behind(stop: int64) -> int64:
 
 
 @helper
-def allocate_text(arena: Arena, size: int64) -> int64:
-    """The address of a text to be written by words, at any place; 0 if there is no room."""
+def text_room(arena: Arena, size: int64) -> int64:
+    """Where the next text begins, if there is room for `size` bytes to be written by words; else 0."""
     target = text_place(arena)
     stop = target + size
     if size < 0 or stop > get_word(arena + 8) - MARGIN or stop < target:
         return int64(0)
-    set_word(arena, end_behind(stop))
     return target
+
+
+@helper
+def text_between(arena: Arena, start: int64, stop: int64) -> Text:
+    """What was written where the next text begins, as the arena's last text: it is ASCII."""
+    set_word(arena, end_behind(stop))
+    return Text(start, stop - start, True)
+
+
+@helper
+def allocate_text(arena: Arena, size: int64) -> int64:
+    """The address of a text to be written by words, at any place; 0 if there is no room."""
+    target = text_room(arena, size)
+    if target != 0:
+        set_word(arena, end_behind(target + size))
+    return target
+
+
+@helper
+def grow_text(arena: Arena, stop: int64) -> bool:
+    """Have the arena's last text end at `stop`; false if there is no room."""
+    if stop + MARGIN > get_word(arena + 8):
+        return False
+    set_word(arena, end_behind(stop))
+    return True
 
 
 @helper
 def concat(arena: Arena, left: Text, right: Text) -> tuple[Text, Code]:
     """`left + right`. What is added to the last text of the arena is written behind it.
 
-    Texts that begin as that one does keep their bytes.
+    Texts that begin as that one does keep their bytes. What stands there already is not written again.
     """
     size = left.size + right.size
     target = left.address
     stop = target + left.size
+    if stop == right.address:
+        return Text(target, size, left.ascii and right.ascii), DONE
     if end_behind(stop) == get_word(arena):
-        if stop + right.size + MARGIN > get_word(arena + 8):
+        if not grow_text(arena, target + size):
             return Text(arena, int64(0), True), NO_ROOM
-        set_word(arena, end_behind(target + size))
     else:
         target = allocate_text(arena, size)
         if target == 0:

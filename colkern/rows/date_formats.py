@@ -121,12 +121,12 @@ def strftime(kind: str, format: str) -> Body:
         "year, month, day = civil(days)",
         "hour, minute, second, microsecond = clock(time)",
         *(["if year < 1001: return Text(int64(0), int64(0), True), LEFT"] if of_years else []),
-        # A name is written with what the longest has.
-        f"start = allocate(arena, int64({size + 9}))",
+        f"start = text_room(arena, int64({size}))",
         "if start == 0: return Text(int64(0), int64(0), True), NO_ROOM",
         "place = start",
         *(f"place = {step}" for step in steps),
-        f"return Text(start, place - start, {format.isascii()}), DONE",
+        "text = text_between(arena, start, place)",
+        f"return Text(start, text.size, {format.isascii()}), DONE",
     ]
     return _body("arena: Arena, value: int64", "Text", lines, f"strftime {kind}")
 

@@ -75,8 +75,36 @@ def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
         if remainder is not None:
             return remainder
     left = needed(emitter, node.left)
-    right = needed(emitter, node.right)
-    return operated(emitter, node.op, left, right)
+    right = partial(needed, emitter, node.right)
+    if isinstance(node.op, ast.Add) and left.kind == k.TEXT:
+        return added(emitter, left, right)
+    return operated(emitter, node.op, left, right())
+
+
+Piece = Value | Callable[[], Value]
+"""A text, or what writes the code of one."""
+
+
+def added(emitter: Emitter, left: Value, piece: Piece) -> Value:
+    """`left + piece` of texts.
+
+    A constant or a parameter is written before the code of a piece is: if the piece makes a text, that
+    stands behind it, and neither is copied.
+    """
+    before, begun = emitter.state(), left
+    if not isinstance(piece, Value):
+        is_parameter = left.code.rpartition("_")[0] in emitter.definition.parameters
+        if (left.constant if left.is_constant else is_parameter) and not emitter.dead:
+            begun = call(emitter, "+", [left, constant("")])
+        lines = len(emitter.block.lines)
+        piece = piece()
+        if begun is not left and len(emitter.block.lines) == lines:
+            emitter.restore(before)
+            begun = left
+    for value, other in ((begun, piece), (piece, begun)):
+        if value.is_constant and value.constant == "" and other.kind == k.TEXT:
+            return other
+    return operated(emitter, ast.Add(), begun, piece)
 
 
 _MOST_DIVISOR = 10**10

@@ -9,7 +9,8 @@ import inspect
 import re
 import string
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
 
 from colkern.kernels import row_decimals
 from colkern.rows import enums
@@ -18,7 +19,7 @@ from colkern.rows.calls import call, invoked, is_left, left_to_python
 from colkern.rows.comprehensions import items
 from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import expression, in_branches
+from colkern.rows.expressions import Piece, added, expression, in_branches
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import users_function
 from colkern.rows.methods.formatting import LATER, body_of_sizes
@@ -152,12 +153,12 @@ def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
 
 def joined(emitter: Emitter, node: ast.JoinedStr) -> Value:
     """An f-string."""
-    pieces: list[Value] = []
+    pieces: list[Piece] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
             pieces.append(constant(part.value))
         elif isinstance(part, ast.FormattedValue):
-            pieces.append(_field(emitter, part))
+            pieces.append(partial(_field, emitter, part))
     return concatenated(emitter, pieces)
 
 
@@ -220,27 +221,16 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
     return invoked(emitter, body, given, k.TEXT, "format")
 
 
-def concatenated(emitter: Emitter, pieces: Sequence[Value]) -> Value:
+def concatenated(emitter: Emitter, pieces: Iterable[Piece]) -> Value:
     """Texts, one after the other."""
-    merged: list[Value] = []
-    for piece in pieces:
-        if merged and piece.is_constant and merged[-1].is_constant:
-            merged[-1] = constant(merged[-1].constant + piece.constant)
-        elif not piece.is_constant or piece.constant:
-            merged.append(piece)
-    if not merged:
-        return constant("")
-    result = merged[0]
-    for piece in merged[1:]:
-        result = call(emitter, "+", [result, piece])
-    return result
+    return reduce(partial(added, emitter), pieces, constant(""))
 
 
 def formatted(
     emitter: Emitter, text: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value:
     """`text.format(…)`."""
-    pieces: list[Value] = []
+    pieces: list[Piece] = []
     position = 0
     try:
         fields = list(string.Formatter().parse(text))
@@ -262,9 +252,15 @@ def formatted(
             value = named[field]
         else:
             return emitter.left(k.TEXT, f"the format {text!r}")
-        value = _as_text(emitter, value, conversion)
-        pieces.append(with_specification(emitter, value, specification or ""))
+        pieces.append(partial(_formatted_field, emitter, value, conversion, specification))
     return concatenated(emitter, pieces)
+
+
+def _formatted_field(
+    emitter: Emitter, value: Value, conversion: str | None, specification: str | None
+) -> Value:
+    """One field of `format`."""
+    return with_specification(emitter, _as_text(emitter, value, conversion), specification or "")
 
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\d*)(\.\d+)?([sdifFeEgGxXor%])")
@@ -277,7 +273,7 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
         values = []
     if isinstance(right.constant, tuple):
         values = [constant(item) for item in right.constant]
-    pieces: list[Value] = []
+    pieces: list[Piece] = []
     at = 0
     for match in _PERCENT.finditer(text):
         pieces.append(constant(text[at : match.start()]))
@@ -288,11 +284,11 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
         kind = right.kind
         if isinstance(kind, k.Tuple) and k.is_row(kind) and match[1] in kind.names:
             item = right.items[kind.names.index(match[1])]
-            pieces.append(_percent_field(emitter, match, item))
+            pieces.append(partial(_percent_field, emitter, match, item))
             continue
         if not values or match[1]:
             return emitter.left(k.TEXT, f"the format {text!r}")
-        pieces.append(_percent_field(emitter, match, values.pop(0)))
+        pieces.append(partial(_percent_field, emitter, match, values.pop(0)))
     rest = text[at:]
     if "%" in rest or values:
         return emitter.left(k.TEXT, f"the format {text!r}")

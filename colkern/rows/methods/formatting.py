@@ -35,7 +35,7 @@ _NAMESPACE: dict[str, object] = {
     "Text": Text,
     "Code": Code,
     "DONE": DONE,
-    "str_of_integer": texts.str_of_integer,
+    "integer_of_width": texts.integer_of_width,
     "text_of_bits": texts.text_of_bits,
     "str_of_float": texts.str_of_float,
     "fixed_of_float": texts.fixed_of_float,
@@ -136,7 +136,10 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
 
 def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     if type_ in ("", "d"):
-        return ("str_of_integer(arena, int64(value))",)
+        is_plain = parts["sign"] in (None, "-") and not parts["grouping"]
+        width = parts["width"] if is_plain and _is_filled_with_zeros(parts) else None
+        least = int(width or 1)
+        return (f"integer_of_width(arena, int64(value), int64({least if least <= 8 else 1}))",)
     if type_ not in _BASES:
         return None
     bits, letters = _BASES[type_]

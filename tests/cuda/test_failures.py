@@ -28,6 +28,8 @@ OutOfMemoryError.__module__ = "cupy.cuda.memory"
 class CUDARuntimeError(RuntimeError):
     """As CuPy's."""
 
+    status = 700
+
 
 FULL = OutOfMemoryError("Out of memory allocating 8,000 bytes (allocated so far: 512 bytes).")
 ILLEGAL = CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
@@ -110,7 +112,12 @@ class Cupy:
         self.cuda = SimpleNamespace(
             Device=lambda ordinal: nullcontext(),
             get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=fail),
-            runtime=SimpleNamespace(deviceSynchronize=fail, getDeviceCount=fail),
+            runtime=SimpleNamespace(
+                deviceSynchronize=fail,
+                getDeviceCount=fail,
+                CUDARuntimeError=CUDARuntimeError,
+                errorMemoryAllocation=2,
+            ),
             alloc_pinned_memory=fail,
         )
 

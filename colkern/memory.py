@@ -30,6 +30,9 @@ DType: TypeAlias = np.dtype[Any]
 Argument: TypeAlias = Items | int | float | np.number[Any]
 """An argument of a kernel, besides its range."""
 
+Later: TypeAlias = Callable[[], int]
+"""A number that may still be computed: called, it waits for it."""
+
 
 class Device(NamedTuple):
     """The place of bytes: `kind` is "cpu" or "cuda", `ordinal` numbers devices of a kind."""

@@ -27,6 +27,7 @@ from colkern.memory import UNKNOWN as UNKNOWN
 from colkern.memory import Argument as Argument
 from colkern.memory import DType as DType
 from colkern.memory import Items as Items
+from colkern.memory import Later as Later
 
 if TYPE_CHECKING:
     from colkern.kernels.kernel import Kernel
@@ -72,6 +73,15 @@ class Target(Protocol):
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """Run a kernel that returns partial results, and combine them as `kernel.combine` says. Waits."""
+
+    def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
+        """As `reduce`, but waits when the result is called, at once for all that are asked for by then.
+
+        It is called in the same thread, on the same stream.
+        """
+
+    def later_item(self, array: Items, position: int) -> Later:
+        """As `item`, but waits as `later` does."""
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
         """As `reduce`, for what can wait: `UNKNOWN` where the result would have to be waited for."""

@@ -56,6 +56,7 @@ class Array(Column):
         "_kept_words",
         "_make_buffers",
         "_null_count",
+        "_offset_ends",
         "_place",
         "_record",
         "_stated_null_count",
@@ -91,6 +92,8 @@ class Array(Column):
     # Set by `require_utf8` once all text has been found to be.
     _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
+    # The first and the last offset, kept by `colkern.operations.operands.offset_ends`.
+    _offset_ends: tuple[int, int]
     _place: int
     _stated_null_count: int
     # The record that compiled code takes (colkern.jit.views.records), once it is made.

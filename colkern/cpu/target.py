@@ -20,7 +20,7 @@ from colkern.cpu.threads import GRAIN, num_threads, run_ranges
 from colkern.forks import cached_property
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
-from colkern.memory import HOST, Argument, Buffer, Items
+from colkern.memory import HOST, Argument, Buffer, Items, Later
 
 _MOST = (1 << 63) - 1
 
@@ -151,6 +151,15 @@ class CpuTarget:
         return int(fold(_COMBINE[kernel.combine], parts))
 
     start = reduce
+
+    def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
+        """See `Target.later`: the number is there."""
+        number = self.reduce(kernel, count, *args, work=work)
+        return lambda: number
+
+    def later_item(self, array: Items, position: int) -> Later:
+        """See `Target.later_item`."""
+        return lambda: int(array[position])
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """See `Target.scan`."""

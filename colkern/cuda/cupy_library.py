@@ -5,8 +5,10 @@ This is the only module that imports CuPy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import accumulate, pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -39,6 +41,12 @@ def cupy_library() -> DeviceLibrary:
     return _CupyLibrary()
 
 
+class _Numbers(threading.local):
+    """The page-locked memory that a thread's numbers arrive in."""
+
+    block: NDArray[np.uint8] | None = None
+
+
 @explaining
 class _CupyLibrary:
     # A copy takes longer than Python needs to ask for it.
@@ -50,6 +58,7 @@ class _CupyLibrary:
 
     def __init__(self) -> None:
         self.staging: Staging | None = None
+        self._numbers = _Numbers()
 
     @cached_property
     def arrays(self) -> ArrayLibrary:
@@ -118,6 +127,21 @@ class _CupyLibrary:
 
     def on_host(self, array: Items) -> Items:
         return cast("Items", self.arrays.asnumpy(array))
+
+    def all_on_host(self, arrays: Sequence[Items]) -> list[NDArray[Any]]:
+        runtime, stream = self.arrays.cuda.runtime, self.arrays.cuda.get_current_stream()
+        ends = list(accumulate([array.nbytes for array in arrays], initial=0))
+        # A copy to other memory of the host would wait for itself.
+        if self._numbers.block is None or self._numbers.block.size < ends[-1]:
+            self._numbers.block = self.page_locked(max(ends[-1], 1 << 16))
+        places = [self._numbers.block[begin:end] for begin, end in pairwise(ends)]
+        for array, place in zip(arrays, places, strict=True):
+            to, size = place.ctypes.data, place.size
+            kind = runtime.memcpyDeviceToHost
+            runtime.memcpyAsync(to, _address(array), size, kind, stream.ptr)
+        stream.synchronize()
+        copied = zip(places, arrays, strict=True)
+        return [at.view(like.dtype).reshape(like.shape).copy() for at, like in copied]
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
         runtime = self.arrays.cuda.runtime

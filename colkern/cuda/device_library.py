@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -199,6 +200,10 @@ class DeviceLibrary(Protocol):
 
     def on_host(self, array: Items) -> Items:
         """A copy of an array in host memory; waits for the work of the current stream."""
+        ...
+
+    def all_on_host(self, arrays: Sequence[Items]) -> list[NDArray[Any]]:
+        """Copies of contiguous arrays in host memory; waits once for the work of the current stream."""
         ...
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:

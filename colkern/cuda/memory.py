@@ -5,7 +5,7 @@ The pool, the current device and the current stream are the user's, as CuPy has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, cast
@@ -133,6 +133,12 @@ def on_host(array: Items) -> Items:
     """An array of the current device as a NumPy array; waits for the work there."""
     count_to_host(array.nbytes)
     return library().on_host(array)
+
+
+def all_on_host(arrays: Sequence[Items]) -> list[Items]:
+    """Contiguous arrays of the current device as NumPy arrays; waits once for the work there."""
+    count_to_host(sum(array.nbytes for array in arrays))
+    return library().all_on_host(arrays)
 
 
 def on_device(array: Items) -> Items:

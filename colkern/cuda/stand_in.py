@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import count
@@ -153,6 +153,10 @@ class StandIn:
     def on_host(self, array: Any) -> NDArray[Any]:
         """A copy of an array."""
         return np.array(array)
+
+    def all_on_host(self, arrays: Sequence[Any]) -> list[NDArray[Any]]:
+        """Copies of arrays."""
+        return list(map(np.array, arrays))
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
         """Fresh memory; none is locked."""

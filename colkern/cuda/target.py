@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,7 +17,7 @@ from colkern.cuda.failures import explained
 from colkern.cuda.plans import Plan, array_places, plan_of
 from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
-from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
+from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, Later
 
 _MOST = (1 << 63) - 1
 
@@ -87,9 +88,41 @@ def schedule_for(multiprocessors: int) -> Schedule:
 
 
 class _Thread(threading.local):
-    """Whether the driver knows this thread's context."""
+    """The state of a thread.
+
+    Attributes:
+        has_context: Whether the driver knows the thread's context.
+        asked: The numbers that nobody has waited for yet.
+    """
 
     has_context = False
+
+    def __init__(self) -> None:
+        self.asked: WeakSet[_Asked] = WeakSet()
+
+
+class _Asked:
+    """A number on a device, which is fetched with all others that the thread has asked for.
+
+    Args:
+        target: Where it is.
+        array: What it is made from.
+        combine: The array method that makes it.
+    """
+
+    __slots__ = ("__weakref__", "_target", "array", "combine", "number")
+
+    def __init__(self, target: CudaTarget, array: Items, combine: str) -> None:
+        self.array, self.combine = array, combine
+        self._target = target
+        self.number: int | None = None
+
+    def __call__(self) -> int:
+        """The number."""
+        if self.number is None:
+            self._target.fetch()
+            assert self.number is not None
+        return self.number
 
 
 class CudaTarget:
@@ -139,11 +172,29 @@ class CudaTarget:
 
         Waits once, for the few partial results, which are combined on the host.
         """
-        partials = self.partials(kernel, count, *args)
+        return self.later(kernel, count, *args)()
+
+    def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
+        """See `Target.later`."""
+        return self._asked(self.partials(kernel, count, *args), _COMBINE[kernel.combine])
+
+    def later_item(self, array: Items, position: int) -> Later:
+        """See `Target.later_item`."""
+        return self._asked(array[position:][:1], "item")
+
+    def _asked(self, array: Items, combine: str) -> _Asked:
+        asked = _Asked(self, array, combine)
+        self._thread.asked.add(asked)
+        return asked
+
+    def fetch(self) -> None:
+        """Wait for the numbers that this thread has asked for: once."""
+        asked = list(self._thread.asked)
+        self._thread.asked.clear()
         with memory.current(self.device):
-            on_host = memory.on_host(partials)
-        whole = getattr(on_host, _COMBINE[kernel.combine])()
-        return int(whole)
+            arrays = memory.all_on_host([each.array for each in asked])
+        for each, array in zip(asked, arrays, strict=True):
+            each.number = int(getattr(array, each.combine)())
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
         """See `Target.start`."""
@@ -212,8 +263,7 @@ class CudaTarget:
         if not len(lengths):
             return 0
         with memory.current(self.device):
-            both = memory.array_library().stack([lengths.max(), lengths.sum()])
-            most, total = memory.on_host(both).tolist()
+            most, total = map(int, memory.all_on_host([lengths.max(), lengths.sum()]))
             if most > _MOST // len(lengths):
                 total = sum(memory.on_host(lengths).tolist())
         return int(total)
@@ -252,8 +302,7 @@ class CudaTarget:
 
     def item(self, array: Items, position: int) -> int:
         """See `Target.item`."""
-        with memory.current(self.device):
-            return int(memory.on_host(array[position]))
+        return self.later_item(array, position)()
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
         """See `Target.ends`."""

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from colkern.kernels import Kernel, bitmaps, filtering
-from colkern.targets import Items, Target
+from colkern.targets import Items, Later, Target
 
 
 class Kept:
@@ -27,9 +27,10 @@ class Kept:
     """
 
     __slots__ = (
+        "_count",
         "_positions",
+        "_sums",
         "blocks",
-        "count",
         "length",
         "mask",
         "offset",
@@ -45,18 +46,24 @@ class Kept:
         length: int,
         words: int,
         starts: Items,
-        count: int,
+        count: Later,
     ) -> None:
         self.target = target
         self.offset = offset
         self.length = length
         self.starts = starts
-        self.count = count
+        self._count = count
         self.blocks = len(starts) - 1
         """The number of blocks: the range of most kernels that take `mask`."""
         self.mask = bits, offset, length, words
         """Bits, offset, length, words of a block: the first arguments of these kernels."""
         self._positions: Items | None = None
+        self._sums: tuple[Items, Items, Later] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many bits are set; waits when it is first asked for."""
+        return self._count()
 
     @classmethod
     def of(cls, target: Target, bits: Items, offset: int, length: int) -> Self:
@@ -65,15 +72,15 @@ class Kept:
         if length and length <= 64 * words:
             end = offset + length
             whole = bitmaps.whole_words(offset, end)
-            count = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
-            starts = target.table([0, count], np.int64)
-            return cls(target, bits, offset, length, words, starts, count)
+            few = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
+            starts = target.table([0, few], np.int64)
+            return cls(target, bits, offset, length, words, starts, lambda: few)
         blocks = -(-bitmaps.words_for(length) // words)
         starts = target.output(blocks + 1, np.int64)
         counting = (bits, offset, length, words, starts[1:])
         target.map(filtering.count_kept, blocks, *counting, work=64 * words)
         target.accumulate(starts)
-        count = target.item(starts, blocks)
+        count = target.later_item(starts, blocks)
         return cls(target, bits, offset, length, words, starts, count)
 
     def map(self, kernel: Kernel, *args: Any, balance: Items | None = None) -> None:
@@ -81,12 +88,17 @@ class Kept:
         work = 64 * self.mask[3] if balance is None else 1
         self.target.map(kernel, self.blocks, *self.mask, *args, work=work, balance=balance)
 
-    def sums(self, kernel: Kernel, *args: Any) -> Items:
-        """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
-        sums = self.target.output(self.blocks + 1, np.int64)
-        self.map(kernel, *args, sums[1:])
-        self.target.accumulate(sums)
-        return sums
+    def lengths(self, offsets: Items) -> tuple[Items, Later]:
+        """The running sum (int64[blocks + 1]) of what the kept values of each block come to, and its end.
+
+        Asked for before `count`, both come with one wait.
+        """
+        if self._sums is None or self._sums[0] is not offsets:
+            sums = self.target.output(self.blocks + 1, np.int64)
+            self.map(filtering.sum_kept_lengths, offsets, sums[1:])
+            self.target.accumulate(sums)
+            self._sums = offsets, sums, self.target.later_item(sums, self.blocks)
+        return self._sums[1:]
 
     @property
     def is_sparse(self) -> bool:

@@ -7,6 +7,7 @@ not, other hashes are taken.
 from __future__ import annotations
 
 import itertools
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,7 +18,7 @@ from colkern.kernels import hashing, sorting
 from colkern.operations.hashing import ViewBytes, byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
-from colkern.targets import Items, Target, on_its_device, target_of
+from colkern.targets import Items, Later, Target, on_its_device, target_of
 
 
 @on_its_device
@@ -27,8 +28,8 @@ def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[I
     nulls = array.null_count
     split = split_nulls(array) if nulls else None
     chosen = None if split is None else split[: array.length - nulls]
-    positions, groups = _grouped(array, chosen)
-    count = target.item(groups, len(positions))
+    positions, groups, values = _grouped(array, chosen)
+    count = values()
     firsts = target.output(count + 1, np.uint64)
     target.map(kernels.group_firsts, len(positions), positions, groups, firsts)
     if split is None or not counted:
@@ -45,8 +46,12 @@ def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[I
     return numbers.astype(dtype), firsts[order].view(np.int64)
 
 
-def _grouped(array: Array, chosen: Items | None) -> tuple[Items, Items]:
-    """Positions by value, and how many values there are before each of them (one more than those)."""
+_Groups: TypeAlias = tuple[Items, Items, Later]
+"""Positions by value, how many values there are before each of them (one more than those), and in all."""
+
+
+def _grouped(array: Array, chosen: Items | None) -> _Groups:
+    """The groups of equal values."""
     numbers = number_words(array)
     if numbers is not None and numbers.width == 1:
         target = target_of(array.device)
@@ -58,12 +63,12 @@ def _grouped(array: Array, chosen: Items | None) -> tuple[Items, Items]:
     return next(grouped for grouped in tries if grouped is not None)
 
 
-def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> tuple[Items, Items] | None:
+def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> _Groups | None:
     """As `_grouped`; None if different bytes have the same hash."""
     target = target_of(array.device)
     state = hashing.state_of(seed)
     hashes = hashes_of(target, array, state)
-    positions, groups = _grouped_by(target, hashes, chosen)
+    positions, groups, count = _grouped_by(target, hashes, chosen)
     values = byte_values(array)
     pairs = max(len(positions) - 1, 0)
     looks = [run_masks(target)]
@@ -74,11 +79,12 @@ def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> tuple[Items
         looks.append(target.no_bits)
     if pairs and target.reduce(kernel, pairs, positions, groups, *values, *looks):
         return None
-    return positions, groups
+    return positions, groups, count
 
 
-def _grouped_by(target: Target, keys: Items, chosen: Items | None) -> tuple[Items, Items]:
+def _grouped_by(target: Target, keys: Items, chosen: Items | None) -> _Groups:
     positions = target.sort_positions(keys, chosen)
     marks = target.output(len(positions), np.int64)
     target.map(kernels.mark_groups, len(positions), keys, positions, marks)
-    return positions, target.scan(marks, np.int64)
+    groups = target.scan(marks, np.int64)
+    return positions, groups, target.later_item(groups, len(positions))

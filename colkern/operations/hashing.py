@@ -18,7 +18,13 @@ from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.number_words import number_words
-from colkern.operations.operands import buffer_addresses, buffer_sizes, unsigned, validity_of
+from colkern.operations.operands import (
+    buffer_addresses,
+    buffer_sizes,
+    offset_ends,
+    unsigned,
+    validity_of,
+)
 from colkern.operations.position_checks import require_valid
 from colkern.targets import Argument, Items, Target, target_of
 
@@ -242,7 +248,7 @@ def _hash_runs(target: Target, array: Array, state: int, out: Items) -> None:
 @_HASH.of(LayoutKind.LIST)
 def _hash_list(target: Target, array: Array, state: int, out: Items) -> None:
     offsets = array.items(Role.OFFSETS)
-    ((first, last),) = target.ends(offsets)
+    ((first, last),) = offset_ends(array)
     child = array.children[0].slice(first, last - first)
     sizes = target.table([], offsets.dtype)
     _hash_elements(target, array, state, (offsets, sizes, 0, first), child, out)

@@ -132,6 +132,17 @@ def decimal_at(target: Target, words: Items, slot: int, width: int, bits: int) -
     return value - (value >> bits - 1 << bits)
 
 
+def offset_ends(*arrays: Array) -> list[tuple[int, int]]:
+    """The first and the last offset of each array; waits once for those that nobody has looked at."""
+    unknown = [array for array in arrays if not hasattr(array, "_offset_ends")]
+    if unknown:
+        target = target_of(unknown[0].device)
+        ends = target.ends(*[array.items(Role.OFFSETS) for array in unknown])
+        for array, own in zip(unknown, ends, strict=True):
+            array._offset_ends = own
+    return [array._offset_ends for array in arrays]
+
+
 def buffer_sizes(array: Array) -> list[int]:
     """The size of each variadic data buffer."""
     return [0 if b is None else b.size for b in array.data_buffers]

@@ -108,9 +108,13 @@ def _check_offsets(array: Array, limit: int, place: str) -> None:
     target = target_of(array.device)
     items = _offsets(array)
     count = array.length
-    if not target.reduce(offsets.count_bad_offsets, count, items, limit, work=_OFFSET):
+    bad = target.later(offsets.count_bad_offsets, count, items, limit, work=_OFFSET)
+    ends = target.later_item(items, 0), target.later_item(items, count)
+    is_bad, first, last = bad(), ends[0](), ends[1]()
+    if not is_bad:
+        if count:
+            array._offset_ends = first, last
         return
-    ((first, last),) = target.ends(items)
     if first < 0:
         raise InvalidArrowError(f"slot 0: the first offset is {first}", place=place)
     slot = first_slot(array, offsets.first_descent, count, items)

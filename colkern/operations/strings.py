@@ -21,7 +21,7 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting.results import fixed_result
 from colkern.operations.encodings import on_values
-from colkern.operations.operands import buffer_sizes
+from colkern.operations.operands import buffer_sizes, offset_ends
 from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.validity import combine_validity
@@ -183,8 +183,8 @@ def _all_ascii(array: Array, target: Target) -> bool:
     if not array.length:
         return True
     if not array.layout.variadic:
-        offsets, data = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
-        ((first, last),) = target.ends(offsets)
+        data = array.buffer(Role.BYTES)
+        ((first, last),) = offset_ends(array)
         return data is None or _are_ascii(data.array[first:last], target)
     buffers = [b.array for b in array.data_buffers if b is not None]
     # Buffers of which the views show little are not looked at.

@@ -15,7 +15,7 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
-from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
+from colkern.operations.operands import buffer_addresses, buffer_sizes, offset_ends, validity_of
 from colkern.targets import NOWHERE, Items, Target, target_of
 
 _BYTE = 1 / 32
@@ -67,7 +67,7 @@ def describe_invalid_utf8(array: Array, slot: int) -> str:
 def _first_invalid_slot(array: Array, target: Target) -> int:
     offsets = array.items(Role.OFFSETS)
     buffer = array.buffer(Role.BYTES)
-    ((first, last),) = target.ends(offsets)
+    ((first, last),) = offset_ends(array)
     if buffer is None or first == last:
         return NOWHERE
     encoding = _encoding(buffer.array[first:last], target)

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
+from colkern.kernels import bitmaps
 from colkern.operations.arguments import operation
 from colkern.operations.extension_checks import check_extension
 from colkern.operations.position_checks import (
@@ -21,6 +22,7 @@ from colkern.operations.position_checks import (
 )
 from colkern.operations.validity import null_count
 from colkern.operations.value_checks import TypeRule, check_values, skipped_rules
+from colkern.targets import Later, target_of
 
 
 @operation
@@ -59,8 +61,9 @@ def validate(
 
 def _validate(array: Array, place: str, full: bool, skipped: Collection[str]) -> None:
     if full:
+        counted = _null_count(array)
         require_valid(array, place)
-        _check_null_count(array, place)
+        _check_null_count(array, counted(), place)
         check_values(array, skipped, place)
     else:
         check_child_lengths(array, place)
@@ -69,9 +72,22 @@ def _validate(array: Array, place: str, full: bool, skipped: Collection[str]) ->
         _validate(part, inside(place, name), full, skipped)
 
 
-def _check_null_count(array: Array, place: str) -> None:
+def _null_count(array: Array) -> Later:
+    """The number of nulls, counted beside the first check that waits; what is stated if that is nothing."""
     stated = array.stated_null_count
-    if stated < 0 or stated == (counted := null_count(array)):
+    bitmap = array.buffers[0] if array.layout.has_validity else None
+    if stated < 0 or bitmap is None or not array.length:
+        return lambda: stated if stated < 0 else null_count(array)
+    end = array.offset + array.length
+    words = bitmaps.whole_words(array.offset, end)
+    target = target_of(bitmap.device)
+    valid = target.later(bitmaps.count_set_bits, words, bitmap.array, array.offset, end)
+    return lambda: array.length - valid()
+
+
+def _check_null_count(array: Array, counted: int, place: str) -> None:
+    stated = array.stated_null_count
+    if stated == counted:
         return
     by = f"the bitmap has {counted}"
     if not array.layout.has_validity:

@@ -295,6 +295,13 @@ class StrictDevice(stand_in.StandIn):
         self.stream.run_until(self.stream.asked)
         return np.array(array.raw)
 
+    def all_on_host(self, arrays: Any) -> list[Any]:
+        self.waits += 1
+        list(map(self.require_current, arrays))
+        self.stream.run_until(self.stream.asked)
+        assert all(array.raw.flags.c_contiguous for array in arrays)
+        return [np.array(array.raw) for array in arrays]
+
     def finish(self) -> None:
         self.waits += 1
         self.stream.run_until(self.stream.asked)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from colkern.cuda.cupy_library import cupy_library
@@ -22,6 +24,8 @@ class Cupy:
             streamSynchronize=self._noting("streamSynchronize"),
             streamWaitEvent=self._noting("streamWaitEvent"),
             pointerGetAttributes=self._attributes,
+            memcpyAsync=self._copy,
+            memcpyDeviceToHost=2,
         )
         self.cuda = SimpleNamespace(
             runtime=runtime,
@@ -29,7 +33,10 @@ class Cupy:
             Event=self._event,
             UnownedMemory=self._noting("UnownedMemory", "memory"),
             MemoryPointer=self._noting("MemoryPointer", "pointer"),
-            get_current_stream=lambda: SimpleNamespace(ptr=0x57),
+            get_current_stream=lambda: SimpleNamespace(
+                ptr=0x57, synchronize=self._noting("synchronize")
+            ),
+            alloc_pinned_memory=bytearray,
         )
         self.ndarray = self._noting("ndarray", "array")
 
@@ -47,6 +54,10 @@ class Cupy:
     def _event(self, block: bool, disable_timing: bool) -> Any:
         record = self._noting("record")
         return SimpleNamespace(ptr=0xE7, record=lambda stream: record(stream.ptr))
+
+    def _copy(self, to: int, start: int, size: int, kind: int, stream: int) -> None:
+        self.calls.append(("memcpyAsync", size, kind, stream))
+        ctypes.memmove(to, start, size)
 
     def _attributes(self, address: int) -> Any:
         kind = {0x10: 0, 0x20: 1, 0x30: 2, 0x40: 3}[address]
@@ -73,6 +84,22 @@ def test_memory_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
     assert memory == ("UnownedMemory", 0x30, 8, owner, 1)
     assert pointer == ("MemoryPointer", "memory", 0)
     assert (array[1], array[3]) == (8, "pointer")
+
+
+def test_several_arrays_come_to_the_host_with_one_wait(cupy: Cupy, library: DeviceLibrary) -> None:
+    values = [np.array([1, 2, 3], "i8"), np.array(7, "u1"), np.array([-4], "i8")]
+    arrays: Any = [
+        SimpleNamespace(
+            nbytes=a.nbytes, dtype=a.dtype, shape=a.shape, data=SimpleNamespace(ptr=a.ctypes.data)
+        )
+        for a in values
+    ]
+    for _ in range(2):
+        cupy.calls.clear()
+        found = library.all_on_host(arrays)
+        assert [(a.tolist(), a.dtype) for a in found] == [(a.tolist(), a.dtype) for a in values]
+        copies = [("memcpyAsync", size, 2, 0x57) for size in (24, 1, 8)]
+        assert cupy.calls == [*copies, ("synchronize",)]
 
 
 def test_where_an_address_is(library: DeviceLibrary) -> None:

@@ -13,7 +13,7 @@ import pytest
 from colkern.cuda import failures, memory
 from colkern.cuda.cupy_library import cupy_library
 from colkern.cuda.failures import explained
-from colkern.cuda.target import CudaTarget
+from colkern.cuda.target import CudaTarget, _Thread
 from colkern.errors import DeviceUnavailableError, LimitExceededError
 from colkern.memory import Device
 
@@ -27,6 +27,8 @@ OutOfMemoryError.__module__ = "cupy.cuda.memory"
 
 class CUDARuntimeError(RuntimeError):
     """As CuPy's."""
+
+    status = 700
 
 
 FULL = OutOfMemoryError("Out of memory allocating 8,000 bytes (allocated so far: 512 bytes).")
@@ -110,7 +112,13 @@ class Cupy:
         self.cuda = SimpleNamespace(
             Device=lambda ordinal: nullcontext(),
             get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=fail),
-            runtime=SimpleNamespace(deviceSynchronize=fail, getDeviceCount=fail),
+            runtime=SimpleNamespace(
+                deviceSynchronize=fail,
+                getDeviceCount=fail,
+                CUDARuntimeError=CUDARuntimeError,
+                errorMemoryAllocation=2,
+            ),
+            alloc_pinned_memory=fail,
         )
 
 
@@ -121,6 +129,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
     monkeypatch.setattr(memory, "library", lambda: library)
     made = object.__new__(CudaTarget)
     made.device = Device("cuda")
+    made._thread = _Thread()
     return made
 
 

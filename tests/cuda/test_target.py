@@ -70,9 +70,9 @@ class TwoDevices(stand_in.StandIn):
         self.noted.append(self.current_ordinal())
         return super().allocated(size, shareable=shareable)
 
-    def on_host(self, array: Any) -> Any:
+    def all_on_host(self, arrays: Any) -> Any:
         self.noted.append(self.current_ordinal())
-        return super().on_host(array)
+        return super().all_on_host(arrays)
 
 
 def test_memory_is_that_of_the_targets_device(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +86,21 @@ def test_memory_is_that_of_the_targets_device(monkeypatch: pytest.MonkeyPatch) -
     assert target.allocate(3, np.int64).tolist() == [0] * 3
     assert len(devices.noted) >= 5
     assert set(devices.noted) == {1}
+
+
+def test_numbers_that_were_asked_for_come_with_one_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = TwoDevices()
+    monkeypatch.setattr(memory, "library", lambda: devices)
+    target = CudaTarget(Device("cuda", 1))
+    table, other = target.table([3, 5, 7], np.int64), target.table([True], np.bool_)
+    last, abandoned = target.later_item(table, 2), target.later_item(table, 0)
+    del abandoned
+    asked = [last, target.later_item(table, 1), target.later_item(other, 0)]
+    devices.noted.clear()
+    assert [number() for number in asked] == [7, 5, 1]
+    assert [last(), len(devices.noted)] == [7, 1]
+    assert target.item(table, 0) == 3
+    assert len(devices.noted) == 2
 
 
 def test_a_stand_in_is_available() -> None:

@@ -14,7 +14,7 @@ from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.results import no_value, retyped
 from colkern.operations.convert import offsets_to_views, views_to_offsets
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import offset_ends, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
 from colkern.operations.validity import with_nulls_of
@@ -124,7 +124,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
     dtype = layout(type).spec(Role.OFFSETS).dtype
-    ((first, last),) = target.ends(offsets)
+    ((first, last),) = offset_ends(array)
     require_room(last - first, dtype)
     out = target.output(array.length + 1, dtype)
     target.map(offset_kernels.rebase_offsets, array.length + 1, offsets, first, out)

@@ -23,6 +23,7 @@ from colkern.kernels import offsets, runs, selection, unions, views
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device, DType
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.operands import offset_ends
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs
@@ -278,7 +279,7 @@ class Joined(Copier):
         if len(self.arrays) > _FEW:
             return self._gathered_offsets()
         parts = [array.items(Role.OFFSETS) for array in self.arrays]
-        ends = target.ends(*parts)
+        ends = offset_ends(*self.arrays)
         sizes = [last - begin for begin, last in ends]
         dtype = parts[0].dtype
         _require_offsets(sum(sizes), dtype)

@@ -14,7 +14,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import bit_words, written_bits
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
@@ -70,6 +70,10 @@ def filter(
         require_valid(data)
     emits = null_selection == "emit_null" and mask.null_count > 0
     kept = _kept(mask, emits)
+    is_waited_for = kept.blocks > 1 and kept.target.device != HOST
+    if is_waited_for and isinstance(data, Array) and data.layout.kind in _WITH_OFFSETS:
+        # Their sum comes with the count.
+        kept.lengths(data.items(Role.OFFSETS))
     if kept.count == data.length and not emits:
         return data
     visible, hidden = None, 0
@@ -160,6 +164,10 @@ _BY_POSITION = {
 where few slots are kept."""
 
 
+_WITH_OFFSETS = (LayoutKind.BINARY, LayoutKind.LIST)
+"""The layouts whose kept slots have values of some length."""
+
+
 class _MaskedRanges:
     """Where the values of the slots that are kept go; null ones keep their room."""
 
@@ -176,11 +184,11 @@ class _MaskedRanges:
             self.total = target.item(starts, kept.count)
             self.sums = target.table([0, self.total], np.int64)
             return
-        self.sums = kept.sums(filtering.sum_kept_lengths, items)
+        self.sums, total = kept.lengths(items)
         if kept.blocks == 0:
             starts[:] = 0
         kept.map(filtering.filter_offsets, kept.starts, self.sums, items, starts)
-        self.total = target.item(self.sums, kept.blocks)
+        self.total = total()
 
     def copy(self, address: int, width: int, out: Items) -> None:
         args = (self.sums, self.items, address, width, out)

@@ -12,6 +12,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import runs
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
+from colkern.operations.operands import offset_ends
 from colkern.operations.patterns import measure
 from colkern.targets import Items, target_of
 
@@ -20,7 +21,7 @@ def can_repeat_bytes(values: Array, length: int) -> bool:
     """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
     if values.layout.kind is not LayoutKind.BINARY:
         return False
-    ((first, last),) = target_of(values.device).ends(values.items(Role.OFFSETS))
+    ((first, last),) = offset_ends(values)
     return (last - first) * length < 1 << 62
 
 

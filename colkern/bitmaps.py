@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.kernels import Kernel, bitmaps
+from colkern.kernels import Kernel, bitmaps, comparison
 from colkern.memory import HOST, UNKNOWN, Argument, Buffer, Items, allocate
 from colkern.targets import Target, target_of
 
@@ -42,6 +42,20 @@ def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
     bitmap = allocate(len(bytes_), np.uint8)
     bitmap[:] = bytes_
     return bitmap
+
+
+def packed_bits(target: Target, flags: Items) -> Buffer:
+    """A bit for each byte (bool, uint8 or int8) of an array of a target, set where it is not 0."""
+    return bytes_equal_to(target, flags, 0, flip=255)
+
+
+def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
+    """A bit for each byte of an array of a target, set where it has a value; else, if `flip` is 255."""
+    out = target.output((len(bytes) + 7) // 8, np.uint8)
+    item = target.table([value], np.uint8)
+    args = (bytes.view(np.uint8), item, len(bytes), flip, out)
+    target.map(comparison.equal_item, len(out), *args)
+    return target.buffer(out)
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:

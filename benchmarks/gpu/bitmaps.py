@@ -39,4 +39,3 @@ streaming(
 streaming(kernels.and_bits, lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, words(d)))
 streaming(kernels.kleene_bits, kleene_bits)
 streaming(kernels.expand_bits, lambda d: (d.n // 8, d.bits(), 0, d.n, d.out("u8", d.n // 8)))
-streaming(kernels.pack_bits, lambda d: (d.n // 64, d.numbers("u1", 2), d.n, words(d)))

@@ -59,10 +59,6 @@ def places_in_child(d: Data) -> tuple[Any, ...]:
     return d.n, type_ids, 1, offsets, d.out("i8")
 
 
-streaming(
-    kernels.mark_slots,
-    lambda d: (d.n // 64, d.numbers("u1", 2), 1, d.n, d.out("u8", d.n // 64)),
-)
 other(kernels.gather_union, gather_union, each=("u4", "u8"))
 streaming(
     kernels.first_slot_out_of_bounds,

@@ -6,7 +6,7 @@ from numpy import int32, uint32, uint64
 
 from colkern.kernels.arguments import Bitmap, In, O, Out, T
 from colkern.kernels.bitmaps import is_valid, valid_mask
-from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.kernel import kernel
 from colkern.kernels.primitives import add
 from colkern.kernels.strings import Texts, near_word, reversed_bytes
 

@@ -117,6 +117,20 @@ def is_less_pair(
     return uint64(mine < other) | uint64(mine == other) & low
 
 
+@helper
+def less_pairs(left: Side[uint64], right: Side[uint64], first: uint64, count: uint64) -> uint64:
+    """Bit `k` = whether value `first + k` is less, of values of two words."""
+    mine, other = (first * left.stride) << uint64(1), (first * right.stride) << uint64(1)
+    minus, none = uint64(_MINUS), uint64(0)
+    bits = uint64(0)
+    for k in range(uint64(0), count):
+        # One value is there often enough: a step that is known makes vectors.
+        i = uint64(k) << uint64(1)
+        less = is_less_pair(left.items, right.items, mine + i, other + i, minus, none)
+        bits |= less << uint64(k)
+    return bits
+
+
 @kernel()
 def less_decimals(
     start, stop, step, left: Side[uint64], right: Side[uint64], width, length, flip, out: Out[uint8]
@@ -128,18 +142,16 @@ def less_decimals(
     upper = width - uint64(2)
     pace, other_pace = left.stride * width, right.stride * width
     minus, none = uint64(_MINUS), uint64(0)
-    whole = length >> uint64(3)
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
+    b = uint64(start)
+    while b < stop:
+        first, count = b << uint64(3), count_together(b, stop, step, length)
         bits = uint64(0)
-        if upper == 0 and uint64(b) < whole:
-            # Without a loop in the loop: half as long, for nearly all decimals.
-            for k in range(uint64(0), uint64(8)):
-                mine, other = (first + uint64(k)) * pace, (first + uint64(k)) * other_pace
-                less = is_less_pair(left.items, right.items, mine, other, minus, none)
-                bits |= less << uint64(k)
+        if upper == 0 and count == uint64(64):
+            bits = less_pairs(left, right, first, uint64(64))
+        elif upper == 0:
+            bits = less_pairs(left, right, first, count)
         else:
-            for i in range(first, min(first + uint64(8), length)):
+            for i in range(first, first + count):
                 mine, other = uint64(i) * pace, uint64(i) * other_pace
                 less = uint64(0)
                 for k in range(uint64(0), upper, uint64(2)):
@@ -148,7 +160,8 @@ def less_decimals(
                 low, high = mine + upper, other + upper
                 less = is_less_pair(left.items, right.items, low, high, minus, less)
                 bits |= less << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+        after = store_bits(bits, b, count, flip, out)
+        b = after if step == 1 else b + uint64(step)
 
 
 @helper
@@ -181,6 +194,20 @@ def ask_for_texts(texts: Texts[O], first: uint64, length: uint64) -> None:
     if far + uint64(8) <= length and are_long(texts.offsets, first):
         for k in range(far, far + uint64(8)):
             prefetch(texts.base + uint64(texts.offsets[uint64(k)]))
+
+
+@helper
+def decided(bits: uint64, more: uint64, less: Truth) -> uint64:
+    """`bits`, of which that at the lowest bit of `more` is now `less`."""
+    lowest = more & ~(more - uint64(1))
+    return bits & ~lowest | lowest * uint64(less)
+
+
+@helper
+def first_bytes(texts: Texts[O], place: uint64, size: uint64) -> uint64:
+    """The first 8 bytes of a string, zeros behind its end: they are in order as a number is."""
+    word = near_word(texts.base, place, texts.last)
+    return reversed_bytes(word & low_bytes(min(size, uint64(8))))
 
 
 @helper

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from numpy import int8, int32, int64, uint8, uint64
 
 from colkern.kernels.arguments import Buffers, In, O, Out, T
-from colkern.kernels.bitmaps import EACH_BYTE, differing_bytes
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, load_item
 
@@ -30,23 +29,6 @@ class Slots(NamedTuple):
 def child_slot(offsets: In[int32], i: uint64) -> uint64:
     """The slot of its child that slot `i` of the union shows."""
     return uint64(offsets[i]) if len(offsets) else uint64(i)
-
-
-@kernel()
-def mark_slots(start, stop, step, type_ids: In[uint8], code, length, out: Out[uint64]):
-    """Bit i of `out` = whether slot i has that type id; the range is over the words of `out`."""
-    codes = code * uint64(EACH_BYTE)
-    w = uint64(start)
-    whole = min(uint64(stop), length >> uint64(6))
-    while w < whole:
-        out[w] = ~differing_bytes(type_ids, w << uint64(6), codes)
-        w += uint64(step)
-    if w < stop:
-        begin = w << uint64(6)
-        bits = uint64(0)
-        for i in range(begin, length):
-            bits |= uint64(uint64(type_ids[uint64(i)]) == code) << (uint64(i) - begin)
-        out[w] = bits
 
 
 @kernel()

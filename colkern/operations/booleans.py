@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits, packed_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
@@ -153,14 +153,6 @@ def pack_bits(values: Any) -> Array:
     target = target_of(HOST if on_host else Device("cuda", int(values.device.id)))
     dense = values if values.flags.c_contiguous else values.copy()
     return _booleans(len(values), None, packed_bits(target, dense), 0)
-
-
-def packed_bits(target: Target, values: Items) -> Buffer:
-    """A bit for each byte (bool, uint8 or int8) of an array of a target, as a bitmap."""
-    words = bit_words(target, len(values))
-    each = values.view(np.uint8)
-    target.map(bitmaps.pack_bits, len(words), each, len(values), words)
-    return bitmap_of(target, words, len(values))
 
 
 def _strict(left: Array, right: Array, table: int) -> Array:

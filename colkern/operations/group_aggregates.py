@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import packed_bits
 from colkern.builders import array as build_array
 from colkern.cpu.threads import GRAIN, num_threads
 from colkern.errors import UnsupportedError
@@ -24,7 +25,6 @@ from colkern.kernels import Kernel, sorting
 from colkern.kernels import grouping as kernels
 from colkern.layouts import Role
 from colkern.memory import HOST, Device
-from colkern.operations.booleans import packed_bits
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
 from colkern.operations.encodings import decoded

@@ -10,11 +10,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import packed_bits
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import joining as kernels
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
-from colkern.operations.booleans import packed_bits
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows
 from colkern.operations.join_keys import JoinKeys, key_columns

@@ -13,11 +13,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import and_bits
+from colkern.bitmaps import and_bits, packed_bits
 from colkern.builders import array
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import and_, or_, packed_bits
+from colkern.operations.booleans import and_, or_
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls

@@ -16,10 +16,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import packed_bits
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
-from colkern.operations.booleans import expand, packed_bits
+from colkern.operations.booleans import expand
 from colkern.operations.casting import cast
 from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded, value_type_of

@@ -9,7 +9,6 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import unions
 from colkern.layouts import Role
@@ -89,5 +88,5 @@ def _spread(array: Array, type_ids: Items, code: int, child: Array) -> Array:
     taken = take_positions(child, places)
     if not taken.layout.has_validity:
         return taken
-    bits = bitmap_of(target, slots_with(target, type_ids, code), array.length)
+    bits = slots_with(target, type_ids, code)
     return null_outside(taken, bits)

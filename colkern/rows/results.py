@@ -16,9 +16,8 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bit_words, bitmap_of
+from colkern.bitmaps import packed_bits
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.kernels import bitmaps
 from colkern.memory import HOST, Buffer, Items
 from colkern.operations import cast, list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
@@ -390,9 +389,7 @@ def _bits(target: Target, flags: Items) -> Buffer:
     """A bitmap of items that are 0 or 1."""
     if target.device == HOST:
         return Buffer.of_items(np.packbits(flags.astype(bool), bitorder="little"))
-    words = bit_words(target, len(flags))
-    target.map(bitmaps.pack_bits, len(words), flags.astype(np.uint8), len(flags), words)
-    return bitmap_of(target, words, len(flags))
+    return packed_bits(target, flags.astype(np.uint8))
 
 
 def require_reach(size: int, type_: s.DataType) -> None:

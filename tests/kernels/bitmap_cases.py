@@ -120,12 +120,3 @@ def expand_bits(types: dict[str, str]) -> Iterator[Case]:
             expected = each.view("<u8").tolist()
             args = (bitmap(bits, offset, rng), offset, length)
             yield Case(f"{length} bits from {offset}", len(expected), args, expected)
-
-
-@cases_of(bitmaps.pack_bits)
-def pack_bits(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("pack")
-    for length in BIT_LENGTHS:
-        values = [rng.choice((0, 0, 1, 2, 127, 128, 255)) for _ in range(length)]
-        expected = words([value != 0 for value in values])
-        yield Case(f"{length} bytes", len(expected), (values, length), expected)

@@ -117,7 +117,8 @@ def less_decimals(types: dict[str, str]) -> Iterator[Case]:
             given, drawn = sides(count, strides, functools.partial(drawn_from, rng, choices))
             expected = answers(*given, below, flip)
             left, right = (
-                [v >> 64 * k & 2**64 - 1 for v in d for k in range(width)] for d in drawn
+                [v >> 64 * k & 2**64 - 1 for v in side_by_side(d, stride) for k in range(width)]
+                for d, stride in zip(drawn, strides, strict=True)
             )
             args = (left, strides[0], right, strides[1], width, count, flip)
             yield Case(f"{count} {strides} {width} {flip}", len(expected), args, expected)

@@ -57,8 +57,6 @@ NARROW = {
         "equal_items",
         "less_integers",
         "mark_changes",
-        "mark_slots",
-        "pack_bits",
     },
     "items of one byte, several at a time": {
         "choose_items",

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from kernels.case import (
-    BIT_LENGTHS,
     LENGTHS,
     NOWHERE,
     Addresses,
@@ -20,7 +19,6 @@ from kernels.case import (
     limits,
     numbers,
     packed,
-    words,
 )
 
 from colkern.kernels import unions
@@ -54,16 +52,6 @@ def unions_of(seed: str) -> Iterator[tuple[str, random.Random, Slots]]:
         for dense in (False, True):
             mode = "dense" if dense else "sparse"
             yield f"{count}, {mode}", rng, some_slots(rng, count, dense)
-
-
-@cases_of(unions.mark_slots)
-def mark_slots(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("mark slots")
-    for count in BIT_LENGTHS:
-        ids = [rng.choice(CODES) for _ in range(count)]
-        for code in CODES:
-            expected = words([i == code for i in ids])
-            yield Case(f"{count}, code {code}", len(expected), (ids, code, count), expected)
 
 
 @cases_of(unions.gather_union)

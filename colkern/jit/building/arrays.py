@@ -10,8 +10,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bit_words, bitmap_of, packed
-from colkern.kernels import bitmaps
+from colkern.bitmaps import packed, packed_bits
 from colkern.layouts import Role, layout
 from colkern.memory import ALIGNMENT, HOST, Buffer, allocate
 from colkern.targets import Items, Target
@@ -82,9 +81,7 @@ def _packed(flags: Any, target: Target) -> Buffer:
     """A bitmap of bytes (uint8[]), a bit for each, set where it is not 0."""
     if target.device == HOST:
         return Buffer(packed(flags))
-    words = bit_words(target, len(flags))
-    target.map(bitmaps.pack_bits, len(words), flags, len(flags), words)
-    return bitmap_of(target, words, len(flags))
+    return packed_bits(target, flags)
 
 
 def _union(part: Part, children: Sequence[Array]) -> Array:

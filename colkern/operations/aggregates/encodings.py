@@ -11,11 +11,10 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import bit_words, bitmap_of, count_set_bits
+from colkern.bitmaps import count_set_bits, packed_bits
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
-from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
@@ -74,9 +73,7 @@ def used_values(array: Array) -> Array:
     target = slots.target
     used = target.allocate(dictionary.length, np.uint8)
     target.map(kernels.mark_used, array.length, slots.items, *slots.validity, used)
-    words = bit_words(target, dictionary.length)
-    target.map(bitmaps.pack_bits, len(words), used, dictionary.length, words)
-    mask = bitmap_of(target, words, dictionary.length)
+    mask = packed_bits(target, used)
     shown = count_set_bits(mask, 0, dictionary.length)
     if shown == dictionary.length:
         return dictionary

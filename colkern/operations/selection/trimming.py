@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import and_bits, bitmap_of, count_set_bits, move_bits, own_bits
+from colkern.bitmaps import and_bits, count_set_bits, move_bits, own_bits
 from colkern.kernels import Kernel, hidden, offsets, selection
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import ChildLength, Extent, LayoutKind, Role
@@ -194,7 +194,7 @@ class Trimmed(Copier):
         type_ids = array.items(Role.TYPE_IDS)
         children = []
         for code, child in zip(storage.type_codes, own, strict=True):
-            shown = bitmap_of(self.target, slots_with(self.target, type_ids, code), array.length)
+            shown = slots_with(self.target, type_ids, code)
             children.append(_trimmed(child, self._seen(shown)))
         return children
 

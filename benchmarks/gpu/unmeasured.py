@@ -14,7 +14,6 @@ UNMEASURED = {
     "number_strings": IN_ORDER,
     "number_views": IN_ORDER,
     "grow_table": IN_ORDER,
-    "first_slots": "goes through a table that `number_words` and the like have made, for a CPU",
     "copy_lines": "copies past the caches of a CPU; a device has `copy_items`",
     "pack_keys": RADIX,
     "count_digits": RADIX,

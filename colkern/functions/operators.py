@@ -22,7 +22,7 @@ def applied(operator: str, *operands: object) -> Any:
     """The operator of that name (`"add"` for `+`) on its operands, of which one is a column.
 
     - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`.
-    - Integers beside decimals become decimals.
+    - Integers beside decimals become decimals; nulls without a type are of that of the other side.
     - `/` is division of floating-point numbers: integers are cast to float64 first.
     - `+` of text puts the texts behind each other.
     - `&`, `|`, `^` and `~` are logical on booleans, as far as is known where one is null, and bit-wise
@@ -41,6 +41,7 @@ def applied(operator: str, *operands: object) -> Any:
         there(operand, column) if isinstance(operand, list) else as_columns(operand)
         for operand in operands
     ]
+    sides = _typed(sides)
     kinds = [value_type(side) for side in sides if isinstance(side, Column)]
     are_texts = all(isinstance(side, str | Column) for side in sides)
     if operator == "add" and are_texts and all(isinstance(kind, TEXT) for kind in kinds):
@@ -55,10 +56,26 @@ def applied(operator: str, *operands: object) -> Any:
         sides = with_decimals(sides, operator in _COMPARISONS)
     if operator in _OF_COLUMNS and not isinstance(sides[0], Column):
         sides[0] = _repeated(sides[0], sides[1])
+    if name != operator:
+        sides = [side if isinstance(side, Column) else _repeated(side, column) for side in sides]
     operation = getattr(operations, name, None) or getattr(functions, name)
     if None not in decision and all(map(is_, sides, operands)) and len(_KNOWN) < _MOST_KNOWN:
         _KNOWN[decision] = operation
     return operation(*sides)
+
+
+def _typed(sides: list[Any]) -> list[Any]:
+    """Columns of nulls without a type as ones of the type of the other side, if that has one."""
+    untyped = [isinstance(side, Column) and isinstance(value_type(side), s.Null) for side in sides]
+    if not any(untyped) or all(untyped):
+        return sides
+    other = sides[untyped.index(False)]
+    type_ = value_type(other) if isinstance(other, Column) else array([other]).type
+    retype: Any = operations.cast
+    return [
+        retype(side, type_) if is_null else side
+        for side, is_null in zip(sides, untyped, strict=True)
+    ]
 
 
 _KNOWN: dict[tuple[object, ...], Callable[..., Any]] = {}

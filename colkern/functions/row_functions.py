@@ -18,12 +18,13 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, c
 from colkern import schema as s
 from colkern.arrays import Array, Column
 from colkern.builders import array as build_array
-from colkern.dispatch import TEXT
+from colkern.dispatch import NESTED, TEXT
 from colkern.errors import CompileError
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations import cast as cast_values
 from colkern.operations.arguments import OPERATIONS, Kind, Operation, operation
+from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
 from colkern.operations.position_checks import require_valid
@@ -242,7 +243,7 @@ def over_rows(
     machine: bool = False,
     otherwise: Callable[..., object] | None = None,
 ) -> Array:
-    """A function of each row of arrays.
+    """A function of each row of arrays; nulls, if an array is of type null.
 
     Args:
         function: A plain function that compiles; `colkern.udf` says what does.
@@ -280,6 +281,10 @@ def over_rows(
                 else each
                 for each in plain
             )
+        is_nested = takes is not None and issubclass(takes.classes[0], NESTED)
+        if not (nullable or is_nested) and any(isinstance(each.type, s.Null) for each in plain):
+            types = [each.type for each in plain]
+            return nulls(plain[0].length, result(*types) or s.null(), plain[0].device)
         given = iter(plain)
         values = [next(given) if isinstance(value, Array) else value for value in arguments]
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):

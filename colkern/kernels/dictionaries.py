@@ -7,9 +7,11 @@ dictionary (at least 1), bounds what is followed.
 range one by one, with all that they know in their output:
 
     out[0]                  how many distinct values there are by now
+    out[1]                  how many there were before the first one whose slot is listed
     out[2], out[3]          a pair for nulls, of key 0: with an entry of number 1 if they are no value
     out[4 : 4 + codes]      the number of each slot's value
-    out[4 + codes :]        the table
+    out[4 + codes :]        room for as many first slots of values, in the order of these
+    out[4 + 2 * codes :]    the table
 
 An entry is a first slot, above its number + 1 in the lower 32 bits; 0 for none. A table is either one
 entry for each possible value, or pairs of a key (or hash) and its entry, a power of two of them and at
@@ -237,8 +239,9 @@ class Numbering(NamedTuple):
     """Where a table is in a kernel's output, and which part of the array is numbered.
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
-    which are at least those of the range; the table has 2^(64 - `shift`) slots, from address `address` on.
-    Slots of the whole array from `closed` on add no value: the number of one that is not there is 2^64 - 1.
+    which are at least those of the range, and for as many first slots; the table has 2^(64 - `shift`)
+    slots, from address `address` on. Slots of the whole array from `closed` on add no value: the number
+    of one that is not there is 2^64 - 1.
     """
 
     first: uint64
@@ -256,6 +259,14 @@ def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numberin
         prefetch(numbering.address + (home(uint64(keys[ahead]), numbering.shift) << uint64(4)))
 
 
+@helper
+def number_anew(out: Out[uint64], codes: uint64, row: uint64) -> uint64:
+    """The entry of a value that was not there, whose first slot is `row`."""
+    out[uint64(HEAD) + codes + out[0] - out[1]] = row
+    out[0] += uint64(1)
+    return (row << uint64(32)) | out[0]
+
+
 @kernel(sequential=True)
 def number_small_values(
     start, stop, step, words: In[T], minus, low, validity: Bitmap, first, codes, out: Out[uint64]
@@ -265,7 +276,7 @@ def number_small_values(
     `minus` is the sign bit, 0 for unsigned integers; `low` is the least word, with that bit flipped.
     `first` and `codes` are as in `Numbering`.
     """
-    table = uint64(HEAD) + codes
+    table = uint64(HEAD) + (codes << uint64(1))
     for i in range(start, stop, step):
         shown = valid_mask(validity, i)
         # Under a null, words may be less than the lowest.
@@ -273,8 +284,7 @@ def number_small_values(
         place = place & shown | uint64(NULLS + 1) & ~shown
         entry = out[place]
         if entry == 0:
-            out[0] += uint64(1)
-            entry = ((first + uint64(i)) << uint64(32)) | out[0]
+            entry = number_anew(out, codes, first + uint64(i))
             out[place] = entry
         out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
 
@@ -284,7 +294,7 @@ def number_words(
     start, stop, step, words: In[T], validity: Bitmap, numbering: Numbering, out: Out[uint64]
 ) -> uint64:
     """Number the distinct words; returns how many slots are done, fewer than there are if it is full."""
-    table = uint64(HEAD) + numbering.codes
+    table = uint64(HEAD) + (numbering.codes << uint64(1))
     mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
         expect(words, i, stop, step, numbering)
@@ -297,19 +307,11 @@ def number_words(
         if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, place, key, row)
+            entry = number_anew(out, numbering.codes, row)
+            out[place] = key
+            out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
     return uint64(stop)
-
-
-@helper
-def number_anew(out: Out[uint64], place: uint64, key: uint64, row: uint64) -> uint64:
-    """The entry of a value that was not there, whose place is free."""
-    out[0] += uint64(1)
-    entry = (row << uint64(32)) | out[0]
-    out[place] = key
-    out[place + uint64(1)] = entry
-    return entry
 
 
 @helper
@@ -420,7 +422,7 @@ def number_strings(
     out: Out[uint64],
 ) -> uint64:
     """Number the distinct runs of bytes, found by their hashes; returns as `number_words`."""
-    table = uint64(HEAD) + numbering.codes
+    table = uint64(HEAD) + (numbering.codes << uint64(1))
     mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
         expect(hashes, i, stop, step, numbering)
@@ -442,7 +444,9 @@ def number_strings(
         if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, place, key, row)
+            entry = number_anew(out, numbering.codes, row)
+            out[place] = key
+            out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
     return uint64(stop)
 
@@ -459,7 +463,7 @@ def number_views(
     out: Out[uint64],
 ) -> uint64:
     """Number the distinct views, found by the hashes of their bytes; returns as `number_words`."""
-    table = uint64(HEAD) + numbering.codes
+    table = uint64(HEAD) + (numbering.codes << uint64(1))
     mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
         expect(hashes, i, stop, step, numbering)
@@ -476,19 +480,23 @@ def number_views(
         if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, place, key, row)
+            entry = number_anew(out, numbering.codes, row)
+            out[place] = key
+            out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
     return uint64(stop)
 
 
 @kernel(sequential=True)
-def grow_table(start, stop, step, slots: In[uint64], table, shift, out: Out[uint64]):
+def grow_table(start, stop, step, slots: In[uint64], table, shift, address, out: Out[uint64]):
     """Put the pairs of a table into a larger, empty one; the range is over the slots of the old one.
 
-    The new one begins at `table` in `out`, and has 2^(64 - `shift`) slots.
+    The new one begins at `table` in `out`, at `address`, and has 2^(64 - `shift`) slots.
     """
     mask = ~uint64(0) >> shift
     for i in range(start, stop, step):
+        ahead = min(uint64(i) + uint64(AHEAD), uint64(stop) - uint64(1)) << uint64(1)
+        prefetch(address + (home(slots[ahead], shift) << uint64(4)))
         key = slots[uint64(i) << uint64(1)]
         entry = slots[(uint64(i) << uint64(1)) + uint64(1)]
         if entry != 0:
@@ -497,18 +505,6 @@ def grow_table(start, stop, step, slots: In[uint64], table, shift, out: Out[uint
                 slot = (slot + uint64(1)) & mask
             out[table + (slot << uint64(1))] = key
             out[table + (slot << uint64(1)) + uint64(1)] = entry
-
-
-@kernel()
-def first_slots(start, stop, step, slots: In[uint64], width, out: Out[int64]):
-    """out[number of a value] = its first slot; the range is over the slots of a table.
-
-    A slot has `width` words, of which the last is the entry.
-    """
-    for i in range(start, stop, step):
-        entry = slots[(uint64(i) + uint64(1)) * width - uint64(1)]
-        if entry != 0:
-            out[(entry & LOW) - uint64(1)] = entry >> uint64(32)
 
 
 # Groups of equal keys, for devices that sort

@@ -19,7 +19,7 @@ from colkern.kernels.dictionaries import HEAD, NO_VALUE, NULLS
 from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
-from colkern.targets import Argument, Items, Target, target_of
+from colkern.targets import Argument, Items, target_of
 
 CHUNK = 1 << 15
 """The slots that are looked up at once: their numbers fit a cache."""
@@ -54,12 +54,16 @@ def numbers_by_table(
     numbers = number_words(array)
     is_one_word = numbers is not None and numbers.width == 1 and not numbers.infinity
     if numbers is not None and is_one_word and closed == OPEN:
-        low, values = word_range(numbers.words, numbers.minus)
-        if values <= 2 * array.length:
+        # Most often, the first ones show that the range is not small.
+        for words in (numbers.words[:CHUNK], numbers.words):
+            low, values = word_range(words, numbers.minus)
+            if values > 2 * array.length:
+                break
+        else:
             return _by_value(array, numbers, low, values, counted, dtype)
     table = _Table(array, counted, dtype, expected, closed, *_lookup(array, numbers))
     table.number_all()
-    return table.numbers, table.first_slots()
+    return table.numbers, np.concatenate(table.firsts)
 
 
 def _by_value(
@@ -68,9 +72,10 @@ def _by_value(
     """As `numbers_by_table`, with an entry for each value of a small range."""
     target = target_of(array.device)
     chunk = min(array.length, CHUNK)
-    out = target.allocate(HEAD + chunk + values, np.uint64)
+    out = target.allocate(HEAD + 2 * chunk + values, np.uint64)
     out[NULLS + 1] = 0 if counted else NO_VALUE
     numbered = target.output(array.length, dtype)
+    firsts: list[Items] = [np.zeros(0, np.int64)]
     bitmap, offset = validity_of(array, target)
     for begin in range(0, array.length, CHUNK):
         end = min(begin + CHUNK, array.length)
@@ -78,16 +83,15 @@ def _by_value(
         slots = (bitmap, offset + begin, begin, chunk)
         target.map(kernels.number_small_values, end - begin, *words, *slots, out)
         numbered[begin:end] = out[HEAD : HEAD + end - begin]
-    return numbered, _first_slots(target, out, HEAD + chunk, 1)
+        firsts.append(_taken_firsts(out, chunk))
+    return numbered, np.concatenate(firsts)
 
 
-def _first_slots(target: Target, out: Items, table: int, width: int) -> Items:
-    firsts = target.output(int(out[0]), np.int64)
-    slots = out[table:]
-    target.map(kernels.first_slots, len(slots) // width, slots, width, firsts)
-    null = int(out[NULLS + 1])
-    if null and null != NO_VALUE:
-        firsts[(null & 0xFFFF_FFFF) - 1] = null >> 32
+def _taken_firsts(out: Items, chunk: int) -> Items:
+    """The first slots of the values that a kernel has found; the next one begins the list anew."""
+    begin = HEAD + chunk
+    firsts = out[begin : begin + int(out[0] - out[1])].astype(np.int64)
+    out[1] = out[0]
     return firsts
 
 
@@ -133,9 +137,19 @@ class _Table:
         self._out = self._empty()
         self._out[NULLS + 1] = 0 if counted else NO_VALUE
         self.numbers = self._target.output(array.length, dtype)
+        self.firsts: list[Items] = [np.zeros(0, np.int64)]
 
     def _empty(self) -> Items:
-        return self._target.allocate(HEAD + self._chunk + (2 << self._bits), np.uint64)
+        return self._target.allocate(self._table + (2 << self._bits), np.uint64)
+
+    @property
+    def _table(self) -> int:
+        """Where the table begins in the output of kernels."""
+        return HEAD + 2 * self._chunk
+
+    @property
+    def _address(self) -> int:
+        return self._target.address(self._out) + 8 * self._table
 
     def number_all(self) -> None:
         bitmap, offset = validity_of(self._array, self._target)
@@ -145,13 +159,13 @@ class _Table:
             done = begin
             while True:
                 own = keys[done - begin :] if done > begin else keys
-                address = self._target.address(self._out) + 8 * (HEAD + self._chunk)
-                shift = 64 - self._bits
-                slots = (bitmap, offset + done, done, self._chunk, shift, address, self._closed)
+                place = (done, self._chunk, 64 - self._bits, self._address, self._closed)
+                slots = (bitmap, offset + done, *place)
                 count = self._target.reduce(
                     self._kernel, end - done, own, *others, *slots, self._out
                 )
                 self.numbers[done : done + count] = self._out[HEAD : HEAD + count]
+                self.firsts.append(_taken_firsts(self._out, self._chunk))
                 done += count
                 if done == end:
                     break
@@ -161,13 +175,10 @@ class _Table:
         """Grow the table: by more, if most slots up to now had values of their own."""
         old, most = self._out, (2 * self._array.length).bit_length()
         more = _CROWDED_BITS if int(old[0]) > done // 2 else _GROWTH_BITS
-        self._bits = min(self._bits + more, most)
+        # A last step of few bits would move nearly all values once more.
+        self._bits = most if most - self._bits < 2 * more else self._bits + more
         self._out = self._empty()
-        table = HEAD + self._chunk
-        self._out[:table] = old[:table]
-        slots = old[table:]
-        arguments = (slots, table, 64 - self._bits)
+        self._out[:HEAD] = old[:HEAD]
+        slots = old[self._table :]
+        arguments = (slots, self._table, 64 - self._bits, self._address)
         self._target.map(kernels.grow_table, len(slots) // 2, *arguments, self._out)
-
-    def first_slots(self) -> Items:
-        return _first_slots(self._target, self._out, HEAD + self._chunk, 2)

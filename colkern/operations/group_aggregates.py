@@ -222,8 +222,14 @@ def _count_distinct(rows: GroupedRows, column: Array, mode: str = "only_valid") 
     return _count(distinct, take_positions(column, firsts), mode=mode)
 
 
-def _sum(rows: GroupedRows, column: Array) -> Array:
+def _values(column: Array, type_: s.DataType) -> Array:
+    """The values that slots stand for; nulls without a type are of one that aggregates have."""
     values = decoded(column)
+    return cast(values, type_) if isinstance(values.type.storage, s.Null) else values
+
+
+def _sum(rows: GroupedRows, column: Array) -> Array:
+    values = _values(column, s.int64())
     known = rows.valid_counts(values) > 0
     type_ = values.type.storage
     if isinstance(type_, s.FloatingPoint):
@@ -245,7 +251,7 @@ def _sum(rows: GroupedRows, column: Array) -> Array:
 
 
 def _product(rows: GroupedRows, column: Array) -> Array:
-    values = decoded(column)
+    values = _values(column, s.int64())
     known = rows.valid_counts(values) > 0
     type_ = values.type.storage
     if not isinstance(type_, s.Int | s.FloatingPoint | s.Bool):
@@ -273,7 +279,8 @@ def _unsupported(what: str, column: Array) -> UnsupportedError:
 
 
 def _mean(rows: GroupedRows, column: Array) -> Array:
-    counts = rows.valid_counts(decoded(column))
+    column = _values(column, s.int64())
+    counts = rows.valid_counts(column)
     sums = _sum(rows, column)
     if isinstance(sums.type, s.Decimal):
         means = zip(to_host(sums).to_pylist(), counts.tolist(), strict=True)
@@ -295,7 +302,7 @@ def _divided(sums: Items, counts: Items) -> Items:
 
 
 def _floats(column: Array, what: str) -> Array:
-    values = decoded(column)
+    values = _values(column, s.float64())
     if not isinstance(values.type.storage, s.Int | s.FloatingPoint | s.Decimal | s.Bool):
         raise _unsupported(what, column)
     if isinstance(values.type.storage, s.Bool):
@@ -339,7 +346,7 @@ def _listed(rows: GroupedRows, column: Array) -> Array:
 
 
 def _decided(rows: GroupedRows, column: Array, deciding: bool) -> Array:
-    values = decoded(column)
+    values = _values(column, s.bool_())
     if not isinstance(values.type.storage, s.Bool):
         raise TypeError(f"{'any' if deciding else 'all'}: expected booleans, got {column.type}")
     return _extreme(rows, values, deciding)

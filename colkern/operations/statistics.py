@@ -106,7 +106,7 @@ def product(array: Array) -> int | float | None:
     require_valid(array)
     values = drop_nulls(decoded(array))
     storage = values.type.storage
-    if isinstance(storage, s.Bool):
+    if isinstance(storage, s.Bool | s.Null):
         values = cast(values, s.uint8())
     elif not isinstance(storage, s.Int | s.FloatingPoint):
         what = instead_of_sum(array.type)

@@ -81,6 +81,29 @@ def test_and_or_not_are_logical_on_booleans_and_bitwise_on_integers() -> None:
     assert (~ck.array([6, 5])).to_pylist() == [-7, -6]
 
 
+def test_one_truth_stands_beside_each_of_a_column() -> None:
+    mask = ck.array([True, None, False])
+    assert (mask & True).to_pylist() == [True, None, False]
+    assert (True | mask).to_pylist() == [True, True, True]
+    assert (mask ^ True).to_pylist() == [False, None, True]
+
+
+def test_nulls_without_a_type_are_of_that_of_the_other_side() -> None:
+    none, numbers = ck.array([None, None]), ck.array([1, 2])
+    for found, theirs in [
+        (none + 1, pc.add(pa.nulls(2), 1)),
+        (numbers * none, pc.multiply(pa.array([1, 2]), pa.nulls(2))),
+        (none * 1.5, pc.multiply(pa.nulls(2), 1.5)),
+        (ck.chunked_array([[None], [None]]) - 1, pc.subtract(pa.nulls(2), 1)),
+        (ck.array([]) + 1, pc.add(pa.nulls(0), 1)),
+        (none.utf8_upper(), pa.nulls(2)),
+        (none.sqrt(), pa.nulls(2, pa.float64())),
+    ]:
+        assert (found.type, found.to_pylist()) == (ck.array(theirs).type, theirs.to_pylist())
+    assert (none & ck.array([True, False])).to_pylist() == [None, False]
+    assert (none + ck.array(["a", "b"])).type == ck.schema.utf8()
+
+
 def test_a_set_is_not_cut_where_the_column_is() -> None:
     column = ck.chunked_array([ck.array([1, 2]), ck.array([3])])
     assert ck.is_in(column, ck.array([3, 1, 9])).to_pylist() == [True, False, True]

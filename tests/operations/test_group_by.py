@@ -207,6 +207,20 @@ def test_without_keys_all_rows_are_one_group() -> None:
     assert rows_of(ck.group_by(batch, []).aggregate([("v", "sum")])) == [{"v_sum": 3}]
 
 
+def test_nulls_without_a_type_have_aggregates() -> None:
+    names = ["sum", "product", "mean", "variance", "stddev", "median", "any", "all", "min", "max"]
+    names += ["count", "count_distinct"]
+    rows = ck.record_batch({"k": [1, 2, 1], "v": [None, None, None]})
+    found = ck.group_by(rows, "k").aggregate([("v", name) for name in names])
+    typed = ck.record_batch({"k": [1, 2, 1], "v": ck.array([None] * 3, "int64")})
+    for name in names:
+        expected = [0, 0] if "count" in name else [None, None]
+        assert found[f"v_{name}"].to_pylist() == expected
+        if name not in ("any", "all", "min", "max"):
+            other = ck.group_by(typed, "k").aggregate([("v", name)])
+            assert found[f"v_{name}"].type == other[f"v_{name}"].type
+
+
 def test_what_is_not_known_is_refused() -> None:
     grouped = ck.group_by(ck.record_batch({"k": [1], "t": ["x"]}), "k")
     with pytest.raises(ValueError, match="no function 'total'; there are"):

@@ -116,6 +116,15 @@ def test_the_first_value_that_is_not_null() -> None:
         ck.coalesce(1, 2)
 
 
+def test_nulls_without_a_type_get_that_of_what_fills_them() -> None:
+    none, numbers = ck.nulls(2, "null"), ck.array([1, None])
+    assert ck.fill_null(none, 1.5).equals(ck.array([1.5, 1.5]))
+    assert ck.fill_null(none, None).equals(none)
+    assert ck.coalesce(none, numbers, 3).equals(ck.array([1, 3]))
+    assert ck.if_else(ck.array([True, False]), none, "a").equals(ck.array([None, "a"]))
+    assert ck.case_when([ck.array([True, False])], numbers, none).equals(ck.array([1, None]))
+
+
 def test_nan_may_count_as_null() -> None:
     values = pa.array([1.0, None, float("nan")])
     plain = from_pyarrow(values)

@@ -37,10 +37,10 @@ _TYPE_IDS = 128
 def if_else(condition: Array, left: object, right: object) -> Array:
     """The value of `left` where `condition` is true, that of `right` where it is false, else null.
 
-    As `pyarrow.compute.if_else`, for every type. Numbers of two types become those of one, as by operators;
-    no other type is widened. The values are copied (views: the views alone; dictionaries are put one after
-    the other). Unions and run-end encoded arrays have no nulls of their own: there the child's value is
-    null, or the run's.
+    As `pyarrow.compute.if_else`, for every type. Numbers of two types become those of one, as by operators,
+    and nulls without a type are of that of the other side; no other type is widened. The values are
+    copied (views: the views alone; dictionaries are put one after the other). Unions and run-end encoded
+    arrays have no nulls of their own: there the child's value is null, or the run's.
 
     Args:
         condition: Booleans; or nulls without a type, as of `array([])`.
@@ -132,18 +132,18 @@ _FLOATS = (float, np.floating)
 
 
 def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:
-    if (
-        isinstance(left, Array)
-        and isinstance(right, Array)
-        and not s.same_type(left.type, right.type)
-    ):
-        raise TypeError(
-            f"{names[1]}: {right.type}, {names[0]} is {left.type}; cast one of them first"
-        )
-    for side in (left, right):
-        if isinstance(side, Array):
-            return side.type
-    return _built([left, right], names, None).type
+    typed = [side.type for side in (left, right) if isinstance(side, Array) and not _is_null(side)]
+    if len(typed) > 1 and not s.same_type(*typed):
+        raise TypeError(f"{names[1]}: {typed[1]}, {names[0]} is {typed[0]}; cast one of them first")
+    if typed:
+        return typed[0]
+    values = [None if isinstance(side, Array) else side for side in (left, right)]
+    return _built(values, names, None).type
+
+
+def _is_null(array: Array) -> bool:
+    """Whether its nulls have no type; they get that of the other side."""
+    return isinstance(array.type, s.Null)
 
 
 def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
@@ -155,7 +155,7 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         if own != device:
             raise ValueError(f"{name}: on {own}, condition is on {device}")
         require_valid(value)
-        return value
+        return nulls(length, type_, device) if _is_null(value) else value
     if value is None:
         return nulls(1, type_, device)
     single = _number(value, type_)

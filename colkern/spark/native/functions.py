@@ -125,7 +125,7 @@ class PlannedFunction:
             if plan == "arrow":
                 raise NoTermError("plan='arrow'", 0)
             if columns is None:
-                raise NoTermError("the types of its parameters are not declared", 0)
+                raise NoTermError("its hints do not say which types all of its columns have", 0)
             self._typed = self._read(columns)
         except NoTermError as error:
             self._refuse(error)
@@ -200,9 +200,11 @@ class PlannedFunction:
         """A line: the function's plan, why it is not native, and what a batch then costs."""
         if self._reason is None:
             return f"{self._name}: native: Spark computes it, without a Python worker"
-        line = f"line {self._reason.line}: " if self._reason.line else ""
+        place = (
+            f" (line {line} of {self._code().co_filename})" if (line := self._reason.line) else ""
+        )
         return (
-            f"{self._name}: arrow, in a Python worker: {line}{self._reason.reason}{self._costs()}"
+            f"{self._name}: arrow, in a Python worker: {self._reason.reason}{place}{self._costs()}"
         )
 
     def _costs(self) -> str:
@@ -403,6 +405,6 @@ def taken(given: Mapping[str, Kind]) -> tuple[dict[str, Kind], frozenset[str]]:
     }
     for name, kind in kinds.items():
         if scalar_type(kind) is None:
-            raise NoTermError(f"{name} is of the kind {kind}", 0)
+            raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}", 0)
     may_be_none = (name for name, kind in given.items() if isinstance(kind, k.Optional))
     return kinds, frozenset(may_be_none)

@@ -19,6 +19,7 @@ from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
+from colkern.spark.native.rule import no_form
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
 LONGEST = 12_000
@@ -142,7 +143,7 @@ def _rule(term: t.Applied) -> Rule:
     rule = RULES.get((term.name, term.signature))
     if rule is None:
         shown = term.signature.partition(" ->")[0]
-        raise NoTermError(f"{term.name}{shown} has no native form", term.line)
+        raise NoTermError(no_form(f"{term.name}{shown}"), term.line)
     return rule
 
 

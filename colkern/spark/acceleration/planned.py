@@ -29,7 +29,7 @@ from colkern.spark.native.functions import (
     UTC,
     PlanName,
     PlannedFunction,
-    without_call_sites,
+    quick_columns,
 )
 from colkern.spark.native.translation import require_short
 
@@ -114,9 +114,8 @@ class PlannedOriginal(PlannedFunction):
         if is_complete and self.planned() and self._may_be_native(given.values()):
             ordered = [given[name] for name in names]
             try:
-                with without_call_sites():
-                    result = self._expression(ordered)
-                return self._named(result, ordered)
+                with quick_columns():
+                    return self._named(self._expression(ordered), ordered)
             except NoTermError as error:
                 # Expressions of users stand in it several times.
                 self._refuse(error)

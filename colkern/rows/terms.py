@@ -210,7 +210,7 @@ def _given(name: str, kind: Kind) -> Iterator[Term]:
         return
     of = kind.of if isinstance(kind, k.Optional) else kind
     if isinstance(of, k.Compound | k.Container):
-        raise NoTermError(f"{name} is {of}", 0)
+        raise NoTermError(f"a parameter of the kind {of} has no native form: {name}", 0)
     argument = Argument(of, name)
     if isinstance(kind, k.Optional):
         yield IsNone(k.BOOL, argument)
@@ -309,7 +309,7 @@ class _Reader:
                     return self._behind(tree, lines[at:], end)
                 variables = tree.variables
             elif line.startswith("while "):
-                self._refuse("a loop, or a `try`")
+                self._refuse("a loop or a `try`, which Spark's expressions lack")
             elif isinstance(line, Check):
                 continue
             elif guard := self._assign(line, variables):
@@ -328,7 +328,7 @@ class _Reader:
         except NoTermError:
             # The exception of what has no term says what it is.
             if isinstance(exit_ := then.lines[0], Exit) and (site := self._site(exit_)):
-                raise NoTermError(site.reason, site.line) from None
+                raise NoTermError(f"{site.reason} has no native form", site.line) from None
             raise
         for value, block in ((True, then), (False, otherwise)):
             if _is(test, value):
@@ -441,7 +441,7 @@ class _Reader:
             self._refuse("too many places where rows are left to Python")
         number = int(line.partition("|")[0])
         if number & 255 in (row_values.LEFT, row_values.NO_ROOM) and site.reason != RAISED:
-            raise NoTermError(site.reason, site.line)
+            raise NoTermError(f"{site.reason} has no native form", site.line)
         return Raise(k.NEVER, site)
 
     def _site(self, line: str) -> Site | None:
@@ -481,7 +481,13 @@ class _Reader:
                 term = variables.get(name)
                 if isinstance(term, _Missing):
                     raise term.error
-                return term if term is not None else self._refuse("a value in memory")
+                return (
+                    term
+                    if term is not None
+                    else self._refuse(
+                        "a list or another value in memory, which Spark's expressions lack"
+                    )
+                )
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return chosen(self._of(operand, variables), FALSE, TRUE)
             case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as sign, left=left, right=right):
@@ -552,7 +558,7 @@ class _Reader:
                 ("bool", "float"),
             ):
                 return Converted(wanted, term)
-        return self._refuse("a value in memory")
+        return self._refuse("a list or another value in memory, which Spark's expressions lack")
 
     def _refuse(self, reason: str) -> NoReturn:
         raise NoTermError(reason, self._line)

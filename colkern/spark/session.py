@@ -95,8 +95,10 @@ def use_this_python() -> None:
     Spark takes the first `python3` of the path, which is another one where the environment of this
     process is not activated. Called on the driver whenever Spark takes a function of colkern.
     """
+    if "PYSPARK_PYTHON" in os.environ:
+        return
     session = SparkSession.getActiveSession()
-    if session is not None and "PYSPARK_PYTHON" not in os.environ and runs_here(session):
+    if session is not None and runs_here(session):
         session.sparkContext.pythonExec = sys.executable
 
 

@@ -40,6 +40,11 @@ def quarter(t: pd.Series) -> pd.Series:
     return t.dt.year.astype(str) + "Q" + t.dt.quarter.astype(str)
 
 
+@case("date", t="moment")
+def month_begun(t: pd.Series) -> pd.Series:
+    return t.dt.to_period("M").dt.start_time.dt.date
+
+
 @case("timestamp", t="moment")
 def floored(t: pd.Series) -> pd.Series:
     return t.dt.floor("D")

@@ -55,6 +55,40 @@ def line_total(count: pd.Series, price: pd.Series, share: pd.Series) -> pd.Serie
     return (count * price * (1 - discount)).round(2)
 
 
+@case("double", x="amount", y="price")
+def rebated(x: pd.Series, y: pd.Series) -> pd.Series:
+    due = x.copy()
+    is_dear = y > 50
+    due[is_dear] = y[is_dear] * 0.9 - x[is_dear].abs()
+    due.loc[x < 0] = -x.loc[x < 0]
+    due[due > 80] /= 2
+    return due
+
+
+@case("string", name="name", x="amount")
+def exclaimed(name: pd.Series, x: pd.Series) -> pd.Series:
+    name = name.copy()
+    name[x > 20] = name[x > 20].str.strip() + "!"
+    return name
+
+
+@case("double", x="amount", y="price")
+def change(x: pd.Series, y: pd.Series) -> pd.Series:
+    return ((x - y) / y.replace(0, np.nan) * 100).round(2)
+
+
+@case("string", country="country")
+def recoded(country: pd.Series) -> pd.Series:
+    return country.replace({"us": "US", "GB ": "GB"}).replace("JP", "Japan")
+
+
+@case("int", day="day")
+def age(day: pd.Series) -> pd.Series:
+    born = pd.to_datetime(day)
+    is_ahead = (born.dt.month > 6) | ((born.dt.month == 6) & (born.dt.day > 30))
+    return 2024 - born.dt.year - is_ahead.astype(int)
+
+
 @case("double", x="amount")
 def outliers(x: pd.Series) -> pd.Series:
     kept = x.copy()

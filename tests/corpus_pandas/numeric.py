@@ -10,6 +10,18 @@ from .case import case
 EDGES = [-np.inf, 0, 50, 100, np.inf]
 
 
+@case("double", x="amount")
+def piped(x: pd.Series) -> pd.Series:
+    return x.pipe(lambda s: s * 2).pipe(np.exp)
+
+
+@case("double", x="amount", y="price")
+def array_assigned(x: pd.Series, y: pd.Series) -> pd.Series:
+    array, other = x.to_numpy().copy(), y.to_numpy()
+    array[other > 40] = np.exp(-other[other > 40])
+    return pd.Series(array)
+
+
 @case("double", x="amount", y="price")
 def ratio(x: pd.Series, y: pd.Series) -> pd.Series:
     return x / y

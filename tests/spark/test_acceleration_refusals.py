@@ -67,6 +67,16 @@ def assigned(s: pd.Series) -> pd.Series:
     return s
 
 
+def _put(s: pd.Series, values: pd.Series) -> pd.Series:
+    s = s.copy()
+    s[s > 0] = values
+    return s
+
+
+def renumbered(s: pd.Series) -> pd.Series:
+    return _put(s, pd.Series(np.sqrt(s[s > 0].to_numpy())))
+
+
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an aggregate": (lambda s: s - s.mean(), r"Series\.mean is no element-wise operation"),
     "other rows": (lambda s: s.cumsum(), r"Series\.cumsum"),
@@ -79,7 +89,11 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a reason that the body catches": (caught, r"Series\.shift"),
     "a branch": (branch, "truth value of a whole column"),
     "an assignment": (assigned, "rows of a column are assigned to"),
-    "a selection": (lambda s: s[s > 0], "rows of a column are selected"),
+    "a selection": (lambda s: s[s > 0], "it returns selected rows of a column"),
+    "a selection with a new index": (renumbered, r"pandas\.Series of selected rows of a column"),
+    "selected rows beside all": (lambda s: _put(s, s[s > 0] * s), "`mul` of selected rows"),
+    "other selected rows": (lambda s: _put(s, s[s > 1]), "are assigned to other rows"),
+    "texts for numbers": (lambda s: s["lat"], "a column has no part 'lat'"),
     "the length": (lambda s: s * len(s), "the length of a column"),
     "a loop": (lambda s: pd.Series([v + 1 for v in s]), "taken one by one"),
     "a column that is there": (lambda s: s + pd.Series([1.0, 2.0]), "operand of type Series"),

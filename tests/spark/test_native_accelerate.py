@@ -138,11 +138,14 @@ def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
         return name.str.upper()
 
     assert _in_worker(frame.select(accelerate(doubled, plan="arrow")("x")))
-    reason = "upper has no native form"
+    reason = "upper has no native form: Java has another version of Unicode"
     with pytest.raises(CompileError, match=reason):
         accelerate(loud, plan="native")("name")
     made = accelerate(loud, plan="auto")
-    assert explain(frame.select(made("name"))) == f"loud: arrow, in a Python worker: {reason}"
+    place = f"(line {loud.func.__code__.co_firstlineno + 2} of {__file__})"
+    assert (
+        explain(frame.select(made("name"))) == f"loud: arrow, in a Python worker: {reason} {place}"
+    )
     native = accelerate(doubled, plan="native")
     assert explain(native) == "doubled: native for columns of double; arrow for others"
     with pytest.raises(PySparkException, match="doubled: no native plan for columns of string"):
@@ -161,3 +164,31 @@ def test_columns_of_any_type_that_pandas_takes_are_taken(spark: SparkSession) ->
         "SELECT DATE'2024-01-31' AS day, array(1.0D) AS list, CAST(NULL AS double) AS x"
     )
     assert frame.select(made("day"), made("list"), made("x")).first()[:] == (False, False, True)
+
+
+def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) -> None:
+    @pandas_udf("int")
+    def whole(x: pd.Series) -> pd.Series:
+        return x.astype("int32")
+
+    @pandas_udf("bigint")
+    def kept(x: pd.Series) -> pd.Series:
+        return x * 1
+
+    said = explain(accelerate(whole, plan="auto"))
+    assert "IntCastingNaNError" in said
+    assert f"line {whole.func.__code__.co_firstlineno + 2} of" in said
+    assert "for columns of double with nulls, it raises ArrowInvalid: Float value 1.5" in explain(
+        accelerate(kept, plan="auto")
+    )
+
+
+def test_texts_are_not_tried_where_numbers_are_multiplied(spark: SparkSession) -> None:
+    @pandas_udf("bigint")
+    def nanoseconds(seconds: pd.Series) -> pd.Series:
+        return seconds * 30_000_000
+
+    before = pa.default_memory_pool().max_memory()
+    assert "float64, where bigint" in explain(accelerate(nanoseconds, plan="auto"))
+    # A text of ten characters, repeated, would have 300 MB.
+    assert pa.default_memory_pool().max_memory() - before < 50_000_000

@@ -68,12 +68,12 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
     - Native, for columns of double, string, date and timestamp (in the session's time zone UTC), and of
       integers where their results are those of doubles: arithmetic, comparisons and choices of numbers,
       sums of conditions, `clip`, `fillna`, `isna`, `replace`, `round`, `where`; of texts `+`, comparisons,
-      `isin`, `map` of a dictionary, and of `str`: `contains`, `endswith`, `len`, `replace`, `slice`,
+      `isin`, `map` and `replace` of a dictionary, and of `str`: `contains`, `endswith`, `len`, `replace`, `slice`,
       `startswith`, `strip`; parts of dates and timestamps, days and seconds between two; `apply` of a
       function of one value that has a native plan itself; a `DataFrame` of such columns.
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
-      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, also `s.loc[…]`);
+      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, `s.loc[m] *= 2`);
       choices between constant texts by `where` and `select`.
     - In NumPy or Arrow: NumPy's other functions of numbers, `isin` of numbers; of texts `+`, comparisons,
       `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
@@ -86,7 +86,8 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
-    `sort_values`, `s[…]`), and values taken one by one in Python (`if`, a loop over a column).
+    `sort_values`, `s[…]` but for assignment to the same rows), and values taken one by one in Python
+    (`if`, a loop over a column).
 
     The body is called a few times for each combination of columns, also with extreme values of their
     types, not for each batch: side effects such as messages or counters are not repeated. A function that

@@ -15,7 +15,7 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration import times
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
-from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Input, Whole
+from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Input, Whole, with_rows
 from colkern.spark.acceleration.operators import OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import identity_of, witness_of
 from colkern.spark.acceleration.row_calls import RowFunction
@@ -196,18 +196,36 @@ class TracedColumn(SeriesMethods):
             isinstance(name, Hashable) and name in witness.columns for name in names
         ):
             return self.in_pandas("DataFrame.__getitem__", operator.getitem, self, key)
+        if isinstance(key, TracedColumn) and key.node.dtype == BOOL and self.node.dtype != OTHER:
+            if key.node.rows or self.node.rows:
+                raise self._refused("rows of selected rows are selected")
+            selected = with_rows(self.node, key.node.identity)
+            return type(self)(selected, self._witness, self._tracer)
+        if isinstance(key, str):
+            raise self._refused(
+                f"a column has no part {key!r}, as a table of a struct's fields has"
+            )
         raise self._refused("rows of a column are selected")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         is_frame = isinstance(self._witness, pd.DataFrame)
         if not is_frame and not (isinstance(key, TracedColumn) and key.node.dtype == BOOL):
             raise self._refused("rows of a column are assigned to")
+        if isinstance(value, TracedColumn) and value.node.rows != self.node.rows:
+            if value.node.rows != key.node.identity:
+                raise self._refused("rows of a column are assigned to other rows")
+            value = type(self)(with_rows(value.node, b""), value._witness, self._tracer)
         self.become(
             self.instead(
-                lambda: self.mask(key, value),
+                lambda: self.mask(key, value) if self.is_series else self._with_items(key, value),
                 lambda: self.in_pandas("__setitem__", _assigned, self, key, value),
             )
         )
+
+    def _with_items(self, key: TracedColumn, value: Any) -> TracedColumn:
+        """An array with some items replaced by others of its dtype."""
+        self.of_own_dtype(value, "__setitem__")
+        return self._selected(key, value, self)
 
     def become(self, other: TracedColumn) -> None:
         """Stand for another column from here on, as an assignment to rows asks for."""
@@ -305,7 +323,7 @@ class Located:
             column.become(column.in_pandas("loc", _assigned_rows, column, key, value))
 
     def __getitem__(self, key: Any) -> Any:
-        raise self._column._refused("rows of a column are selected")
+        return self._column[key]
 
 
 def _item_of_texts(column: Any, key: Any) -> Any:

@@ -143,7 +143,8 @@ def result_of(node: Node, returns: DataType) -> Node:
     if node.dtype == OTHER:
         return node
     if not isinstance(returns, _PLAIN):
-        return Whole(OTHER, "results", lambda results: results, (node,), (), ("pandas",))
+        name = f"a result of {returns.simpleString()}"
+        return Whole(OTHER, name, lambda results: results, (node,), (), ("pandas",))
     kinds = {TEXT: StringType, "bool": BooleanType}
     declared = type(returns) if isinstance(returns, StringType | BooleanType) else None
     if kinds.get(str(node.dtype)) is not declared:

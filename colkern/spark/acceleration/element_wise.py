@@ -27,11 +27,11 @@ _METHODS = {
     """,
     "DatetimeProperties": """
         as_unit ceil components date day day_name day_of_week day_of_year dayofweek dayofyear days
-        days_in_month daysinmonth floor hour is_leap_year is_month_end is_month_start is_quarter_end
-        is_quarter_start is_year_end is_year_start isocalendar microsecond microseconds minute month
-        month_name nanosecond nanoseconds normalize quarter round second seconds strftime time timetz
-        to_period to_pydatetime to_timestamp total_seconds tz tz_convert tz_localize unit weekday
-        week weekofyear year
+        days_in_month daysinmonth end_time floor hour is_leap_year is_month_end is_month_start
+        is_quarter_end is_quarter_start is_year_end is_year_start isocalendar microsecond microseconds
+        minute month month_name nanosecond nanoseconds normalize quarter round second seconds start_time
+        strftime time timetz to_period to_pydatetime to_timestamp total_seconds tz tz_convert
+        tz_localize unit weekday week weekofyear year
     """,
     "pandas": "DataFrame Series concat cut to_datetime to_numeric to_timedelta isna isnull notna notnull",
     "numpy": """

@@ -6,9 +6,10 @@ are the constants of a function and what is counted with them, within bounds tha
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -38,7 +39,7 @@ from colkern.spark.native import integers
 from colkern.spark.native.date_rules import instant_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor_quotient, less
-from colkern.spark.native.rule import Operand
+from colkern.spark.native.rule import Operand, no_form
 from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import sliced
 from colkern.spark.native.translation import spark_type_of, translated
@@ -58,12 +59,20 @@ class Expression:
         columns: The columns, each of the Spark type that its kind has in `KINDS`.
         kinds: Their kinds.
         name: What messages call the function.
+        lines: The lines of its source, by the identities of nodes.
     """
 
-    def __init__(self, columns: Sequence[Column], kinds: Sequence[str], name: str) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        kinds: Sequence[str],
+        name: str,
+        lines: Mapping[bytes, int],
+    ) -> None:
         self._columns = columns
         self._kinds = kinds
         self._name = name
+        self._lines = lines
         self._written: dict[bytes, Value] = {}
 
     def result(self, node: Node, returns: DataType) -> Column:
@@ -89,8 +98,9 @@ class Expression:
                 raise refusal
             return value.column.cast(type_)
         if node.dtype == FLOAT:
-            taken = ("int", "bigint") if _is_small_integer(node) else ()
-            if type_ not in ("double", "float", *taken):
+            size = _size(node)
+            is_taken = size is not None and size <= _BOUNDS.get(type_, (0, -1))[1]
+            if type_ not in ("double", "float") and not is_taken:
                 raise refusal
             return f.nanvl(value, f.lit(None).cast("double")).cast(type_)
         if type_ != {BOOL: "boolean", TEXT: "string"}.get(node.dtype):
@@ -119,8 +129,18 @@ class Expression:
 
     def _value(self, node: Node) -> Value:
         if node.identity not in self._written:
-            self._written[node.identity] = self._write(node)
+            with self.at(node):
+                self._written[node.identity] = self._write(node)
         return self._written[node.identity]
+
+    @contextlib.contextmanager
+    def at(self, node: Node) -> Iterator[None]:
+        """A refusal gets the line of a node."""
+        try:
+            yield
+        except NoTermError as error:
+            line = error.line or self._lines.get(node.identity, 0)
+            raise NoTermError(error.reason, line) from error
 
     def _write(self, node: Node) -> Value:
         match node:
@@ -240,7 +260,7 @@ class Expression:
                 column = _BY_CONSTANT[name](self._read(of, FLOAT), float(by.value))
                 if column is not None:
                     return column
-        raise NoTermError(f"{name} has no native form", 0)
+        raise NoTermError(no_form(name), 0)
 
     def _text_at(self, place: Node, texts: Sequence[Column]) -> Column:
         """The text at a place among constants: choices of places are choices of texts."""
@@ -378,6 +398,9 @@ _BOUNDS = {
 
 _PLACES = r"\{1\} if \{0\} else \{2\} \+ (\d+)"
 
+_MOST_DAYS = 3_652_059
+"""The days of the years from 1 to 9999."""
+
 _MOST_MICROS = ((1 << 63) - 1) // 1000
 """The microseconds, before and after 1970, that are counted in nanoseconds."""
 
@@ -390,11 +413,22 @@ def _word(dtype: DType) -> str:
     return "float" if dtype == FLOAT else "bool"
 
 
-def _is_small_integer(node: Node) -> bool:
-    """Whether floats are parts of times or lengths of texts: integers, where they are not missing."""
-    return isinstance(node, Whole) and (
-        node.name.rpartition(".")[2] in (*_PARTS, "days") or node.name == "len"
-    )
+def _size(node: Node) -> int | None:
+    """How large numbers are at most that are integers where they are not missing; None for others."""
+    match node:
+        case Constant(value=bool() | int() | float() as value) if value == value:
+            return abs(int(value)) if abs(value) < _MOST_MICROS and value == int(value) else None
+        case Fused(expression="{0}" | "{1} if {0} else {2}" | "{0} + {1}" | "{0} - {1}"):
+            is_choice = node.expression == "{1} if {0} else {2}"
+            sizes = [_size(operand) for operand in node.operands[is_choice:]]
+            known = [size for size in sizes if size is not None]
+            whole = max(known, default=0) if is_choice else sum(known)
+            return whole if len(known) == len(sizes) else None
+        case Whole(name="len"):
+            return (1 << 31) - 1
+        case Whole() if node.name.rpartition(".")[2] in (*_PARTS, "days"):
+            return _MOST_DAYS
+    return 1 if node.dtype == BOOL else None
 
 
 def _constant(value: object, dtype: DType) -> Value:
@@ -522,6 +556,7 @@ def _compared_texts(sign: str) -> Callable[[Column, Column], Column]:
 
 _OF_TEXTS: dict[str, Callable[..., Column]] = {
     "add": f.concat,
+    "same": lambda text: text,
     "isna": f.isnull,
     "fillna": f.coalesce,
     "eq": _compared_texts("=="),

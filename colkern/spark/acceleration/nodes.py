@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from colkern.errors import UnsupportedError
+
 TEXT = "str"
 """The dtype of columns of pandas' text in Arrow's memory."""
 
@@ -60,14 +62,26 @@ def holds(dtype: NumPyType, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A column of the graph; nodes that are made in the same way have the same identity."""
+    """A column of the graph; nodes that are made in the same way have the same identity.
+
+    Attributes:
+        rows: The identity of the condition by which the body has selected rows; empty for all rows. The
+            graph computes all: which are selected counts where they are assigned.
+    """
 
     dtype: DType
     identity: bytes = field(init=False, default=b"")
+    rows: bytes = field(init=False, default=b"")
 
     def _identify(self, *parts: object) -> None:
         text = repr((type(self).__name__, str(self.dtype), *parts))
         object.__setattr__(self, "identity", hashlib.sha256(text.encode()).digest())
+
+    def _join_rows(self, operands: tuple[Node, ...]) -> None:
+        rows = {each.rows for each in operands if not isinstance(each, Constant)}
+        if len(rows) > 1:
+            raise UnsupportedError("selected rows of a column are used beside others")
+        object.__setattr__(self, "rows", *rows or (b"",))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +119,7 @@ class Fused(Node):
 
     def __post_init__(self) -> None:
         self._identify(self.expression, [o.identity for o in self.operands], self.reads)
+        self._join_rows(self.operands)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,3 +141,14 @@ class Whole(Node):
     def __post_init__(self) -> None:
         operands = [o.identity for o in self.operands]
         self._identify(self.name, operands, self.details, self.reads)
+        self._join_rows(self.operands)
+
+
+def with_rows(node: Node, rows: bytes) -> Node:
+    """The same column, of rows that a condition selects."""
+    if isinstance(node.dtype, str):
+        same: Node = Whole(node.dtype, "same", lambda column: column, (node,))
+    else:
+        same = Fused(node.dtype, "{0}", (node,), (node.dtype,))
+    object.__setattr__(same, "rows", rows)
+    return same

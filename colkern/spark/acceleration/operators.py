@@ -60,6 +60,9 @@ class Operators(Recorded):
     def operate(self, name: str, left: object, right: object) -> Self:
         """A binary operator of two operands, one of them this column."""
         function: Callable[..., Witness] = getattr(operator, name)
+        if name == "mul" and TEXT in (self.node_of(left).dtype, self.node_of(right).dtype):
+            # Meant for numbers, by which as many copies of a text might not fit into memory.
+            raise self._tracer.refused("a column of text is multiplied")
         is_sure = name not in (*BITWISE, "floordiv", "mod")
         result: Self = self.instead(
             lambda: self._in_a_loop(name, function, left, right),

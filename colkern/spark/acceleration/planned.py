@@ -6,8 +6,8 @@ import functools
 import inspect
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import CodeType
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from colkern.errors import UnsupportedError
 from colkern.rows.terms import NoTermError
 from colkern.spark.acceleration.compiled import result_of
 from colkern.spark.acceleration.expressions import Expression
@@ -28,7 +29,7 @@ from colkern.spark.native.functions import (
     UTC,
     PlanName,
     PlannedFunction,
-    without_call_sites,
+    quick_columns,
 )
 from colkern.spark.native.translation import require_short
 
@@ -71,11 +72,13 @@ class _Branch:
     Args:
         node: The results.
         kinds: The types.
+        lines: The lines of the function's source, by the identities of nodes.
         taken: The combinations of types with the same results, as Spark's `typeof` names them.
     """
 
     node: Node
     kinds: tuple[str, ...]
+    lines: Mapping[bytes, int]
     taken: tuple[tuple[str, ...], ...]
 
 
@@ -111,9 +114,8 @@ class PlannedOriginal(PlannedFunction):
         if is_complete and self.planned() and self._may_be_native(given.values()):
             ordered = [given[name] for name in names]
             try:
-                with without_call_sites():
-                    result = self._expression(ordered)
-                return self._named(result, ordered)
+                with quick_columns():
+                    return self._named(self._expression(ordered), ordered)
             except NoTermError as error:
                 # Expressions of users stand in it several times.
                 self._refuse(error)
@@ -183,8 +185,10 @@ class PlannedOriginal(PlannedFunction):
             (column.cast("timestamp") if kind == "date" else column).cast(kind)
             for column, kind in zip(columns, branch.kinds, strict=True)
         ]
-        writer = Expression(typed, branch.kinds, self._name)
-        result = writer.in_bounds(writer.result(branch.node, self._original.returns), self._returns)
+        writer = Expression(typed, branch.kinds, self._name, branch.lines)
+        with writer.at(branch.node):
+            result = writer.result(branch.node, self._original.returns)
+        result = writer.in_bounds(result, self._returns)
         require_short(result)
         return result
 
@@ -200,20 +204,21 @@ class PlannedOriginal(PlannedFunction):
         ):
             raise NoTermError("functions of any number of columns have no native plans", 0)
         branches: list[_Branch] = []
-        reason = NoTermError("it takes no columns of the types that have native plans", 0)
-        furthest = -1
+        furthest, reason = (False, -1), NoTermError("", 0)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             for kinds in _combinations(len(parameters)):
                 tracer = Tracer()
-                if not self._accepts([_EXAMPLES[kind] for kind in kinds]):
-                    continue
                 try:
                     branches.append(self._branch(kinds, tracer))
                 except Exception as error:  # noqa: BLE001 The user's function may raise anything.
-                    if tracer.steps > furthest:
-                        furthest = tracer.steps
-                        reason = NoTermError(getattr(error, "reason", str(error)), 0)
+                    rank = (isinstance(error, NoTermError), tracer.steps)
+                    # Of several types that a function takes, the last are the most particular.
+                    if rank > furthest or (rank[0] and rank == furthest):
+                        furthest, said = rank, getattr(error, "reason", str(error))
+                        if not rank[0] and tracer.refusal is None:
+                            said = f"for columns of {', '.join(kinds)} with nulls, it raises {said}"
+                        reason = NoTermError(said, getattr(error, "line", 0))
         if not branches:
             raise reason
         return branches
@@ -231,11 +236,19 @@ class PlannedOriginal(PlannedFunction):
             traced(self._original.function, self._original.pandas(examples), tracer),
             self._original.returns,
         )
-        self._of(_Branch(node, kinds, ()), [f.col(f"c{place}") for place in range(len(kinds))])
+        # Only now: with columns that the body is not for, as texts for numbers, it may need much memory.
+        outcome = _outcome(self._original, examples)
+        if isinstance(outcome, Exception):
+            cause: BaseException = outcome
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            raise UnsupportedError(f"{type(cause).__name__}: {cause}")
+        branch = _Branch(node, kinds, tracer.lines, ())
+        self._of(branch, [f.col(f"c{place}") for place in range(len(kinds))])
         for place, kind in enumerate(kinds):
             for type_, values in _REFUSED[kind].items():
                 others = [*examples[:place], values, *examples[place + 1 :]]
-                if self._accepts(others):
+                if isinstance(_outcome(self._original, others), pa.Array):
                     raise NoTermError(f"it also takes columns of {type_}", 0)
         if not self._is_alike_beside_nulls(kinds):
             raise NoTermError("the results of a row differ where other rows have nulls", 0)
@@ -243,11 +256,7 @@ class PlannedOriginal(PlannedFunction):
         if len(kinds) > _MOST_PRODUCTS:
             types = [(kind,) for kind in kinds]
         taken = [each for each in itertools.product(*types) if self._is_alike(each, kinds)]
-        return _Branch(node, kinds, tuple(taken))
-
-    def _accepts(self, columns: Sequence[pa.Array]) -> bool:
-        """Whether the function has results for columns."""
-        return isinstance(_outcome(self._original, columns), pa.Array)
+        return replace(branch, taken=tuple(taken))
 
     def _is_alike(self, types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
         """Whether the results for integers are those for doubles, as far as extreme values tell."""

@@ -7,6 +7,7 @@ pandas itself tells the dtypes of results, and refuses what it does not support.
 from __future__ import annotations
 
 import pickle
+import sys
 import types
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
@@ -38,12 +39,19 @@ Witness: TypeAlias = pd.Series
 
 
 class Tracer:
-    """Counts the steps of a trace, and keeps its first refusal if the traced body goes on after it."""
+    """Counts the steps of a trace, and keeps its first refusal if the traced body goes on after it.
+
+    Attributes:
+        code: The traced body.
+        lines: The lines of the body that make nodes, by their identities.
+    """
 
     def __init__(self) -> None:
         self.refusal: UnsupportedError | None = None
         self.steps = 0
         self.names: dict[int, dict[str, Any]] = {}
+        self.code: types.CodeType | None = None
+        self.lines: dict[bytes, int] = {}
 
     def names_of(self, function: types.FunctionType) -> dict[str, Any]:
         """The globals of a function, also of one that is made while the body runs."""
@@ -56,6 +64,14 @@ class Tracer:
             self.refusal = error
         return error
 
+    def note_line(self, node: Node) -> None:
+        """Note the line of the body that runs, as that of a node."""
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code is not self.code:
+            frame = frame.f_back
+        if frame is not None:
+            self.lines.setdefault(node.identity, frame.f_lineno)
+
 
 class Recorded:
     """A stand-in for a pandas Series, or for an array of NumPy's: its node, and two rows of it."""
@@ -64,6 +80,7 @@ class Recorded:
         self._node = node
         self._witness = witness
         self._tracer = tracer
+        tracer.note_line(node)
 
     @property
     def node(self) -> Node:
@@ -128,6 +145,9 @@ class Recorded:
             is_sure: Whether the dtype of the result follows from those of the columns.
         """
         call = Arguments((tuple(arguments), options))
+        if any(column._node.rows for column in call.columns):
+            # Their index is another one, of which a step may make use.
+            raise tracer.refused(f"{name} of selected rows of a column")
         given, named = call.filled([column._witness for column in call.columns])
         witness = function(*given, **named)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from colkern.spark.acceleration import texts
 from colkern.spark.acceleration.forms import AnyArray
 from colkern.spark.acceleration.nodes import (
     BOOL,
@@ -26,7 +27,6 @@ from colkern.spark.acceleration.nodes import (
 )
 from colkern.spark.acceleration.operators import Operators
 from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
-from colkern.spark.acceleration.texts import text_fill, text_isin
 
 
 class SeriesMethods(Operators):
@@ -53,6 +53,12 @@ class SeriesMethods(Operators):
     def copy(self, deep: bool = True) -> Self:
         """The same column, which may be changed by itself."""
         return type(self)(self._node, self._witness, self._tracer)
+
+    def pipe(self, func: Any, *arguments: Any, **options: Any) -> Any:
+        """What a function gives for the column."""
+        if not callable(func):
+            raise self._tracer.refused("Series.pipe of anything but a function")
+        return func(self, *arguments, **options)
 
     def rename(self, index: object = None) -> Self:
         """The column itself; names of results are not used."""
@@ -92,7 +98,7 @@ class SeriesMethods(Operators):
         if isinstance(dtype, str):
             if np.any(pd.isna(witness_of(value))):
                 raise self._tracer.refused("Series.fillna of texts with a column that has nulls")
-            return self.result(Whole(TEXT, "fillna", text_fill, (node, other)), witness)
+            return self.result(Whole(TEXT, "fillna", texts.text_fill, (node, other)), witness)
         if not is_float(dtype):
             return self.copy()
         filled = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))
@@ -155,7 +161,7 @@ class SeriesMethods(Operators):
         self.require_method("isin")
         among = list(values) if isinstance(values, list | tuple | set | frozenset) else None
         if self._node.dtype == TEXT and among and all(type(value) is str for value in among):
-            return self.result(*text_isin(self, sorted(among)))
+            return self.result(*texts.text_isin(self, sorted(among)))
         self.require_numbers("isin")
         if among is None or not all(isinstance(v, bool | int | float) for v in among):
             raise self._tracer.refused("Series.isin of anything but a list of numbers")
@@ -166,11 +172,18 @@ class SeriesMethods(Operators):
         witness = self._witness.isin(among)
         return self.whole("isin", isin, (self,), witness, tuple(map(repr, among)))
 
-    def replace(self, to_replace: object, value: object) -> Self:
-        """The floats with one instead of some others, such as infinities."""
+    def replace(self, to_replace: object, value: object = None) -> Self:
+        """The floats with one instead of some others, such as infinities; texts by a table."""
         self.require_method("replace")
+        table = {to_replace: value} if isinstance(to_replace, str) else to_replace
+        if self._node.dtype == TEXT and texts.is_table(table):
+            entries = texts.text_map(self, table).node, self._node
+            witness = self._witness.replace(table)
+            return self.result(Whole(TEXT, "fillna", texts.text_fill, entries), witness)
         values = to_replace if isinstance(to_replace, list) else [to_replace]
-        if not is_float(self._node.dtype) or not all(type(v) is float and v == v for v in values):
+        if not is_float(self._node.dtype) or not all(
+            type(v) in (int, float) and v == v for v in values
+        ):
             raise self._tracer.refused("Series.replace of anything but some floats")
         conditions = [self.operate("eq", self, each) for each in values]
         return self.mask(functools.reduce(operator.or_, conditions), value)

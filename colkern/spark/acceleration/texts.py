@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -142,7 +142,7 @@ def text_isin(column: Recorded, values: list[str]) -> tuple[Node, pd.Series]:
     return node, column._witness.isin(values)
 
 
-def text_map(column: TracedColumn, table: dict[str, str] | dict[str, float]) -> TracedColumn:
+def text_map(column: Recorded, table: dict[str, str] | dict[str, float]) -> Recorded:
     """`Series.map` of texts by a dictionary of texts, or of floats."""
     keys, entries = pa.array(table.keys(), pa.string()), pa.array(table.values())
     dtype = TEXT if pa.types.is_string(entries.type) else FLOAT
@@ -155,7 +155,7 @@ def text_map(column: TracedColumn, table: dict[str, str] | dict[str, float]) -> 
     return column.result(node, column._witness.map(table))
 
 
-def is_table(value: object) -> bool:
+def is_table(value: object) -> TypeGuard[dict[str, str] | dict[str, float]]:
     """Whether something is a dictionary that `text_map` takes."""
     if type(value) is not dict or not value or not all(type(key) is str for key in value):
         return False

@@ -45,6 +45,7 @@ def traced(
 def _traced(
     function: Body, witnesses: Sequence[pd.Series], tracer: Tracer, over_batches: bool
 ) -> Node:
+    tracer.code = getattr(function, "__code__", None)
     columns = [_stand_in(k, witness, tracer) for k, witness in enumerate(witnesses)]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -61,6 +62,8 @@ def _traced(
         raise tracer.refusal
     if not isinstance(result, TracedColumn):
         raise UnsupportedError(f"it returns {type(result).__name__}, which follows from no column")
+    if result.node.rows:
+        raise UnsupportedError("it returns selected rows of a column")
     if isinstance(result._witness, np.ndarray):
         raise UnsupportedError("it returns an array, where Spark takes a pandas.Series")
     return result.node
@@ -142,7 +145,11 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
             if not columns and (arguments or options or name != "DataFrame"):
                 return function(*arguments, **options)
             first = arguments[0] if arguments else None
-            if isinstance(first, TracedColumn) and first.node.dtype != OTHER:
+            if (
+                isinstance(first, TracedColumn)
+                and first.node.dtype != OTHER
+                and not first.node.rows
+            ):
                 if name in _OF_A_COLUMN:
                     return getattr(_series(first), name)()
                 # The rows of columns have numbers alone as their index.

@@ -18,8 +18,8 @@ def explain(subject: Column | DataFrame | PlannedFunction) -> str:
         >>> print(colkern.spark.explain(frame.select(net("price", "discount"))))  # doctest: +SKIP
         net: native: Spark computes it, without a Python worker
         >>> print(colkern.spark.explain(slug))  # doctest: +SKIP
-        slug: arrow, in a Python worker: line 12: str.upper(str) has no native form; a batch: 0.12 ms of
-        Python, 1 column there, 1 back
+        slug: arrow, in a Python worker: str.upper(str) has no native form: Java has another version of
+        Unicode (line 12 of job.py); a batch: 0.12 ms of Python, 1 column there, 1 back
 
     A batch costs its columns' way to Python and back, some Python whatever its rows, which is measured here
     and now, and the work on its rows.

@@ -16,6 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.errors import utils
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -125,7 +126,7 @@ class PlannedFunction:
             if plan == "arrow":
                 raise NoTermError("plan='arrow'", 0)
             if columns is None:
-                raise NoTermError("the types of its parameters are not declared", 0)
+                raise NoTermError("its hints do not say which types all of its columns have", 0)
             self._typed = self._read(columns)
         except NoTermError as error:
             self._refuse(error)
@@ -200,9 +201,11 @@ class PlannedFunction:
         """A line: the function's plan, why it is not native, and what a batch then costs."""
         if self._reason is None:
             return f"{self._name}: native: Spark computes it, without a Python worker"
-        line = f"line {self._reason.line}: " if self._reason.line else ""
+        place = (
+            f" (line {line} of {self._code().co_filename})" if (line := self._reason.line) else ""
+        )
         return (
-            f"{self._name}: arrow, in a Python worker: {line}{self._reason.reason}{self._costs()}"
+            f"{self._name}: arrow, in a Python worker: {self._reason.reason}{place}{self._costs()}"
         )
 
     def _costs(self) -> str:
@@ -220,9 +223,8 @@ class PlannedFunction:
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
         }
-        with without_call_sites():
-            result = self._expression(typed, columns)
-        return self._named(result, given.values())
+        with quick_columns():
+            return self._named(self._expression(typed, columns), given.values())
 
     def _named(self, result: Column, given: Iterable[Column | str]) -> Column:
         """An expression by the name that Spark shows."""
@@ -306,19 +308,44 @@ _BUILDING = threading.RLock()
 
 
 @contextlib.contextmanager
-def without_call_sites() -> Iterator[None]:
-    """Operations of Columns do not note the line of Python that called them.
+def quick_columns() -> Iterator[None]:
+    """Operations of Columns do not note the line of Python that called them, nor look functions up twice.
 
-    PySpark asks Spark for its session, a setting and more to note one, which takes two thirds of the time
-    of making an expression. The lines would be those of this package.
+    PySpark asks Spark for its session, a setting and more to note a line, and asks twice for a function at
+    each call: most of the time of making an expression. The lines would be those of this package.
     """
     with _BUILDING:
+        _keep_functions()
         before = getattr(utils, _NOTES_LINES, None)
         setattr(utils, _NOTES_LINES, False)
         try:
             yield
         finally:
             setattr(utils, _NOTES_LINES, before)
+
+
+class _Kept:
+    """A class of Java's whose members are looked up once."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._of, name)
+        setattr(self, name, member)
+        return member
+
+
+_KEPT = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
+"""The classes that PySpark makes Columns with, as it asks its gateway for them."""
+
+
+def _keep_functions() -> None:
+    """Have the gateway of this process, if there is one, keep what it has looked up."""
+    view = getattr(SparkContext, "_jvm", None)
+    for name in _KEPT if hasattr(view, "__dict__") else ():
+        if name not in vars(view):
+            setattr(view, name, _Kept(getattr(view, name)))
 
 
 _NOTES_LINES = "_enable_debugging_cache"
@@ -403,6 +430,6 @@ def taken(given: Mapping[str, Kind]) -> tuple[dict[str, Kind], frozenset[str]]:
     }
     for name, kind in kinds.items():
         if scalar_type(kind) is None:
-            raise NoTermError(f"{name} is of the kind {kind}", 0)
+            raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}", 0)
     may_be_none = (name for name, kind in given.items() if isinstance(kind, k.Optional))
     return kinds, frozenset(may_be_none)

@@ -67,7 +67,7 @@ class PlannedAggregate(PlannedFunction):
         for name, kind in parameters.items():
             if scalar_type(kind) == MOMENT:
                 # In another time zone than UTC Spark refuses the worker beside its own aggregates.
-                raise NoTermError(f"{name} is of the kind {kind}", 0)
+                raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}", 0)
         return Typed(terms.finish, terms.kind, parameters, nullable)
 
     def _code(self) -> CodeType:

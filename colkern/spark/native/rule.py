@@ -7,6 +7,7 @@ operator is used that ANSI gives another meaning, but where its arguments exclud
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -118,6 +119,24 @@ def literal(value: Any) -> Column | None:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return f.array(*map(f.lit, value)).cast("array<string>")
     return None
+
+
+_DIFFERENCES = {
+    "lower upper title capitalize casefold swapcase isalpha isalnum islower isupper istitle": (
+        "Java has another version of Unicode"
+    ),
+    "sin cos tan asin acos atan atan2 sinh cosh tanh arcsin arccos arctan hypot exp expm1 log log2 log10 "
+    "log1p pow power ** cbrt": "the last digits of its results differ in Java",
+    "search match fullmatch sub findall finditer extract": "regular expressions differ in Java",
+}
+"""What keeps some methods, by the last parts of their names, from native plans."""
+
+
+def no_form(method: str) -> str:
+    """The reason of a refusal for a method without a rule; its parameters may follow its name."""
+    name = re.split(r"[. `]", method.partition("(")[0].strip("`"))[-1]
+    why = (why for names, why in _DIFFERENCES.items() if name in names.split())
+    return ": ".join([f"{method} has no native form", *why])
 
 
 def as_index(number: Column) -> Column:

@@ -7,7 +7,7 @@ computed. In the branches of `CASE` it computes each place anew.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from colkern.rows import terms as t
 from colkern.rows.terms import Term
@@ -44,9 +44,15 @@ def unique(term: Term) -> Iterator[Term]:
                 waiting.append(part)
 
 
-def shared(term: Term) -> list[t.Applied]:
-    """The calls of methods that stand in several places and are computed for each row."""
-    places = Counter(id(part) for each in unique(term) for part in parts(each))
+def shared(term: Term, is_known: Callable[[Term], bool]) -> list[t.Applied]:
+    """The calls of methods that stand in several places and are computed for each row.
+
+    Args:
+        term: The term.
+        is_known: Tells the parts of it that the expression has as constants.
+    """
+    computed = (each for each in unique(term) if not is_known(each))
+    places = Counter(id(part) for each in computed for part in parts(each))
     always = _always(term) or {}
     return [each for key, each in always.items() if places[key] > 1 and not _is_cheap(each)]
 

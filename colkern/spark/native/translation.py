@@ -19,6 +19,7 @@ from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
+from colkern.spark.native.rule import no_form
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
 LONGEST = 12_000
@@ -142,7 +143,7 @@ def _rule(term: t.Applied) -> Rule:
     rule = RULES.get((term.name, term.signature))
     if rule is None:
         shown = term.signature.partition(" ->")[0]
-        raise NoTermError(f"{term.name}{shown} has no native form", term.line)
+        raise NoTermError(no_form(f"{term.name}{shown}"), term.line)
     return rule
 
 
@@ -153,6 +154,7 @@ class _Writer:
         self._type = spark_type_of(kind)
         self._arguments = arguments
         self._written: dict[int, Columns] = {}
+        self._failing: dict[int, Column | bool] = {}
         self._line = 0
 
     # Results
@@ -209,9 +211,12 @@ class _Writer:
         """Tests that never hold, for Spark to compute once what stands in several places."""
         return [
             _NEVER[plain_kind(each.kind)](self._plain(each))
-            for each in sharing.shared(term)
+            for each in sharing.shared(term, self._never_fails)
             if plain_kind(each.kind) in _NEVER and self._is_total(each)
         ]
+
+    def _never_fails(self, term: Term) -> bool:
+        return isinstance(term, t.Fails) and self._fails(term.of) is False
 
     def _is_total(self, term: Term) -> bool:
         """Whether Spark may compute a term for any arguments, null included."""
@@ -365,6 +370,13 @@ class _Writer:
         return integers.divided(term.name, value, left, right, self._name)
 
     def _fails(self, term: t.Applied) -> Column | bool:
+        """Whether a method raises; the same object wherever that is asked."""
+        known = self._failing.get(id(term))
+        if known is None:
+            known = self._failing[id(term)] = self._write_fails(term)
+        return known
+
+    def _write_fails(self, term: t.Applied) -> Column | bool:
         self._line = term.line
         if is_exact(term) or (term.name == "/" and self._quotient(term) is not None):
             return False

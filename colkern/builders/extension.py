@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.extension_values import OffsetTimestamp
-from colkern.builders.parts import each, validity, within_field, wrong
+from colkern.builders.parts import each, with_validity, within_field, wrong
 from colkern.extensions import TensorParameters, known_parameters
 from colkern.missing import is_null
 
@@ -66,14 +66,13 @@ def _build_bool8(type_: s.Extension, values: Values, build: Build) -> Array:
 def _build_timestamp_with_offset(type_: s.Extension, values: Values, build: Build) -> Array:
     """Aware `datetime.datetime` of whole minutes' offset, `OffsetTimestamp` or a storage value."""
     pairs = each(values, _stamp_and_minutes, None)
-    valid, nulls = validity(pairs)
     # Null structs have zeros below, so that neither field needs a bitmap of its own.
     columns = zip(*(pair or (0, 0) for pair in pairs), strict=True) if pairs else ((), ())
     children = [
         within_field(field.name, lambda f=field, c=column: build(f.type, list(c)))  # type: ignore[misc]
         for field, column in zip(type_.fields, columns, strict=True)
     ]
-    return Array(type_.storage_type, len(values), [valid], children, null_count=nulls)
+    return with_validity(type_.storage_type, pairs, [], children)
 
 
 def _stamp_and_minutes(value: object) -> tuple[Any, int] | None:

@@ -22,7 +22,7 @@ from colkern.builders.parts import (
     joined,
     offsets,
     starts_of,
-    validity,
+    with_validity,
     wrong,
 )
 from colkern.cpu.python_objects import booleans_of, classes_of, floats_of, integers_of, pieces_of
@@ -62,8 +62,7 @@ def build_bool(type_: s.DataType, values: Values) -> Array:
     bits = booleans_of(values)
     if bits is None:
         bits = np.array(each(values, _bool, False, bool), np.bool_)
-    valid, nulls = validity(values)
-    return Array(type_, len(values), [valid, Buffer(packed(bits))], null_count=nulls)
+    return with_validity(type_, values, [Buffer(packed(bits))])
 
 
 def _bool(value: object) -> bool:
@@ -80,9 +79,7 @@ def _integer(value: object) -> int:
 
 def _fixed(type_: s.DataType, values: Values, items: list[Any] | Items) -> Array:
     """An array of the items that stand for the values."""
-    valid, nulls = validity(values)
-    data = filled(layout(type_).spec(Role.DATA).dtype, items)
-    return Array(type_, len(values), [valid, data], null_count=nulls)
+    return with_validity(type_, values, [filled(layout(type_).spec(Role.DATA).dtype, items)])
 
 
 def _integers(
@@ -155,9 +152,8 @@ def build_decimal(type_: s.Decimal, values: Values) -> Array:
         return _integers(type_, values, convert)
     width = type_.bit_width // 8
     numbers = each(values, convert, 0)
-    valid, nulls = validity(values)
     data = joined([number.to_bytes(width, "little", signed=True) for number in numbers])
-    return Array(type_, len(values), [valid, data], null_count=nulls)
+    return with_validity(type_, values, [data])
 
 
 # Dates and times
@@ -324,10 +320,8 @@ def build_fixed_size_binary(type_: s.FixedSizeBinary, values: Values) -> Array:
             raise ValueError(f"expected {width} bytes, got {len(piece)}")
         return piece
 
-    valid, nulls = validity(values)
     under_null = bytes(filler(values, width, MOST_BYTES_UNDER_NULLS, "bytes"))
-    data = joined(each(values, convert, under_null))
-    return Array(type_, len(values), [valid, data], null_count=nulls)
+    return with_validity(type_, values, [joined(each(values, convert, under_null))])
 
 
 def build_variable(type_: s.DataType, values: Values) -> Array:
@@ -339,9 +333,7 @@ def build_variable(type_: s.DataType, values: Values) -> Array:
         read = joined(pieces).array, np.fromiter(map(len, pieces), np.int64, len(pieces))
     data, sizes = read
     dtype = layout(type_).spec(Role.OFFSETS).dtype
-    valid, nulls = validity(values)
-    buffers = [valid, offsets(dtype, starts_of(sizes)), Buffer(data)]
-    return Array(type_, len(values), buffers, null_count=nulls)
+    return with_validity(type_, values, [offsets(dtype, starts_of(sizes)), Buffer(data)])
 
 
 MOST_BYTES_A_DATA_BUFFER = 2**31 - 1
@@ -369,6 +361,4 @@ def build_view(type_: s.DataType, values: Values) -> Array:
         views.append(head + piece[:4] + place)
         data[-1].append(piece)
         used += size
-    valid, nulls = validity(values)
-    buffers = [valid, joined(views), *map(joined, data)]
-    return Array(type_, len(values), buffers, null_count=nulls)
+    return with_validity(type_, values, [joined(views), *map(joined, data)])

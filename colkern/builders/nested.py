@@ -18,7 +18,7 @@ from colkern.builders.parts import (
     filler,
     offsets,
     starts_of,
-    validity,
+    with_validity,
     within_chosen,
     within_elements,
     within_field,
@@ -73,10 +73,8 @@ def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, NDArray[np
 def build_list(type_: s.DataType, values: Values) -> Array:
     """Lists behind offsets."""
     child, starts = _elements(type_, each(values, elements_of, [], list))
-    dtype = layout(type_).spec(Role.OFFSETS).dtype
-    valid, nulls = validity(values)
-    buffers = [valid, offsets(dtype, starts)]
-    return Array(type_, len(values), buffers, [child], null_count=nulls)
+    ends = offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
+    return with_validity(type_, values, [ends], [child])
 
 
 def build_list_view(type_: s.DataType, values: Values) -> Array:
@@ -85,9 +83,7 @@ def build_list_view(type_: s.DataType, values: Values) -> Array:
     dtype = layout(type_).spec(Role.OFFSETS).dtype
     ends = offsets(dtype, starts)
     sizes = filled(dtype, np.diff(starts))
-    valid, nulls = validity(values)
-    buffers = [valid, ends[: len(values) * dtype.itemsize], sizes]
-    return Array(type_, len(values), buffers, [child], null_count=nulls)
+    return with_validity(type_, values, [ends[: len(values) * dtype.itemsize], sizes], [child])
 
 
 def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
@@ -101,8 +97,7 @@ def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
 
     under_null = [None] * filler(values, type_.list_size, MOST_ELEMENTS_UNDER_NULLS, "elements")
     child, _ = _elements(type_, each(values, convert, under_null))
-    valid, nulls = validity(values)
-    return Array(type_, len(values), [valid], [child], null_count=nulls)
+    return with_validity(type_, values, [], [child])
 
 
 def build_map(type_: s.Map, values: Values) -> Array:
@@ -118,9 +113,8 @@ def build_map(type_: s.Map, values: Values) -> Array:
         return [tuple(pair) for pair in pairs]
 
     child, starts = _elements(type_, each(values, convert, []))
-    valid, nulls = validity(values)
     ends = offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
-    return Array(type_, len(values), [valid, ends], [child], null_count=nulls)
+    return with_validity(type_, values, [ends], [child])
 
 
 def build_struct(type_: s.DataType, values: Values) -> Array:
@@ -152,8 +146,7 @@ def build_struct(type_: s.DataType, values: Values) -> Array:
         rows = each(values, convert, (None,) * len(names))
         columns = [[row[position] for row in rows] for position in range(len(names))]
     children = [*map(_column, type_.fields, columns)]
-    valid, nulls = validity(values)
-    return Array(type_, len(values), [valid], children, null_count=nulls)
+    return with_validity(type_, values, [], children)
 
 
 def _column(field: s.Field, values: Values) -> Array:

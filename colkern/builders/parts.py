@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.arrays import Array
 from colkern.bitmaps import packed
 from colkern.cpu.python_objects import classes_of, flags_of
 from colkern.errors import LimitExceededError, shown
 from colkern.memory import Buffer, allocate
+from colkern.type_trees import DataType
 
 T = TypeVar("T")
 
@@ -121,10 +123,13 @@ def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:
     return next(i for i, value in enumerate(values) if test(value))
 
 
-def validity(values: list[Any]) -> tuple[Buffer | None, int]:
-    """The validity bitmap, None if nothing is null, and the null count."""
+def with_validity(
+    type_: DataType, values: list[Any], buffers: Sequence[Buffer], children: Sequence[Array] = ()
+) -> Array:
+    """The array of some values: of a validity bitmap, unless nothing is null, and buffers behind it."""
     is_null, nulls = flags_of(values, None)
-    return (Buffer(packed(is_null == 0)) if nulls else None), nulls
+    valid = Buffer(packed(is_null == 0)) if nulls else None
+    return Array(type_, len(values), [valid, *buffers], children, null_count=nulls)
 
 
 def filled(dtype: Any, items: Any) -> Buffer:

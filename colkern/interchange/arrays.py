@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
-from colkern.errors import InvalidArrowError, UnsupportedError, placed
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange.abi import (
     MAX_POINTERS,
     WORD,
@@ -258,8 +258,11 @@ def _shape(data_type: DataType) -> Shape:
 
 
 def _read(field: Field, address: int, source: HostStructure) -> Array:
-    with placed(f"field {field.name!r}"):
+    # No context manager: each child of each array comes this way.
+    try:
         return _checked(field.type, struct_at(ArrayStruct, address), source)
+    except InvalidArrowError as error:
+        raise error.at(f"field {field.name!r}") from None
 
 
 def _checked(data_type: DataType, struct: ArrayStruct, source: HostStructure) -> Array:

@@ -313,10 +313,12 @@ class FileReader(Closing):
         self._end, footer = _read_footer(source, limits)
         self.metadata: Mapping[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
-        with placed("footer"):
+        try:
             if footer["schema"] is None:
                 raise InvalidArrowError("no schema")
             self._plans = _Plans(schema_from_wire(footer["schema"], limits))
+        except InvalidArrowError as error:
+            raise error.at("footer") from None
         self._projection = Projection(self._plans.wire.schema, columns)
         self._batches = _blocks(footer["recordBatches"])
         self._dictionary_blocks = _blocks(footer["dictionaries"])
@@ -547,8 +549,10 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, Record]:
         raise InvalidArrowError(f"footer of {size} bytes", place=f"byte {back}")
     limits.require_metadata(size, "footer")
     start = back - size
-    with placed(f"footer at byte {start}"):
+    try:
         footer = decode(FOOTER, source.read(start, size).tobytes(), max_table_depth(limits))
+    except InvalidArrowError as error:
+        raise error.at(f"footer at byte {start}") from None
     # Some writers leave the footer's version at its default; the messages' own versions count.
     check_version(footer["version"], MetadataVersion.V1)
     return start, footer

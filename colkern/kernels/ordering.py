@@ -31,7 +31,6 @@ from colkern.kernels.strings import (
     Viewed,
     are_long,
     low_bytes,
-    near_word,
     packed,
     reversed_bytes,
     source_of_view,
@@ -115,6 +114,29 @@ def is_less_pair(
     low = uint64(left[i] < right[j]) | uint64(left[i] == right[j]) & below
     mine, other = left[i + uint64(1)] ^ minus, right[j + uint64(1)] ^ minus
     return uint64(mine < other) | uint64(mine == other) & low
+
+
+@helper
+def count_together(b: Index, stop: uint64, step: uint64, length: uint64) -> uint64:
+    """How many values from byte `b` of the output on are compared together.
+
+    64 for a thread with bytes one after the other, which makes vectors of them; else up to 8.
+    """
+    first = uint64(b) << uint64(3)
+    if step == 1 and uint64(b) + uint64(8) <= stop and first + uint64(64) <= length:
+        return uint64(64)
+    return min(length - first, uint64(8))
+
+
+@helper
+def store_bits(bits: uint64, b: uint64, count: uint64, flip: uint64, out: Out[uint8]) -> uint64:
+    """Write the bits of `count` values from byte `b` on, turned as by `packed`; returns the next byte."""
+    if count < uint64(64):
+        out[b] = packed(bits, flip, count)
+        return b + uint64(1)
+    for k in range(uint64(0), uint64(8)):
+        out[b + uint64(k)] = uint8((bits >> (uint64(k) << uint64(3))) ^ flip)
+    return b + uint64(8)
 
 
 @helper
@@ -206,45 +228,11 @@ def decided(bits: uint64, more: uint64, less: Truth) -> uint64:
 @helper
 def first_bytes(texts: Texts[O], place: uint64, size: uint64) -> uint64:
     """The first 8 bytes of a string, zeros behind its end: they are in order as a number is."""
-    word = near_word(texts.base, place, texts.last)
+    # As `near_word`, without its branch: vectors have none. Other loops are slower for it.
+    begin = min(place, texts.last)
+    half = (place - begin) << uint64(2)
+    word = word_at(texts.base + begin) >> half >> half
     return reversed_bytes(word & low_bytes(min(size, uint64(8))))
-
-
-@helper
-def decided(bits: uint64, more: uint64, less: Truth) -> uint64:
-    """`bits`, of which that at the lowest bit of `more` is now `less`."""
-    lowest = more & ~(more - uint64(1))
-    return bits & ~lowest | lowest * uint64(less)
-
-
-@helper
-def first_bytes(texts: Texts[O], place: uint64, size: uint64) -> uint64:
-    """The first 8 bytes of a string, zeros behind its end: they are in order as a number is."""
-    word = near_word(texts.base, place, texts.last)
-    return reversed_bytes(word & low_bytes(min(size, uint64(8))))
-
-
-@helper
-def count_together(b: Index, stop: uint64, step: uint64, length: uint64) -> uint64:
-    """How many values from byte `b` of the output on are compared together.
-
-    64 for a thread with bytes one after the other, which makes vectors of them; else up to 8.
-    """
-    first = uint64(b) << uint64(3)
-    if step == 1 and uint64(b) + uint64(8) <= stop and first + uint64(64) <= length:
-        return uint64(64)
-    return min(length - first, uint64(8))
-
-
-@helper
-def store_bits(bits: uint64, b: uint64, count: uint64, flip: uint64, out: Out[uint8]) -> uint64:
-    """Write the bits of `count` values from byte `b` on, turned as by `packed`; returns the next byte."""
-    if count < uint64(64):
-        out[b] = packed(bits, flip, count)
-        return b + uint64(1)
-    for k in range(uint64(0), uint64(8)):
-        out[b + uint64(k)] = uint8((bits >> (uint64(k) << uint64(3))) ^ flip)
-    return b + uint64(8)
 
 
 @helper

@@ -73,10 +73,10 @@ def low_bytes(count: uint64) -> uint64:
 @helper
 def near_word(base: uint64, place: uint64, last: uint64) -> uint64:
     """The 8 bytes from `place` on, zeros behind the end; `place` is at most 8 behind `last`."""
-    # Without a branch, whose outcome a loop over values would have to wait for.
-    begin = min(place, last)
-    half = (place - begin) << uint64(2)
-    return word_at(base + begin) >> half >> half
+    if place <= last:
+        return word_at(base + place)
+    half = (place - last) << uint64(2)
+    return word_at(base + last) >> half >> half
 
 
 @helper

@@ -110,7 +110,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """
     require_valid(array)
     array = stored(array)
-    add = sum_of_values(array, "mean")
+    add = SUMS.get(type(array.type)) or sum_of_values(array, "mean")
     if not is_enough(array, skip_nulls, min_count):
         return None
     values = COUNT_VALID[array.layout.kind](array)

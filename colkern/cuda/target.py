@@ -263,10 +263,10 @@ class CudaTarget:
         if not len(lengths):
             return 0
         with memory.current(self.device):
-            most, total = map(int, memory.all_on_host([lengths.max(), lengths.sum()]))
-            if most > _MOST // len(lengths):
-                total = sum(memory.on_host(lengths).tolist())
-        return int(total)
+            most, total = (self._asked(made, "item") for made in (lengths.max(), lengths.sum()))
+            if most() > _MOST // len(lengths):
+                return sum(memory.on_host(lengths).tolist())
+        return total()
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """See `Target.allocate`."""

@@ -23,14 +23,15 @@ class Kept:
         length: The number of slots.
         words: How many words of the bitmap make a block.
         starts: int64[blocks + 1], the running sum of the bits that are set in each block.
-        count: How many bits are set.
+        count: How many bits are set; waited for when it is first needed.
     """
 
     __slots__ = (
-        "_count",
+        "_later_count",
         "_positions",
         "_sums",
         "blocks",
+        "count",
         "length",
         "mask",
         "offset",
@@ -46,13 +47,16 @@ class Kept:
         length: int,
         words: int,
         starts: Items,
-        count: Later,
+        count: int | Later,
     ) -> None:
         self.target = target
         self.offset = offset
         self.length = length
         self.starts = starts
-        self._count = count
+        if isinstance(count, int):
+            self.count = count
+        else:
+            self._later_count = count
         self.blocks = len(starts) - 1
         """The number of blocks: the range of most kernels that take `mask`."""
         self.mask = bits, offset, length, words
@@ -60,10 +64,12 @@ class Kept:
         self._positions: Items | None = None
         self._sums: tuple[Items, Items, Later] | None = None
 
-    @property
-    def count(self) -> int:
-        """How many bits are set; waits when it is first asked for."""
-        return self._count()
+    def __getattr__(self, name: str) -> int:
+        """`count`, as long as it is not known."""
+        if name != "count":
+            raise AttributeError(name)
+        self.count = self._later_count()
+        return self.count
 
     @classmethod
     def of(cls, target: Target, bits: Items, offset: int, length: int) -> Self:
@@ -74,7 +80,7 @@ class Kept:
             whole = bitmaps.whole_words(offset, end)
             few = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
             starts = target.table([0, few], np.int64)
-            return cls(target, bits, offset, length, words, starts, lambda: few)
+            return cls(target, bits, offset, length, words, starts, few)
         blocks = -(-bitmaps.words_for(length) // words)
         starts = target.output(blocks + 1, np.int64)
         counting = (bits, offset, length, words, starts[1:])

@@ -98,7 +98,7 @@ COUNTED: dict[str, tuple[Callable[..., object], tuple[int, int, int]]] = {
     "filter of numbers": (lambda a: ck.filter(a["ints"], a["mask"]), (3, 3, 1)),
     "filter of text": (lambda a: ck.filter(a["texts"], a["mask"]), (5, 6, 1)),
     "take of numbers": (lambda a: ck.take(a["ints"], a["places"]), (2, 0, 1)),
-    "take of text": (lambda a: ck.take(a["texts"], a["places"]), (4, 3, 2)),
+    "take of text": (lambda a: ck.take(a["texts"], a["places"]), (3, 3, 1)),
     "concat of text": (lambda a: ck.concat([a["texts"], a["texts"]]), (3, 2, 0)),
     "full validation of text": (lambda a: fresh(a["texts"]).validate(full=True), (3, 0, 2)),
     "dictionary_encode": (lambda a: ck.dictionary_encode(a["texts"]), (11, 12, 2)),

@@ -6,7 +6,9 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -22,7 +24,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import NULL_OUTSIDE
 from colkern.operations.operands import validity_of
-from colkern.operations.patterns import measure
+from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.engine import Copier, Ranges, Selection, assemble
 from colkern.operations.selection.words import WORDS, own_words, repeat_bits, take_words
@@ -65,7 +67,9 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
             require_valid(column)
     if isinstance(data, Array) and (taken := _take_words(data, indices)) is not None:
         return taken
-    picks = _checked_picks(indices, data.length)
+    # Text is checked where it is measured: both numbers come with one wait.
+    checked = not isinstance(data, Array) or data.layout.kind is not LayoutKind.BINARY
+    picks = _picks(indices, data.length, checked or indices.may_have_nulls or not data.length)
     columns = [
         assemble(picks, column)
         if data.length
@@ -85,11 +89,15 @@ class Picks(Selection):
         words: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
         picked: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
         null_count: How many are null, or `UNKNOWN`.
+        bound: The limit of the words, if they have not been checked yet.
+        require_within: Raises unless the largest word is within it.
     """
 
     words: Items
     picked: Buffer | None = None
     null_count: int = 0
+    bound: int = NOWHERE
+    require_within: Callable[[int], None] = lambda largest: None
 
     @property
     def count(self) -> int:
@@ -104,14 +112,14 @@ class Picks(Selection):
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
         picked = target.no_bits if self.picked is None else self.picked.array
-        given = (self.words, bits.array, offset, NOWHERE, picked)
+        given = (self.words, bits.array, offset, self.bound, picked)
         return written_bits(target, selection.take_bits, self.count, *given)
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
         return take_words(target, words, width, self.words)
 
     def ranges(self, array: Array, validity: Buffer | None) -> _PickedRanges:
-        return _PickedRanges(array, self.words, validity)
+        return _PickedRanges(array, self, validity)
 
     def widened(self, target: Target, length: int, size: int) -> Picks:
         elements = target.output(self.count * size, np.uint64)
@@ -180,15 +188,19 @@ class _PickedRanges:
 
     __slots__ = ("items", "starts", "target", "total", "words")
 
-    def __init__(self, array: Array, words: Items, validity: Buffer | None) -> None:
+    def __init__(self, array: Array, picks: Picks, validity: Buffer | None) -> None:
         self.target = target = target_of(array.device)
         self.items = array.items(Role.OFFSETS)
-        self.words = words
+        self.words = words = picks.words
         picked = target.no_bits if validity is None else validity.array
-        args = (words, self.items, picked)
-        kernel, dtype = selection.take_lengths, self.items.dtype
-        starts, self.total = measure(target, kernel, len(words), dtype, *args)
-        self.starts = starts
+        lengths, dtype = target.output(len(words), np.int64), self.items.dtype
+        if len(words):
+            args = (words, self.items, picked, lengths)
+            largest = target.later(selection.take_lengths, len(words), *args)
+        self.starts, self.total = target.running_sum(lengths, dtype)
+        if len(words):
+            picks.require_within(largest())
+        require_room(self.total, dtype)
 
     def copy(self, address: int, width: int, out: Items) -> None:
         args = (self.words, self.items, address, width, self.starts, out)
@@ -220,25 +232,35 @@ def _bound(indices: Array, length: int) -> int:
     return min(length, 1 << (indices.type.bit_width - indices.type.signed))
 
 
-def _checked_picks(indices: Array, length: int) -> Picks:
-    """Indices as picks from `length` values."""
+def _require_within(indices: Array, length: int, largest: int) -> None:
+    """Raise `IndexError` if an index that is not null is out of bounds; `largest` of all, as unsigned."""
+    if largest < _bound(indices, length):
+        return
+    # It may stand under a null.
+    target, items = target_of(indices.device), indices.items(Role.DATA)
+    kernel = selection.first_index_out_of_bounds
+    validity = validity_of(indices, target)
+    slot = target.reduce(kernel, indices.length, items, *validity, length)
+    if slot != NOWHERE:
+        raise IndexError(
+            f"indices: slot {slot} has {target.item(items, slot)}, there are {length} values"
+        )
+
+
+def _picks(indices: Array, length: int, checked: bool) -> Picks:
+    """Indices as picks from `length` values; those without nulls may be left unchecked for now."""
     target = target_of(indices.device)
     items = indices.items(Role.DATA)
     words = items.view(WORDS[items.dtype.itemsize])
-    bound = _bound(indices, length)
-    validity = validity_of(indices, target)
-    if indices.length and target.reduce(selection.largest_index, len(words), words) >= bound:
-        # It may stand under a null.
-        kernel = selection.first_index_out_of_bounds
-        slot = target.reduce(kernel, indices.length, items, *validity, length)
-        if slot != NOWHERE:
-            raise IndexError(
-                f"indices: slot {slot} has {target.item(items, slot)}, there are {length} values"
-            )
+    require_within = partial(_require_within, indices, length)
+    if not checked:
+        return Picks(words, bound=_bound(indices, length), require_within=require_within)
+    if len(words):
+        require_within(target.reduce(selection.largest_index, len(words), words))
     if not indices.may_have_nulls:
         return Picks(words)
     known = target.output(len(words), words.dtype)
-    args = (words, 1, *validity, len(words), known)
+    args = (words, 1, *validity_of(indices, target), len(words), known)
     target.map(hidden.blank_hidden_values, words_for(len(words)), *args)
     return Picks(known, compact_validity(indices), indices._null_count)
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from itertools import cycle, groupby
+from itertools import cycle
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -204,12 +204,22 @@ class Upload:
             self._send(pieces, min(room, _share(total)), total)
 
     def send_whole(self, pieces: Sequence[Piece]) -> None:
-        """As `send_pieces`, for pieces of which each is read by one thread, from its begin to its end."""
+        """As `send_pieces`, for pieces of which each is read by one thread, from its begin to its end.
+
+        The block keeps what stands between them.
+        """
         total = _extent(pieces)
         # Some for each thread, as some take longer than others.
-        share = max(_share(total) // 4, _LEAST_PART)
-        shares = [list(some) for _, some in groupby(pieces, lambda piece: piece.at // share)]
-        map_items(lambda some: self._send(some, self._library.slot_bytes), shares, total)
+        size = max(_share(total) // 4, _LEAST_PART)
+        shares: list[list[Piece]] = []
+        end = -1
+        for piece in pieces:
+            if piece.at == end and piece.at // size == shares[-1][0].at // size:
+                shares[-1].append(piece)
+            else:
+                shares.append([piece])
+            end = padded(piece.at + piece.size)
+        map_items(lambda share: self._send(share, self._library.slot_bytes), shares, total)
 
     def _send(
         self, pieces: Sequence[Piece], room: int, total: int = 0, *, at_once: bool = False

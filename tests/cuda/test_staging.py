@@ -101,13 +101,18 @@ def test_one_thread_reads_a_whole_piece_from_its_begin_to_its_end(
         assert len({thread for _, thread in calls}) == 1
 
 
-def test_small_whole_pieces_share_a_copy(device: stand_in.StandIn) -> None:
+def test_small_whole_pieces_share_a_copy_that_leaves_what_stands_between(
+    device: stand_in.StandIn,
+) -> None:
     upload = Upload(CUDA, 256)
+    upload.send_pieces([piece(128, b"kept")])
     upload.send_whole([piece(0, b"abc"), piece(64, b"d"), piece(192, b"e")])
     upload.end()
     upload.hold_current()
-    assert bytes(upload.block) == b"abc".ljust(64, b"\0") + b"d" + bytes(127) + b"e" + bytes(63)
-    assert [copy.size for copy in device.copies] == [256]
+    assert bytes(upload.block) == b"".join(
+        each.ljust(64, b"\0") for each in (b"abc", b"d", b"kept", b"e")
+    )
+    assert [copy.size for copy in device.copies] == [64, 128, 64]
 
 
 @given(st.lists(st.integers(0, 20_000), max_size=6))

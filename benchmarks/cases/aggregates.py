@@ -70,6 +70,21 @@ def sum_decimals(rows: int, nulls: float) -> Case:
     return _aggregate(peer, "sum", polars="sum", nbytes=rows * 16)
 
 
+@compared(target=1.0, shares=(1, 3), nulls=(0, 0.1))
+def quantile(rows: int, shares: int, nulls: float) -> Case:
+    """Exact quantiles of random numbers; pyarrow's t-digest is near them."""
+    peer = data.numbers(rows, "float64", nulls)
+    ours, series = ck.array(peer), pl.Series(peer)
+    q = [0.5] if shares == 1 else [0.1, 0.5, 0.9]
+    work = {
+        "colkern": lambda: ck.quantile(ours, q),
+        "pyarrow": lambda: pc.quantile(peer, q),
+        "pyarrow's t-digest": lambda: pc.tdigest(peer, q),
+        "polars": lambda: [series.quantile(share, "linear") for share in q],
+    }
+    return Case(rows * 8, work)
+
+
 @compared(target=2.0, run=(10, 1000))
 def sum_of_runs(rows: int, run: int) -> Case:
     """The sum of run-end encoded int64 values; pyarrow decodes them first."""

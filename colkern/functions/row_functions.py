@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from colkern import schema as s
@@ -110,6 +111,8 @@ class One:
 
     type: s.DataType
 
+
+_class_of_type = attrgetter("type.__class__")
 
 _SLOT = re.compile(r"\bi\b")
 
@@ -282,7 +285,7 @@ def over_rows(
                 for each in plain
             )
         is_nested = takes is not None and issubclass(takes.classes[0], NESTED)
-        if not (nullable or is_nested) and any(isinstance(each.type, s.Null) for each in plain):
+        if not (nullable or is_nested) and s.Null in map(_class_of_type, plain):
             types = [each.type for each in plain]
             return nulls(plain[0].length, result(*types) or s.null(), plain[0].device)
         given = iter(plain)

@@ -7,7 +7,7 @@ dictionary (at least 1), bounds what is followed.
 range one by one, with all that they know in their output:
 
     out[0]                  how many distinct values there are by now
-    out[1]                  how many there were before the first one whose slot is listed
+    out[1]                  the place in `out` for the first slot of the next one
     out[2], out[3]          a pair for nulls, of key 0: with an entry of number 1 if they are no value
     out[4 : 4 + codes]      the number of each slot's value
     out[4 + codes :]        room for as many first slots of values, in the order of these
@@ -260,9 +260,10 @@ def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numberin
 
 
 @helper
-def number_anew(out: Out[uint64], codes: uint64, row: uint64) -> uint64:
+def number_anew(out: Out[uint64], row: uint64) -> uint64:
     """The entry of a value that was not there, whose first slot is `row`."""
-    out[uint64(HEAD) + codes + out[0] - out[1]] = row
+    out[out[1]] = row
+    out[1] += uint64(1)
     out[0] += uint64(1)
     return (row << uint64(32)) | out[0]
 
@@ -284,7 +285,7 @@ def number_small_values(
         place = place & shown | uint64(NULLS + 1) & ~shown
         entry = out[place]
         if entry == 0:
-            entry = number_anew(out, codes, first + uint64(i))
+            entry = number_anew(out, first + uint64(i))
             out[place] = entry
         out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
 
@@ -307,7 +308,7 @@ def number_words(
         if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, numbering.codes, row)
+            entry = number_anew(out, row)
             out[place] = key
             out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
@@ -444,7 +445,7 @@ def number_strings(
         if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, numbering.codes, row)
+            entry = number_anew(out, row)
             out[place] = key
             out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
@@ -480,7 +481,7 @@ def number_views(
         if entry == 0 and row < numbering.closed:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, numbering.codes, row)
+            entry = number_anew(out, row)
             out[place] = key
             out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))

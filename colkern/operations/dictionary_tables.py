@@ -73,7 +73,7 @@ def _by_value(
     target = target_of(array.device)
     chunk = min(array.length, CHUNK)
     out = target.allocate(HEAD + 2 * chunk + values, np.uint64)
-    out[NULLS + 1] = 0 if counted else NO_VALUE
+    out[1], out[NULLS + 1] = HEAD + chunk, 0 if counted else NO_VALUE
     numbered = target.output(array.length, dtype)
     firsts: list[Items] = [np.zeros(0, np.int64)]
     bitmap, offset = validity_of(array, target)
@@ -88,10 +88,10 @@ def _by_value(
 
 
 def _taken_firsts(out: Items, chunk: int) -> Items:
-    """The first slots of the values that a kernel has found; the next one begins the list anew."""
+    """The first slots of the values that a kernel has found; the next one lists others in their place."""
     begin = HEAD + chunk
-    firsts = out[begin : begin + int(out[0] - out[1])].astype(np.int64)
-    out[1] = out[0]
+    firsts = out[begin : int(out[1])].astype(np.int64)
+    out[1] = begin
     return firsts
 
 
@@ -135,7 +135,7 @@ class _Table:
         self._chunk = min(array.length, CHUNK)
         self._bits = max(_FIRST_BITS, (2 * expected).bit_length())
         self._out = self._empty()
-        self._out[NULLS + 1] = 0 if counted else NO_VALUE
+        self._out[1], self._out[NULLS + 1] = HEAD + self._chunk, 0 if counted else NO_VALUE
         self.numbers = self._target.output(array.length, dtype)
         self.firsts: list[Items] = [np.zeros(0, np.int64)]
 
@@ -173,10 +173,10 @@ class _Table:
 
     def _grow(self, done: int) -> None:
         """Grow the table: by more, if most slots up to now had values of their own."""
-        old, most = self._out, (2 * self._array.length).bit_length()
+        old, most = self._out, (2 * min(self._array.length, self._closed)).bit_length()
         more = _CROWDED_BITS if int(old[0]) > done // 2 else _GROWTH_BITS
-        # A last step of few bits would move nearly all values once more.
-        self._bits = most if most - self._bits < 2 * more else self._bits + more
+        # A last step of one bit would move nearly all values once more.
+        self._bits = most if most - self._bits <= more + 1 else self._bits + more
         self._out = self._empty()
         self._out[:HEAD] = old[:HEAD]
         slots = old[self._table :]

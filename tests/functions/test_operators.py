@@ -90,7 +90,7 @@ def test_one_truth_stands_beside_each_of_a_column() -> None:
 
 def test_nulls_without_a_type_are_of_that_of_the_other_side() -> None:
     none, numbers = ck.array([None, None]), ck.array([1, 2])
-    for found, theirs in [
+    pairs: list[tuple[Any, pa.Array]] = [
         (none + 1, pc.add(pa.nulls(2), 1)),
         (numbers * none, pc.multiply(pa.array([1, 2]), pa.nulls(2))),
         (none * 1.5, pc.multiply(pa.nulls(2), 1.5)),
@@ -98,7 +98,8 @@ def test_nulls_without_a_type_are_of_that_of_the_other_side() -> None:
         (ck.array([]) + 1, pc.add(pa.nulls(0), 1)),
         (none.utf8_upper(), pa.nulls(2)),
         (none.sqrt(), pa.nulls(2, pa.float64())),
-    ]:
+    ]
+    for found, theirs in pairs:
         assert (found.type, found.to_pylist()) == (ck.array(theirs).type, theirs.to_pylist())
     assert (none & ck.array([True, False])).to_pylist() == [None, False]
     assert (none + ck.array(["a", "b"])).type == ck.schema.utf8()

@@ -164,10 +164,11 @@ class Numbers:
         rest = [7] * (codes - len(self.numbers))
         firsts = [7] * codes
         firsts[: self.count] = self.firsts
-        return [self.count, 0, 0, self.null, *self.numbers, *rest, *firsts, *table]
+        place = dictionaries.HEAD + codes + self.count
+        return [self.count, place, 0, self.null, *self.numbers, *rest, *firsts, *table]
 
     def before(self, codes: int, table: int) -> list[int]:
-        return [0, 0, 0, self.no_null, *[7] * (2 * codes), *[0] * table]
+        return [0, dictionaries.HEAD + codes, 0, self.no_null, *[7] * (2 * codes), *[0] * table]
 
 
 def pairs(entries: list[tuple[int, int]], bits: int) -> list[int]:

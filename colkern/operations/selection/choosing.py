@@ -132,18 +132,19 @@ _FLOATS = (float, np.floating)
 
 
 def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:
-    typed = [side.type for side in (left, right) if isinstance(side, Array) and not _is_null(side)]
-    if len(typed) > 1 and not s.same_type(*typed):
-        raise TypeError(f"{names[1]}: {typed[1]}, {names[0]} is {typed[0]}; cast one of them first")
-    if typed:
-        return typed[0]
+    """The type of the arrays among them but those of nulls, which get it; else that of the values."""
+    type_ = None
+    for side in (left, right):
+        if isinstance(side, Array) and not isinstance(side.type, s.Null):
+            if type_ is not None and not s.same_type(type_, side.type):
+                raise TypeError(
+                    f"{names[1]}: {side.type}, {names[0]} is {type_}; cast one of them first"
+                )
+            type_ = side.type
+    if type_ is not None:
+        return type_
     values = [None if isinstance(side, Array) else side for side in (left, right)]
     return _built(values, names, None).type
-
-
-def _is_null(array: Array) -> bool:
-    """Whether its nulls have no type; they get that of the other side."""
-    return isinstance(array.type, s.Null)
 
 
 def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
@@ -155,7 +156,7 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         if own != device:
             raise ValueError(f"{name}: on {own}, condition is on {device}")
         require_valid(value)
-        return nulls(length, type_, device) if _is_null(value) else value
+        return nulls(length, type_, device) if isinstance(value.type, s.Null) else value
     if value is None:
         return nulls(1, type_, device)
     single = _number(value, type_)

@@ -69,8 +69,8 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       integers where their results are those of doubles: arithmetic, comparisons and choices of numbers,
       sums of conditions, `clip`, `fillna`, `isna`, `replace`, `round`, `where`; of texts `+`, comparisons,
       `isin`, `map` and `replace` of a dictionary, and of `str`: `contains`, `endswith`, `len`, `replace`,
-      `slice`, `startswith`, `strip`; parts of dates and timestamps, days and seconds between two;
-      `apply` of a function of one value that has a native plan itself; a `DataFrame` of such columns.
+      `slice`, `startswith`, `strip`; parts of dates and timestamps, days and seconds between two; `apply`
+      of a function of one value that has a native plan itself; a `DataFrame` of such columns.
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
       `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, `s.loc[m] *= 2`);

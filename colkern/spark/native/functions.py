@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
-from pyspark import SparkContext
+import pyspark
 from pyspark.errors import utils
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -342,7 +342,8 @@ _KEPT = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
 
 def _keep_functions() -> None:
     """Have the gateway of this process, if there is one, keep what it has looked up."""
-    view = getattr(SparkContext, "_jvm", None)
+    # Clients of Spark Connect alone have no contexts.
+    view = getattr(getattr(pyspark, "SparkContext", None), "_jvm", None)
     for name in _KEPT if hasattr(view, "__dict__") else ():
         if name not in vars(view):
             setattr(view, name, _Kept(getattr(view, name)))

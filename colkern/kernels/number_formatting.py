@@ -69,13 +69,6 @@ def write_number(place: int64, number: int64, least: int64) -> int64:
     return end + 8
 
 
-@helper
-def with_sign(start: int64, negative: Truth) -> int64:
-    """Write a minus in front of an address, and say where the number begins: there if it is negative."""
-    set_byte(start - 1, int64(_MINUS))
-    return start - int64(negative)
-
-
 # Integers
 
 
@@ -131,7 +124,8 @@ def text_of_bits(
         start = start - 2
         set_byte(start, int64(48))
         set_byte(start + 1, prefix)
-    start = with_sign(start, value < 0)
+    set_byte(start - 1, int64(_MINUS))
+    start = start - int64(value < 0)
     return text_between(arena, start, place + 72), DONE
 
 

@@ -10,7 +10,6 @@ from numpy import int64
 from colkern.kernels.calendar import DAY, civil, new_date
 from colkern.kernels.clock import clock, date_of, days_part, new_datetime, new_time
 from colkern.kernels.kernel import helper
-from colkern.kernels.number_formatting import write_number
 from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, set_unaligned, wrapped
 from colkern.kernels.row_values import (
     DONE,
@@ -20,6 +19,7 @@ from colkern.kernels.row_values import (
     Arena,
     Code,
     Text,
+    allocate,
 )
 from colkern.kernels.text_building import text_between, text_room
 
@@ -123,7 +123,7 @@ def str_datetime(arena: Arena, instant: int64) -> tuple[Text, Code]:
 @helper
 def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     """`str` of a timedelta: `-1 day, 23:59:59.999999`."""
-    start = text_room(arena, int64(48))
+    start = allocate(arena, int64(48))
     if start == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     place = start
@@ -143,13 +143,14 @@ def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     place = put_two(put_text(place, int64(0x3A), int64(1)), second)
     if microsecond != 0:
         place = put_six(put_text(place, int64(0x2E), int64(1)), microsecond)
-    return text_between(arena, start, place), DONE
+    return Text(start, place - start, True), DONE
 
 
 @helper
 def put_text(place: int64, word: int64, size: int64) -> int64:
-    """Write the lowest `size` bytes of a word; where they end. The bytes behind them are overwritten."""
-    set_unaligned(place, word)
+    """Write the lowest `size` bytes of a word; where they end."""
+    for k in range(size):
+        set_byte(place + k, word >> (8 * k))
     return place + size
 
 
@@ -181,8 +182,18 @@ def put_six(place: int64, number: int64) -> int64:
 @helper
 def put_number(place: int64, number: int64) -> int64:
     """Write an integer; where it ends."""
-    set_byte(place, int64(0x2D))
-    return write_number(place + int64(number < 0), abs(number), int64(1))
+    if number < 0:
+        place = put_text(place, int64(0x2D), int64(1))
+        number = -number
+    size = int64(1)
+    larger = int64(10)
+    while larger <= number:
+        size += 1
+        larger *= 10
+    for k in range(size):
+        set_byte(place + (size - 1 - k), number % 10 + 48)
+        number = number // 10
+    return place + size
 
 
 @helper

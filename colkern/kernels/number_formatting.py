@@ -69,13 +69,6 @@ def write_number(place: int64, number: int64, least: int64) -> int64:
     return end + 8
 
 
-@helper
-def with_sign(start: int64, negative: Truth) -> int64:
-    """Write a minus in front of an address, and say where the number begins: there if it is negative."""
-    set_byte(start - 1, int64(_MINUS))
-    return start - int64(negative)
-
-
 # Integers
 
 
@@ -101,7 +94,7 @@ def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
 
 @helper
 def text_of_bits(
-    arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64
+    arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64, width: int64
 ) -> tuple[Text, Code]:
     """An integer in the base of two to `bits`.
 
@@ -111,46 +104,47 @@ def text_of_bits(
         bits: 1, 3 or 4.
         letters: What is added to digits above 9: up to "a" or "A", less 10.
         prefix: The byte behind a zero in front of the digits; 0 for no prefix.
+        width: The least characters, at most 8, with zeros in front of the digits.
     """
     place = text_room(arena, int64(72))
     if value == _LEAST:
         return NO_TEXT, LEFT
     if place == 0:
         return NO_TEXT, NO_ROOM
-    start = place + 72
-    rest = abs(value)
-    mask = (1 << bits) - 1
-    more = True
-    while more:
-        digit = rest & mask
-        start = start - 1
-        set_byte(start, digit + (int64(48) if digit < 10 else letters))
-        rest = rest >> bits
-        more = rest != 0
+    set_byte(place, int64(_MINUS))
+    start = place + int64(value < 0)
     if prefix != 0:
-        start = start - 2
         set_byte(start, int64(48))
         set_byte(start + 1, prefix)
-    start = with_sign(start, value < 0)
-    return text_between(arena, start, place + 72), DONE
+        start = start + 2
+    rest = abs(value)
+    end = max(start + 1, place + width)
+    while rest >> min(bits * (end - start), int64(63)) != 0:
+        end = end + 1
+    mask = (1 << bits) - 1
+    for k in range(end - start):
+        digit = rest & mask
+        set_byte(end - 1 - k, digit + (int64(48) if digit < 10 else letters))
+        rest = rest >> bits
+    return text_between(arena, place, end), DONE
 
 
 @helper
 def hex_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`hex(value)`."""
-    return text_of_bits(arena, value, int64(4), int64(87), int64(120))
+    return text_of_bits(arena, value, int64(4), int64(87), int64(120), int64(1))
 
 
 @helper
 def oct_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`oct(value)`."""
-    return text_of_bits(arena, value, int64(3), int64(87), int64(111))
+    return text_of_bits(arena, value, int64(3), int64(87), int64(111), int64(1))
 
 
 @helper
 def bin_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
     """`bin(value)`."""
-    return text_of_bits(arena, value, int64(1), int64(87), int64(98))
+    return text_of_bits(arena, value, int64(1), int64(87), int64(98), int64(1))
 
 
 @helper

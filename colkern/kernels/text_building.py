@@ -49,10 +49,11 @@ MARGIN = SPILL + 16
 
 @helper
 def text_place(arena: Arena) -> int64:
-    """Where the next text begins: directly behind the last allocation, if that is a text."""
-    word = get_word(arena)
-    # `SPILL` is added to where a text ends. The flag, shifted, takes it away again without a branch.
-    return (word & int64(~LAST_IS_TEXT)) - ((word >> 57) & int64(SPILL))
+    """Where the next text begins, which needs no alignment: `SPILL` bytes behind one before it.
+
+    So pieces of that one are read, also beyond its end, without waiting for what is written here.
+    """
+    return get_word(arena) & int64(~LAST_IS_TEXT)
 
 
 @helper
@@ -63,17 +64,15 @@ def end_behind(stop: int64) -> int64:
 
 @helper
 def text_room(arena: Arena, size: int64) -> int64:
-    """Where the next text begins, if there is room for `size` bytes to be written by words; else 0."""
-    target = text_place(arena)
-    stop = target + size
-    if size < 0 or stop > get_word(arena + 8) - MARGIN or stop < target:
-        return int64(0)
-    return target
+    """Where a text of up to `size` bytes has room, directly behind a last text; 0 if it has none."""
+    # The flag, shifted, takes away what is added to where a text ends, without a branch.
+    target = text_place(arena) - ((get_word(arena) >> 57) & int64(SPILL))
+    return target if target + size <= get_word(arena + 8) - MARGIN else int64(0)
 
 
 @helper
 def text_between(arena: Arena, start: int64, stop: int64) -> Text:
-    """What was written where the next text begins, as the arena's last text: it is ASCII."""
+    """What was written into a room, as the arena's last text: it is ASCII."""
     set_word(arena, end_behind(stop))
     return Text(start, stop - start, True)
 
@@ -81,9 +80,11 @@ def text_between(arena: Arena, start: int64, stop: int64) -> Text:
 @helper
 def allocate_text(arena: Arena, size: int64) -> int64:
     """The address of a text to be written by words, at any place; 0 if there is no room."""
-    target = text_room(arena, size)
-    if target != 0:
-        set_word(arena, end_behind(target + size))
+    target = text_place(arena)
+    stop = target + size
+    if size < 0 or stop > get_word(arena + 8) - MARGIN or stop < target:
+        return int64(0)
+    set_word(arena, end_behind(stop))
     return target
 
 

@@ -213,7 +213,7 @@ def local_function(
     if is_generator(node) or emitter.is_ahead:
         emitter.read_ahead(around)
     own = emitter.definition
-    function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "function"))
+    function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "<lambda>"))
     definition = Definition(function, tuple(parameters), body, own.names, own.path)
     values = around | given
     return called_function(emitter, definition, values, node)

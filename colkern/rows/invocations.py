@@ -298,13 +298,15 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if kind == k.TEXT and name == "translate" and len(node.args) == 1:
         table = needed(emitter, node.args[0])
         return translated(emitter, owner, table.constant if table.is_constant else None)
-    if kind == k.TEXT and name == "join" and _is_display(node.args[0]):
-        from colkern.rows.formatting import concatenated
-
-        pieces: list[Any] = [owner, owner] * len(node.args[0].elts)  # type: ignore[attr-defined]
-        pieces[::2] = (functools.partial(needed, emitter, part) for part in node.args[0].elts)  # type: ignore[attr-defined]
-        return concatenated(emitter, pieces[:-1])
     if kind in (k.TEXT, k.BYTES) and name == "join" and len(node.args) == 1:
+        listed = node.args[0]
+        parts = listed.elts if isinstance(listed, ast.List | ast.Tuple) else []
+        if kind == k.TEXT and parts and not any(isinstance(part, ast.Starred) for part in parts):
+            from colkern.rows.formatting import concatenated
+
+            pieces: list[Any] = [owner, owner] * len(parts)
+            pieces[::2] = (functools.partial(needed, emitter, part) for part in parts)
+            return concatenated(emitter, pieces[:-1])
         return call(emitter, f"{kind.name}.join", [owner, as_list(emitter, node.args[0])])
     if kind == k.TEXT and name == "format" and owner.is_constant:
         from colkern.rows.formatting import formatted
@@ -338,12 +340,6 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         ]
         return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
-
-
-def _is_display(node: ast.AST) -> bool:
-    """Whether a node is a list or a tuple whose items stand there."""
-    starred = [part for part in getattr(node, "elts", ()) if isinstance(part, ast.Starred)]
-    return isinstance(node, ast.List | ast.Tuple) and not starred
 
 
 def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, key: Value) -> Value:

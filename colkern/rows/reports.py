@@ -57,6 +57,9 @@ class Report:
         count = sum(self.sites.values())
         lines = [f"{self.name}: {self.rows:,} rows, {count:,} of them left to Python"]
         for site, rows in self.sites.most_common():
-            where = f"line {site.line}: {site.reason}" if site is not None else "further lines"
+            where = "further lines"
+            if site is not None:
+                inside = "" if site.function == self.name else f" in {site.function}"
+                where = f"line {site.line}{inside}: {site.reason}"
             lines.append(f"  {rows:,} rows, {where}")
         return "\n".join(lines)

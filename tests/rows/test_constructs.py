@@ -44,6 +44,28 @@ def in_precisions(word: str, n: int) -> str:
     return f"{n / 3:.{n}f}|{n / 7:{n + 3}.2e}|{n * 1.5:0{n + 4}.1f}|{n / 9:{n + 2}.{n}g}|{True:{n}}"
 
 
+def behind_each_other(word: str, n: int) -> str:
+    kept = f"{word}{n}"
+    again = kept + "!" + kept[:1] + kept[1:]
+    number = f"#{n:03d}{n * -98765432101:,}{n * 1e5:+,.2f}{n:x}{n > 2}"
+    shared = "".join([word, "-", str(n)]) + "".join([]) + ",".join([word[::-1]])
+    return ";".join([kept, again, number, shared, "x" + (word if n > 2 else str(n)), kept])
+
+
+def in_a_loop(word: str, n: int) -> str:
+    text = kept = ""
+    for letter in word:
+        text += letter + str(n)
+        kept, text = text, text + f"{n:02d}"
+        n *= 1001
+    return f"{text}/{kept}{1 if n % 2 else 'even'}"
+
+
+@pytest.mark.parametrize("function", [behind_each_other, in_a_loop])
+def test_texts_that_stand_behind_each_other_keep_their_bytes(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
 @pytest.mark.parametrize("function", [in_widths, in_precisions])
 def test_a_format_may_have_sizes_of_the_row(function: Callable[..., Any]) -> None:
     checked(function, WORDS)

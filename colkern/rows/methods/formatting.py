@@ -135,16 +135,16 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
 
 
 def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple[str, ...] | None:
+    is_plain = parts["sign"] in (None, "-") and not parts["grouping"]
+    width = int(parts["width"] or 1) if is_plain and _is_filled_with_zeros(parts) else 1
+    least = f"int64({width if width <= 8 else 1})"
     if type_ in ("", "d"):
-        is_plain = parts["sign"] in (None, "-") and not parts["grouping"]
-        width = parts["width"] if is_plain and _is_filled_with_zeros(parts) else None
-        least = int(width or 1)
-        return (f"integer_of_width(arena, int64(value), int64({least if least <= 8 else 1}))",)
+        return (f"integer_of_width(arena, int64(value), {least})",)
     if type_ not in _BASES:
         return None
     bits, letters = _BASES[type_]
-    prefix = ord(type_) if lead else 0
-    return (f"text_of_bits(arena, int64(value), int64({bits}), int64({letters}), int64({prefix}))",)
+    form = f"int64({bits}), int64({letters}), int64({ord(type_) if lead else 0})"
+    return (f"text_of_bits(arena, int64(value), {form}, {least})",)
 
 
 def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[str, ...] | None:

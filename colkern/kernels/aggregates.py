@@ -22,7 +22,7 @@ from colkern.kernels.words import bits_of_next, bits_of_slots
 LANES = 64
 """How many running sums a piece of `sum_floats` has."""
 
-ROUNDS = 256
+ROUNDS = 64
 """How many slots at most go into one of them."""
 
 

@@ -275,8 +275,8 @@ def less_text(
             i = first + uint64(trailing_zeros(more))
             place = uint64(texts.offsets[i])
             size = uint64(texts.offsets[i + uint64(1)]) - place
-            common, less = min(size, pattern.length), size < pattern.length + or_equal
-            less = are_less(texts.base + place, pattern.address, common, less)
+            common, shorter = min(size, pattern.length), size < pattern.length + or_equal
+            less = are_less(texts.base + place, pattern.address, common, shorter)
             bits = decided(bits, more, less)
             more &= more - uint64(1)
         after = store_bits(bits, b, count, flip, out)
@@ -320,8 +320,8 @@ def less_texts(start, stop, step, texts: Texts[O], others: Texts[O], length, fli
             place, other_place = uint64(texts.offsets[i]), uint64(others.offsets[i])
             size = uint64(texts.offsets[i + uint64(1)]) - place
             other_size = uint64(others.offsets[i + uint64(1)]) - other_place
-            common, less = min(size, other_size), size < other_size
-            less = are_less(texts.base + place, others.base + other_place, common, less)
+            common, shorter = min(size, other_size), size < other_size
+            less = are_less(texts.base + place, others.base + other_place, common, shorter)
             bits = decided(bits, more, less)
             more &= more - uint64(1)
         after = store_bits(bits, b, count, flip, out)
@@ -376,9 +376,9 @@ def less_view(
         while more != 0:
             i = first + uint64(trailing_zeros(more))
             size = left.views[i << uint64(1)] & uint64(_LENGTH)
-            common, less = min(size, pattern.length), size < pattern.length + or_equal
+            common, shorter = min(size, pattern.length), size < pattern.length + or_equal
             source = source_of_view(left.views, i, left.addresses)
-            less = are_less_behind_prefix(source, pattern.address, common, less)
+            less = are_less_behind_prefix(source, pattern.address, common, shorter)
             bits = decided(bits, more, less)
             more &= more - uint64(1)
         after = store_bits(bits, b, count, flip, out)
@@ -421,10 +421,10 @@ def less_views(start, stop, step, left: Viewed, right: Viewed, length, flip, out
             i = first + uint64(trailing_zeros(more))
             size = left.views[i << uint64(1)] & uint64(_LENGTH)
             other_size = right.views[i << uint64(1)] & uint64(_LENGTH)
-            common, less = min(size, other_size), size < other_size
+            common, shorter = min(size, other_size), size < other_size
             source = source_of_view(left.views, i, left.addresses)
             other_source = source_of_view(right.views, i, right.addresses)
-            less = are_less_behind_prefix(source, other_source, common, less)
+            less = are_less_behind_prefix(source, other_source, common, shorter)
             bits = decided(bits, more, less)
             more &= more - uint64(1)
         after = store_bits(bits, b, count, flip, out)

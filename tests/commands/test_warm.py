@@ -11,14 +11,14 @@ from colkern import cli, kernels
 from colkern.cuda.libraries import CudaLibrary
 from colkern.cuda.warming import cuts
 from colkern.functions import row_functions, warming
-from colkern.kernels import offsets, selection, unions
+from colkern.kernels import bitmaps, offsets, selection
 
 
 @pytest.fixture(autouse=True)
 def two_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty cache, and two kernels and a function, which runs two others, to fill it with."""
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path / "cache"))
-    few = {k.name: k for k in (offsets.lengths_of, unions.mark_slots)}
+    few = {k.name: k for k in (offsets.lengths_of, bitmaps.copy_bits)}
     monkeypatch.setattr(kernels, "KERNELS", few)
     one = {"utf8_reverse": row_functions.all_functions()["utf8_reverse"]}
     monkeypatch.setattr(warming, "all_functions", lambda: one)
@@ -30,7 +30,7 @@ def test_compiles_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     said = f"2 kernels, 3 variants, 1 function: 6 compiled, 0 found in {cache}\n"
     assert capsys.readouterr().out == said
     of_kernels = [
-        path for path in cache.iterdir() if path.name.startswith(("lengths_of", "mark_slots"))
+        path for path in cache.iterdir() if path.name.startswith(("lengths_of", "copy_bits"))
     ]
     assert len(of_kernels) == 3
     assert cli.main(["warm", "--json"]) == 0

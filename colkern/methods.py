@@ -11,7 +11,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar, cast
 
 from colkern import schema as s
 from colkern.arrays import (
@@ -31,6 +31,7 @@ from colkern.type_trees import DataType, Field
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+    from typing_extensions import CapsuleType
 
     from colkern.arrays.tabular import Keys as KeysOfRows
     from colkern.memory import Items
@@ -58,8 +59,6 @@ field_of_arrow: Callable[[object], Field] = _late("colkern.interchange", "import
 schema_of_arrow: Callable[[object], s.Schema] = _late("colkern.interchange", "import_schema")
 chosen: Callable[..., Any] = _late("colkern.operations.keys", "chosen")
 html: Callable[..., str] = _late("colkern.arrays.display", "html")
-array_to_dlpack: Callable[..., Any] = _late("colkern.interchange", "export_tensor")
-device_stream_capsule: Callable[..., object] = _late("colkern.interchange", "export_device_stream")
 
 
 def schema_capsule(
@@ -169,6 +168,39 @@ def stream_capsule(
         return export_stream(self, requested_schema)
     batches = self.batches if isinstance(self, Table) else (self,)
     return export_stream(RecordBatchStream(self.schema, batches), requested_schema)
+
+
+def device_stream_capsule(
+    self: RecordBatchStream, requested_schema: object = None, **kwargs: object
+) -> object:
+    """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
+
+    The capsule says on which kind of device they are: if only they know, the first is made now.
+    """
+    from colkern.interchange import export_device_stream
+
+    return export_device_stream(self, requested_schema, **kwargs)
+
+
+def array_to_dlpack(
+    self: Array,
+    *,
+    stream: int | None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[SupportsInt, int] | None = None,
+    copy: bool | None = None,
+) -> CapsuleType:
+    """The values as a DLPack tensor; see `colkern.interchange.export_tensor`. Not copied.
+
+    Raises:
+        BufferError: If the array is not of integers or floats, has nulls, or the consumer's wishes
+            cannot be met.
+    """
+    from colkern.interchange import export_tensor
+
+    return export_tensor(
+        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+    )
 
 
 def dlpack_device(self: Array) -> tuple[int, int]:

@@ -120,9 +120,8 @@ class _Asked:
     def __call__(self) -> int:
         """The number."""
         if self.number is None:
-            self._target.fetch()
-            assert self.number is not None
-        return self.number
+            self._target.fetch(self)
+        return cast("int", self.number)
 
 
 class CudaTarget:
@@ -187,14 +186,14 @@ class CudaTarget:
         self._thread.asked.add(asked)
         return asked
 
-    def fetch(self) -> None:
-        """Wait for the numbers that this thread has asked for: once."""
-        asked = list(self._thread.asked)
-        self._thread.asked.clear()
+    def fetch(self, number: _Asked) -> None:
+        """Wait for a number, and for the others that this thread has asked for: once."""
+        asked = {number, *self._thread.asked}
         with memory.current(self.device):
             arrays = memory.all_on_host([each.array for each in asked])
         for each, array in zip(asked, arrays, strict=True):
             each.number = int(getattr(array, each.combine)())
+        self._thread.asked.clear()
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
         """See `Target.start`."""

@@ -42,6 +42,7 @@ def applied(operator: str, *operands: object) -> Any:
         for operand in operands
     ]
     sides = _typed(sides)
+    column = next(side for side in sides if isinstance(side, Column))
     kinds = [value_type(side) for side in sides if isinstance(side, Column)]
     are_texts = all(isinstance(side, str | Column) for side in sides)
     if operator == "add" and are_texts and all(isinstance(kind, TEXT) for kind in kinds):

@@ -85,8 +85,10 @@ class TypeRow(NamedTuple):
             InvalidArrowError: If they break a rule of the format.
         """
         if self.children not in (None, len(fields)):
-            expected = self.children or "no"
-            raise InvalidArrowError(f"{self.name}: expected {expected} children, got {len(fields)}")
+            expected = {0: "no children", 1: "1 child"}.get(
+                self.children, f"{self.children} children"
+            )
+            raise InvalidArrowError(f"{self.name}: expected {expected}, got {len(fields)}")
         try:
             return self.make(*fields, **attributes)
         except ValueError as error:

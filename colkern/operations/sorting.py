@@ -221,6 +221,9 @@ def drop_nulls(array: Array) -> Array:
     """The values of a checked array that are not null; copied if there are nulls."""
     if not array.null_count:
         return array
+    if array.null_count == array.length:
+        # Among others, columns of nulls without a type, which have no bits to look at.
+        return array.slice(0, 0)
     valid = split_nulls(array)[: array.length - array.null_count]
     return take_positions(array, valid)
 

@@ -102,6 +102,7 @@ def test_nulls_without_a_type_are_of_that_of_the_other_side() -> None:
     for found, theirs in pairs:
         assert (found.type, found.to_pylist()) == (ck.array(theirs).type, theirs.to_pylist())
     assert (none & ck.array([True, False])).to_pylist() == [None, False]
+    assert (none | True).to_pylist() == [True, True]
     assert (none + ck.array(["a", "b"])).type == ck.schema.utf8()
 
 

@@ -102,6 +102,12 @@ def test_decimals_and_booleans_have_statistics() -> None:
     assert ck.stddev(ck.array([True, False])) == 0.5
 
 
+def test_nulls_without_a_type_have_no_statistics() -> None:
+    nulls = ck.array([None, None])
+    assert ck.product(nulls) is None
+    assert ck.mode(nulls).to_pylist() == []
+
+
 @given(st.lists(st.none() | st.integers(0, 9), max_size=20), st.sets(st.integers(0, 9)))
 def test_ranges_begin_with_their_bounds(values: list[int | None], cuts: set[int]) -> None:
     bounds = sorted(cuts)

@@ -106,7 +106,9 @@ def data_type_from_wire(
         raise UnsupportedError(f"data type number {number}, which format 1.5 does not have")
     if parameters is None:
         raise InvalidArrowError(f"type {number} without its table")
-    if not fields and row.children == 0:
+    # Untrusted texts, such as time zones, would be kept as long as the process runs.
+    has_text = any(isinstance(parameter, str) for parameter in parameters.values())
+    if not fields and row.children == 0 and not has_text:
         return _leaf(number, *parameters.items())
     return _made(row, fields, parameters)
 

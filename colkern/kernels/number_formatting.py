@@ -203,7 +203,8 @@ def text_of_decimal(
     end = write_number(start, whole, int64(1))
     if places > 16:
         zeros = places - (end - start)
-        if places > 24 or zeros < 0:
+        # Three words of zeros: `0.` and 22 more.
+        if places > 23 or zeros < 0:
             return NO_TEXT, LEFT
         for k in range(int64(0), int64(24), int64(8)):
             set_unaligned(start + k, int64(_ZEROS))

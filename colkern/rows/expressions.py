@@ -96,9 +96,11 @@ def added(emitter: Emitter, left: Value, piece: Piece) -> Value:
         is_parameter = left.code.rpartition("_")[0] in emitter.definition.parameters
         if (left.constant if left.is_constant else is_parameter) and not emitter.dead:
             begun = call(emitter, "+", [left, constant("")])
-        lines = len(emitter.block.lines)
+        lines, names = len(emitter.block.lines), dict(emitter.env)
         piece = piece()
-        if begun is not left and len(emitter.block.lines) == lines:
+        # A piece without a line may still have assigned a name, by `:=`.
+        is_plain = len(emitter.block.lines) == lines and emitter.env == names
+        if begun is not left and is_plain:
             emitter.restore(before)
             begun = left
     for value, other in ((begun, piece), (piece, begun)):

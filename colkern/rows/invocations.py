@@ -298,10 +298,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if kind == k.TEXT and name == "translate" and len(node.args) == 1:
         table = needed(emitter, node.args[0])
         return translated(emitter, owner, table.constant if table.is_constant else None)
-    if kind in (k.TEXT, k.BYTES) and name == "join" and len(node.args) == 1:
+    if kind in (k.TEXT, k.BYTES) and name == "join" and len(node.args) == 1 and not node.keywords:
         listed = node.args[0]
         parts = listed.elts if isinstance(listed, ast.List | ast.Tuple) else []
-        if kind == k.TEXT and parts and not any(isinstance(part, ast.Starred) for part in parts):
+        if kind == k.TEXT and parts and _are_texts(emitter, parts):
             from colkern.rows.formatting import concatenated
 
             pieces: list[Any] = [owner, owner] * len(parts)
@@ -340,6 +340,15 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         ]
         return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
     return call(emitter, f"{kind.name}.{name}", [owner, *arguments], named)
+
+
+def _are_texts(emitter: Emitter, nodes: Sequence[ast.expr]) -> bool:
+    """Whether no expression may be something else, which is an error once all have been computed."""
+    with emitter.looking():
+        return all(
+            not isinstance(node, ast.Starred) and expression(emitter, node).kind == k.TEXT
+            for node in nodes
+        )
 
 
 def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, key: Value) -> Value:

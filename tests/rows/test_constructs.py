@@ -66,6 +66,42 @@ def test_texts_that_stand_behind_each_other_keep_their_bytes(function: Callable[
     checked(function, WORDS)
 
 
+def named_within(word: str, n: int) -> str:
+    first, second = "old", "q"
+    text = "p" + (first := word)
+    shown = f"a{(second := word)}b{second}{n:02d}{(n := n // 2)}{n:03}"
+    third = "z"
+    return first + text + shown + second + ",".join(["p", (third := text)]) + third
+
+
+def test_a_name_that_is_assigned_between_texts_is_that_from_there_on() -> None:
+    checked(named_within, WORDS)
+
+
+def all_items_first(word: str, n: int) -> str:
+    seen: list[int] = []
+    try:
+        return ",".join([word if n > 2 else None, seen.append(n) or str(10 // (n - 1))])  # type: ignore[list-item, func-returns-value]
+    except TypeError:
+        return f"type {len(seen)}"
+    except ZeroDivisionError:
+        return "zero"
+
+
+def separated_by_name(word: str, n: int) -> str:
+    try:
+        return ",".join([word, str(n)], sep="b")  # type: ignore[call-arg]
+    except TypeError:
+        return "type"
+
+
+def test_what_join_does_not_take_is_refused_as_python_does() -> None:
+    for function in (all_items_first, separated_by_name):
+        compiled = ck.udf(function)
+        columns = [ck.array(list(column)) for column in zip(*WORDS, strict=True)]
+        assert compiled(*columns).to_pylist() == [function(*row) for row in WORDS]
+
+
 @pytest.mark.parametrize("function", [in_widths, in_precisions])
 def test_a_format_may_have_sizes_of_the_row(function: Callable[..., Any]) -> None:
     checked(function, WORDS)

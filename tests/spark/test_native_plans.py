@@ -199,6 +199,7 @@ def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
     assert frame.columns == ["checked(amount, count)", "worker(amount)"]
     native, arrow = explain(frame).splitlines()
     assert native == "checked: native: Spark computes it, without a Python worker"
+    assert native == explain(checked("amount", count="count"))
     assert re.fullmatch(
         r"worker: arrow, in a Python worker: plan='arrow'; "
         r"a batch: \d+\.\d\d ms of Python, 1 column there, 1 back",

@@ -6,10 +6,12 @@ import contextlib
 import io
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
+
 from colkern.spark.native.functions import PlannedFunction, known_functions
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 
 def explain(subject: Column | DataFrame | PlannedFunction) -> str:
@@ -40,7 +42,8 @@ def explain(subject: Column | DataFrame | PlannedFunction) -> str:
 
 def _text(subject: Column | DataFrame) -> str:
     """A text that names the functions in a column or frame."""
-    if not hasattr(subject, "explain"):
+    # A column has an attribute of any name.
+    if isinstance(subject, Column):
         return repr(subject)
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):

@@ -17,13 +17,13 @@ def picks(d: Data) -> Any:
 
 
 def take_lengths(d: Data) -> tuple[Any, ...]:
-    return d.n, picks(d), d.offsets("i4", MEAN), d.none, d.out("i8")
+    return d.n, picks(d), d.offsets("i4", MEAN), d.n, d.none, d.out("i8")
 
 
 def taken(d: Data) -> tuple[Any, ...]:
     """The indices, the source and the target of a selection."""
-    count, indices, offsets, picked, out = take_lengths(d)
-    lengths = d.computed(kernels.take_lengths, count, indices, offsets, picked, out)
+    count, indices, offsets, *rest = take_lengths(d)
+    lengths = d.computed(kernels.take_lengths, count, indices, offsets, *rest)
     return indices, offsets, d.scan(lengths, "i4")
 
 

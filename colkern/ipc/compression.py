@@ -280,15 +280,15 @@ def _lz4_library() -> ctypes.CDLL | None:
 
 
 class _Lz4Context:
-    """What the C library knows of a frame that it is within."""
+    """The state of the C library within a frame."""
 
     _VERSION = 100
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
         self._handle = ctypes.c_void_p()
-        made = library.LZ4F_createDecompressionContext(ctypes.byref(self._handle), self._VERSION)
-        if library.LZ4F_isError(made):
+        status = library.LZ4F_createDecompressionContext(ctypes.byref(self._handle), self._VERSION)
+        if library.LZ4F_isError(status):
             raise MemoryError("no memory for the state of an LZ4 frame")
 
     def __del__(self) -> None:

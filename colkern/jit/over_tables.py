@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ Rows = RecordBatch | Table
 
 def column_for(table: Rows, value: object) -> Any:
     """The results of a row function for the rows of a table; else the value, or the column it gives."""
-    if inspect.isfunction(value):
+    if callable(value) and not isinstance(value, ColumnFunction):
         value = udf(value)
     if not isinstance(value, ColumnFunction):
         return as_columns(value)

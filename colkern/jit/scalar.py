@@ -18,6 +18,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.forks import cached_property
+from colkern.jit.bound_arguments import plain_function
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.in_kind import in_kind_of
 from colkern.jit.signatures import signature_of
@@ -204,7 +205,8 @@ def udf(
     Args:
         function: A Python function with positional parameters, each of which stands for a column; where
             it has a default, a call may leave it out. The plain functions that it calls are compiled
-            too. Or a signature, as text.
+            too. Also a bound method, or a `functools.partial` of a function, whose bound arguments are
+            constants. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
         nulls: The effect of a null in a parameter that is not declared to take None, as `float | None` or a
@@ -242,7 +244,7 @@ def udf(
     options = RowOptions(arithmetic, strict, fallback)
 
     def decorated(function: Callable[..., object]) -> Udf:
-        plain = getattr(function, "py_func", function)
+        plain: Any = plain_function(function)
         if hasattr(plain, "evalType"):
             raise TypeError(
                 f"function: {plain.__name__} is a function of Spark's columns; give udf the plain function "

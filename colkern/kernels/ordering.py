@@ -211,11 +211,17 @@ def are_less(left: uint64, right: uint64, common: uint64, shorter: Truth) -> Tru
 
 @helper
 def ask_for_texts(texts: Texts[O], first: uint64, length: uint64) -> None:
-    """Ask for the bytes of eight values that are compared later, if values are long."""
+    """Ask for the bytes of eight values that are compared later: gathers do not announce their lines."""
     far = first + uint64(AHEAD)
-    if far + uint64(8) <= length and are_long(texts.offsets, first):
+    if far + uint64(8) > length:
+        return
+    if are_long(texts.offsets, far):
         for k in range(far, far + uint64(8)):
             prefetch(texts.base + uint64(texts.offsets[uint64(k)]))
+    else:
+        begin, end = uint64(texts.offsets[far]), uint64(texts.offsets[far + uint64(8)])
+        for line in range(begin, end, uint64(64)):
+            prefetch(texts.base + uint64(line))
 
 
 @helper
@@ -339,6 +345,15 @@ def are_less_behind_prefix(left: uint64, right: uint64, common: uint64, shorter:
 
 
 @helper
+def ask_for_views(viewed: Viewed, first: uint64) -> None:
+    """Ask for the 64 views behind those from `first` on; as `ask_for_texts`."""
+    base = viewed.addresses[uint64(len(viewed.addresses)) - uint64(1)]
+    begin = base + ((first + uint64(64)) << uint64(4))
+    for line in range(begin, begin + uint64(1024), uint64(64)):
+        prefetch(uint64(line))
+
+
+@helper
 def less_by_prefix(
     left: Viewed, pattern: Pattern, or_equal: uint64, first: uint64, count: uint64
 ) -> tuple[uint64, uint64]:
@@ -370,6 +385,7 @@ def less_view(
     while b < stop:
         first, count = b << uint64(3), count_together(b, stop, step, length)
         if count == uint64(64):
+            ask_for_views(left, first)
             bits, more = less_by_prefix(left, pattern, or_equal, first, uint64(64))
         else:
             bits, more = less_by_prefix(left, pattern, or_equal, first, count)
@@ -414,6 +430,8 @@ def less_views(start, stop, step, left: Viewed, right: Viewed, length, flip, out
     while b < stop:
         first, count = b << uint64(3), count_together(b, stop, step, length)
         if count == uint64(64):
+            ask_for_views(left, first)
+            ask_for_views(right, first)
             bits, more = less_by_both_prefixes(left, right, first, uint64(64))
         else:
             bits, more = less_by_both_prefixes(left, right, first, count)

@@ -252,21 +252,23 @@ def take_bits(
 
 @kernel(combine="max")
 def take_lengths(
-    start, stop, step, indices: In[I], offsets: In[O], picked: In[uint8], out: Out[int64]
+    start, stop, step, indices: In[I], offsets: In[O], bound, picked: In[uint8], out: Out[int64]
 ) -> uint64:
-    """out[i] = the length of value indices[i], 0 if the pick is null; returns the largest index.
+    """out[i] = the length of value indices[i], 0 if the pick is null; returns 1 if an index is not below
+    `bound`, else 0.
 
     For an index that is out of bounds, it is the length of the last value.
     """
     last = uint64(len(offsets)) - uint64(2)
-    largest = uint64(0)
+    outside = uint64(0)
     for i in range(start, stop, step):
         index = uint64(indices[i])
-        largest = max(largest, index)
+        # The largest index would be a branch, which random picks make expensive.
+        outside |= uint64(index >= bound)
         index = min(index, last)
         length = int64(offsets[index + uint64(1)]) - int64(offsets[index])
         out[i] = length if len(picked) == 0 or get_bit(picked, uint64(i)) else int64(0)
-    return largest
+    return outside
 
 
 @kernel(grouped=True)

@@ -72,7 +72,7 @@ def text_room(arena: Arena, size: int64) -> int64:
 
 @helper
 def text_between(arena: Arena, start: int64, stop: int64) -> Text:
-    """What was written into a room, as the arena's last text: it is ASCII."""
+    """The text between two addresses of a room, as the last one of the arena: it is ASCII."""
     set_word(arena, end_behind(stop))
     return Text(start, stop - start, True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -602,6 +603,42 @@ def test_closures_hold_constants() -> None:
 
     assert scaled(2.0)(column([3.0])).to_pylist() == [6.0]
     assert scaled(5.0)(column([3.0])).to_pylist() == [15.0]
+
+
+class Tariff:
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def due(self, amount: float, label: str = "due") -> str:
+        """The amount with its tax."""
+        return f"{label} {amount * self.rate:.2f}"
+
+
+def shown(amount: float, rate: float, /, currency: str, *, digits: int = 2) -> str:
+    return f"{amount * rate:.{digits}f} {currency}"
+
+
+@pytest.mark.parametrize(
+    ("function", "columns"),
+    [
+        (Tariff(1.5).due, [[1.0, None, 2.5], ["a", "b", ""]]),
+        (partial(Tariff(1.5).due, label="to pay"), [[1.0, None, 2.5]]),
+        (partial(shown, 2.0, currency="EUR"), [[1.0, None, 2.5]]),
+        (partial(shown, currency="EUR", digits=1), [[1.0, 2.5], [3.0, 0.25]]),
+        (partial(partial(shown, 2.0), 0.5), [["EUR", "", None]]),
+    ],
+)
+def test_bound_arguments_are_constants(function: Any, columns: list[list[Any]]) -> None:
+    compiled = udf(function, strict=True)
+    assert compiled(*map(column, columns)).to_pylist() == rowwise(function, *columns)
+    assert compiled.__name__ in ("due", "shown")
+
+
+def test_a_function_of_several_bound_arguments_keeps_them_apart() -> None:
+    rates = (1.5, 2.0)
+    functions = [udf(Tariff(rate).due) for rate in rates]
+    for rate, compiled in zip(rates, functions, strict=True):
+        assert compiled(column([1.0])).to_pylist() == [f"due {rate:.2f}"]
 
 
 def test_a_variable_that_is_never_set_is_a_compile_error() -> None:

@@ -187,16 +187,16 @@ def take_lengths(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("take lengths")
     for label, picked, offsets, _ in some_lists("take lengths"):
         lengths = [offsets[p + 1] - offsets[p] for p in picked]
-        largest = max(picked, default=0)
-        yield Case(label, len(picked), (picked, offsets, []), (largest, lengths))
+        bound = len(offsets) - 1
+        yield Case(label, len(picked), (picked, offsets, bound, []), (0, lengths))
         known = random_bits(rng, len(picked))
         expected = [n * ok for n, ok in zip(lengths, known, strict=True)]
-        args = (picked, offsets, bitmap(known, 0, rng))
-        yield Case(f"{label}, some null", len(picked), args, (largest, expected))
+        args = (picked, offsets, bound, bitmap(known, 0, rng))
+        yield Case(f"{label}, some null", len(picked), args, (0, expected))
     most = limits(types["offsets"])[1]
-    yield Case("longest", 2, ([1, 0], [0, most, most], []), (1, [0, most]))
+    yield Case("longest", 2, ([1, 0], [0, most, most], 2, []), (0, [0, most]))
     for index in (2, limits(types["indices"])[1]):
-        yield Case(f"index {index}", 2, ([0, index], [0, 5, 7], []), (index, [5, 2]))
+        yield Case(f"index {index}", 2, ([0, index], [0, 5, 7], 2, []), (1, [5, 2]))
 
 
 @cases_of(selection.take_bytes)

@@ -90,14 +90,14 @@ class Picks(Selection):
         picked: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
         null_count: How many are null, or `UNKNOWN`.
         bound: The limit of the words, if they have not been checked yet.
-        require_within: Raises unless the largest word is within it.
+        refuse: Raises if a word is not below the limit, and is that of no null.
     """
 
     words: Items
     picked: Buffer | None = None
     null_count: int = 0
     bound: int = NOWHERE
-    require_within: Callable[[int], None] = lambda largest: None
+    refuse: Callable[[], None] = lambda: None
 
     @property
     def count(self) -> int:
@@ -195,11 +195,11 @@ class _PickedRanges:
         picked = target.no_bits if validity is None else validity.array
         lengths, dtype = target.output(len(words), np.int64), self.items.dtype
         if len(words):
-            args = (words, self.items, picked, lengths)
-            largest = target.later(selection.take_lengths, len(words), *args)
+            args = (words, self.items, picks.bound, picked, lengths)
+            outside = target.later(selection.take_lengths, len(words), *args)
         self.starts, self.total = target.running_sum(lengths, dtype)
-        if len(words):
-            picks.require_within(largest())
+        if len(words) and outside():
+            picks.refuse()
         require_room(self.total, dtype)
 
     def copy(self, address: int, width: int, out: Items) -> None:
@@ -232,11 +232,8 @@ def _bound(indices: Array, length: int) -> int:
     return min(length, 1 << (indices.type.bit_width - indices.type.signed))
 
 
-def _require_within(indices: Array, length: int, largest: int) -> None:
-    """Raise `IndexError` if an index that is not null is out of bounds; `largest` of all, as unsigned."""
-    if largest < _bound(indices, length):
-        return
-    # It may stand under a null.
+def _refuse(indices: Array, length: int) -> None:
+    """Raise `IndexError` if an index that is not null is out of bounds: one may stand under a null."""
     target, items = target_of(indices.device), indices.items(Role.DATA)
     kernel = selection.first_index_out_of_bounds
     validity = validity_of(indices, target)
@@ -252,11 +249,11 @@ def _picks(indices: Array, length: int, checked: bool) -> Picks:
     target = target_of(indices.device)
     items = indices.items(Role.DATA)
     words = items.view(WORDS[items.dtype.itemsize])
-    require_within = partial(_require_within, indices, length)
+    bound = _bound(indices, length)
     if not checked:
-        return Picks(words, bound=_bound(indices, length), require_within=require_within)
-    if len(words):
-        require_within(target.reduce(selection.largest_index, len(words), words))
+        return Picks(words, bound=bound, refuse=partial(_refuse, indices, length))
+    if len(words) and target.reduce(selection.largest_index, len(words), words) >= bound:
+        _refuse(indices, length)
     if not indices.may_have_nulls:
         return Picks(words)
     known = target.output(len(words), words.dtype)

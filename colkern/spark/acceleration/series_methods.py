@@ -55,7 +55,7 @@ class SeriesMethods(Operators):
         return type(self)(self._node, self._witness, self._tracer)
 
     def pipe(self, func: Any, *arguments: Any, **options: Any) -> Any:
-        """What a function gives for the column."""
+        """The result of a function for the column."""
         if not callable(func):
             raise self._tracer.refused("Series.pipe of anything but a function")
         return func(self, *arguments, **options)

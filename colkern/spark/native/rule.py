@@ -129,7 +129,7 @@ _DIFFERENCES = {
     "log1p pow power ** cbrt": "the last digits of its results differ in Java",
     "search match fullmatch sub findall finditer extract": "regular expressions differ in Java",
 }
-"""What keeps some methods, by the last parts of their names, from native plans."""
+"""The reasons why some methods, by the last parts of their names, have no native plan."""
 
 
 def no_form(method: str) -> str:

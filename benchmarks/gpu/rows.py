@@ -19,8 +19,6 @@ from benchmarks.gpu import turns
 from benchmarks.row_speeds import called_rows
 from benchmarks.timing import medians
 from colkern.cpu.threads import set_num_threads
-from colkern.cuda import adapter
-from colkern.errors import DeviceUnavailableError
 from colkern.operations.moving import to_device
 from tests.corpus.cases import CASES, Case
 
@@ -34,10 +32,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=1_000_000, help="how many rows there are")
     parser.add_argument("--pattern", default="", help="only functions whose name contains this")
     options = parser.parse_args()
-    try:
-        adapter.require_device()
-    except DeviceUnavailableError as error:
-        print(f"no figures: {error}")
+    if not turns.has_device():
         return 1
     set_num_threads(1)
     result: dict[str, Any] = {

@@ -19,6 +19,19 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from colkern.cuda import adapter
+from colkern.errors import DeviceUnavailableError
+
+
+def has_device() -> bool:
+    """Whether there is a device to measure; prints the reason if there is none."""
+    try:
+        adapter.require_device()
+    except DeviceUnavailableError as error:
+        print(f"no figures: {error}")
+        return False
+    return True
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Give a benchmark its options: the file of results, the part, and the jobs."""

@@ -364,7 +364,7 @@ class _Lz4Decoder:
         return False
 
     def _next(self, place: int, most: int) -> int:
-        """Put the next bytes, `most` at most, to an address; how many."""
+        """Write the next bytes to an address, `most` of them at most; returns how many."""
         try:
             count, used, self._ended = self._context.step(place, most, self._at, self._left)
         except RuntimeError as error:

@@ -152,7 +152,7 @@ class Destination:
             if codec is not None:
                 send = self._send_plain
                 sources = decompress_there(upload, self.device, body, send, codec, sources)
-            upload.send_whole([_Made(each.part, outcomes).at(each.at) for each in sources])
+            upload.send_whole([_ConvertedPart(each.part, outcomes).at(each.at) for each in sources])
         upload.end()
         for part, at in all_placed:
             outcomes.setdefault(part.wanted, slice(at, at + part.size))
@@ -246,7 +246,7 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
     return read_into
 
 
-class _Made:
+class _ConvertedPart:
     """The bytes of a part that are decompressed or swapped on their way, one after the other.
 
     Args:

@@ -350,6 +350,33 @@ def downloaded(
             staging.give_back(slot)
 
 
+def download(
+    sources: Sequence[Items], outputs: Sequence[NDArray[np.uint8]], device: Device
+) -> None:
+    """Copy device arrays to arrays of the host, which several threads fill.
+
+    Args:
+        sources: uint8 arrays of one device, which the current stream may still have to write.
+        outputs: For each of them, a uint8 array of its size.
+        device: The device.
+    """
+    library = memory.library()
+    staging = _staging_of(library)
+    stream = staging.stream(device.ordinal)
+    with memory.current(device):
+        stream.wait_for_current()
+
+    def fetch(load: _Load) -> None:
+        with staging.slot() as slot:
+            _start(stream, sources, slot, load)
+            arrived = _arrived(slot, load)
+            for (number, begin, end), (_, bytes_) in zip(load, arrived, strict=True):
+                outputs[number][begin:end] = bytes_
+
+    total = sum(source.size for source in sources)
+    map_items(fetch, list(_loads(sources, min(library.slot_bytes, _share(total)))), total)
+
+
 def _arrived(slot: _Slot, load: _Load) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     place = 0
     bytes_ = _ready(slot).bytes

@@ -12,7 +12,7 @@ from colkern.arrays.chunked import chunks_of
 from colkern.builders import array as array_of
 from colkern.cuda import memory
 from colkern.cuda.placement import placed
-from colkern.cuda.staging import Piece, Upload, downloaded
+from colkern.cuda.staging import Piece, Upload, download
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate_for_overwrite, device_named
 from colkern.operations.selection.devices import device_of_rows
 
@@ -88,11 +88,7 @@ def _on_host(buffers: list[Buffer]) -> dict[int, Buffer]:
 def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
     """The bytes of a device's buffers in host memory, by the buffers' identities."""
     outputs = [allocate_for_overwrite(buffer.size, np.uint8) for buffer in buffers]
-    filled = [0] * len(buffers)
-    for number, bytes_ in downloaded([buffer.array for buffer in buffers], device):
-        begin = filled[number]
-        filled[number] += bytes_.size
-        outputs[number][begin : filled[number]] = bytes_
+    download([buffer.array for buffer in buffers], outputs, device)
     return {
         id(buffer): Buffer(array) if array.size else EMPTY
         for buffer, array in zip(buffers, outputs, strict=True)

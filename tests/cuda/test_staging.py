@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from colkern.cpu.threads import set_num_threads
 from colkern.cuda import count_transfers, stand_in
-from colkern.cuda.staging import Piece, Upload, downloaded
+from colkern.cuda.staging import Piece, Upload, download, downloaded
 from colkern.errors import LimitExceededError
 from colkern.memory import Device
 
@@ -125,6 +125,20 @@ def test_what_was_sent_comes_back(sizes: list[int]) -> None:
             found[number].append(bytes(bytes_))
     assert [b"".join(each) for each in found] == parts
     assert counted.bytes_to_host == sum(sizes)
+
+
+@pytest.mark.parametrize("slot_bytes", [4096, 8 << 20], ids=["small slots", "parts of a slot"])
+def test_several_threads_download_parts_that_begin_and_end_within_arrays(
+    device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch, slot_bytes: int
+) -> None:
+    monkeypatch.setattr(device, "slot_bytes", slot_bytes)
+    arrays = [np.arange(n, dtype=np.uint32).view(np.uint8)[3:] for n in (1_500_000, 1, 7, 300_001)]
+    outputs = [np.empty_like(array) for array in arrays]
+    with count_transfers() as counted:
+        download(arrays, outputs, CUDA)
+    for array, output in zip(arrays, outputs, strict=True):
+        np.testing.assert_array_equal(output, array)
+    assert counted.bytes_to_host == sum(array.size for array in arrays)
 
 
 def test_downloads_within_each_other_do_not_wait_for_each_other(device: stand_in.StandIn) -> None:

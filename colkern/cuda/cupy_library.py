@@ -158,6 +158,10 @@ class _CupyLibrary:
         with self.current(ordinal):
             return _Stream(self.arrays.cuda, ordinal)
 
+    def place_of(self, array: Items) -> tuple[int, int]:
+        pointer = cast("Any", array).data
+        return id(pointer.mem), int(pointer.ptr)
+
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Items:
         cuda = self.arrays.cuda
         memory = cuda.UnownedMemory(address, size, owner, ordinal)

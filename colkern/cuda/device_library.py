@@ -214,6 +214,10 @@ class DeviceLibrary(Protocol):
         """A stream for copies alone, beside those that kernels run on."""
         ...
 
+    def place_of(self, array: Items) -> tuple[int, int]:
+        """The identity of the memory that one of its arrays is a part of, and the array's address."""
+        ...
+
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Items:
         """The `size` bytes of a device from an address on, as a uint8 array that keeps their owner."""
         ...

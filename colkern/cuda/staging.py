@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import cycle
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Ev
 from colkern.cuda.direct_storage import DirectFile
 from colkern.cuda.placement import padded
 from colkern.errors import LimitExceededError
-from colkern.memory import Device
+from colkern.memory import ALIGNMENT, Device
 
 if TYPE_CHECKING:
     from colkern.targets import Items
@@ -61,8 +62,20 @@ class Piece(NamedTuple):
         return cls(at, array.size, read_into)
 
 
-_Load = list[tuple[int, int, int]]
-"""The parts of arrays in a slot: the array's number, where the part begins, and where it ends."""
+class _Run(NamedTuple):
+    """Device arrays that follow each other in memory: they are copied as one.
+
+    Args:
+        bytes: From the begin of the first to the end of the last one.
+        places: The number of each array, and where it begins and ends in `bytes`.
+    """
+
+    bytes: Items
+    places: list[tuple[int, int, int]]
+
+
+_Load = list[tuple[_Run, int, int]]
+"""The parts of runs in a slot: the run, where the part begins, and where it ends."""
 
 
 class _Slot:
@@ -325,29 +338,26 @@ def downloaded(
     Yields:
         The position of the array, and bytes that stay as they are until the next part is asked for.
     """
-    library = memory.library()
-    staging = _staging_of(library)
-    stream = staging.stream(device.ordinal)
-    with memory.current(device):
-        stream.wait_for_current()
+    download = _Download(device)
     slots: list[_Slot] = []
     under_way: deque[tuple[_Slot, _Load]] = deque()
     try:
         for _ in range(_IN_FLIGHT):
-            slots.append(staging.take())
-        for slot, load in zip(cycle(slots), _loads(sources, library.slot_bytes), strict=False):
+            slots.append(download.staging.take())
+        loads = _loads(_runs(sources, device), download.room)
+        for slot, load in zip(cycle(slots), loads, strict=False):
             if len(under_way) == _IN_FLIGHT:
-                yield from _arrived(*under_way.popleft())
+                yield from ((number, part) for number, _, part in _arrived(*under_way.popleft()))
             under_way.append((slot, load))
-            _start(stream, sources, slot, load)
+            download.start(slot, load)
         while under_way:
-            yield from _arrived(*under_way.popleft())
+            yield from ((number, part) for number, _, part in _arrived(*under_way.popleft()))
     finally:
         if under_way:
             # Where it was not read on: before arrays and slots are others'.
-            stream.record().wait()
+            download.stream.record().wait()
         for slot in slots:
-            staging.give_back(slot)
+            download.staging.give_back(slot)
 
 
 def download(
@@ -360,49 +370,80 @@ def download(
         outputs: For each of them, a uint8 array of its size.
         device: The device.
     """
-    library = memory.library()
-    staging = _staging_of(library)
-    stream = staging.stream(device.ordinal)
-    with memory.current(device):
-        stream.wait_for_current()
+    download = _Download(device)
+    runs = _runs(sources, device)
+    total = sum(run.bytes.size for run in runs)
 
     def fetch(load: _Load) -> None:
-        with staging.slot() as slot:
-            _start(stream, sources, slot, load)
-            arrived = _arrived(slot, load)
-            for (number, begin, end), (_, bytes_) in zip(load, arrived, strict=True):
-                outputs[number][begin:end] = bytes_
+        with download.staging.slot() as slot:
+            download.start(slot, load)
+            for number, begin, part in _arrived(slot, load):
+                outputs[number][begin : begin + part.size] = part
 
-    total = sum(source.size for source in sources)
-    map_items(fetch, list(_loads(sources, min(library.slot_bytes, _share(total)))), total)
+    map_items(fetch, list(_loads(runs, min(download.room, _share(total)))), total)
 
 
-def _arrived(slot: _Slot, load: _Load) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    place = 0
-    bytes_ = _ready(slot).bytes
-    for number, begin, end in load:
-        yield number, bytes_[place : place + end - begin]
-        place += end - begin
+class _Download:
+    """What copies from a device to the host need; they wait for the current stream's work until now.
+
+    Args:
+        device: The device.
+    """
+
+    def __init__(self, device: Device) -> None:
+        library = memory.library()
+        self.room = library.slot_bytes
+        self.staging = _staging_of(library)
+        self.stream = self.staging.stream(device.ordinal)
+        with memory.current(device):
+            self.stream.wait_for_current()
+
+    def start(self, slot: _Slot, load: _Load) -> None:
+        """Start to copy a load into a slot."""
+        place = 0
+        for run, begin, end in load:
+            count_to_host(end - begin)
+            self.stream.to_host(run.bytes[begin:end], slot.bytes[place : place + end - begin])
+            place += end - begin
+        slot.copied = self.stream.record(slot.copied)
 
 
-def _start(stream: CopyStream, sources: Sequence[Items], slot: _Slot, load: _Load) -> None:
-    place = 0
-    for number, begin, end in load:
-        count_to_host(end - begin)
-        stream.to_host(sources[number][begin:end], slot.bytes[place : place + end - begin])
-        place += end - begin
-    slot.copied = stream.record(slot.copied)
+def _runs(sources: Sequence[Items], device: Device) -> list[_Run]:
+    """The runs of arrays of a device, in order: parts of one allocation with a few bytes between them.
+
+    A copy costs Python and the driver as much time as its first half megabyte.
+    """
+    library = memory.library()
+    begin = end = owner = -ALIGNMENT
+    runs: list[_Run] = []
+    groups: list[tuple[int, list[tuple[int, int, int]]]] = []
+    for number, source in enumerate(sources):
+        if not source.size:
+            continue
+        of, address = library.place_of(source)
+        if of != owner or not 0 <= address - end < ALIGNMENT:
+            owner, begin = of, address
+            groups.append((begin, []))
+        end = address + source.size
+        groups[-1][1].append((number, address - begin, end - begin))
+    for begin, places in groups:
+        if len(places) == 1:
+            bytes_ = sources[places[0][0]]
+        else:
+            bytes_ = library.array_at(begin, places[-1][2], device.ordinal, sources)
+        runs.append(_Run(bytes_, places))
+    return runs
 
 
-def _loads(sources: Sequence[Items], room: int) -> Iterator[_Load]:
+def _loads(runs: Sequence[_Run], room: int) -> Iterator[_Load]:
     """The loads of one slot after the other."""
     load: _Load = []
     left = room
-    for number, source in enumerate(sources):
+    for run in runs:
         begin = 0
-        while begin < source.size:
-            end = min(begin + left, source.size)
-            load.append((number, begin, end))
+        while begin < run.bytes.size:
+            end = min(begin + left, run.bytes.size)
+            load.append((run, begin, end))
             left -= end - begin
             begin = end
             if not left:
@@ -410,3 +451,16 @@ def _loads(sources: Sequence[Items], room: int) -> Iterator[_Load]:
                 load, left = [], room
     if load:
         yield load
+
+
+def _arrived(slot: _Slot, load: _Load) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
+    """The parts of arrays in a slot: which array, where the part begins in it, and its bytes."""
+    bytes_ = _ready(slot).bytes
+    for run, begin, end in load:
+        first = bisect_right(run.places, begin, key=itemgetter(2))
+        for number, start, stop in run.places[first:]:
+            if start >= end:
+                break
+            part = bytes_[max(start - begin, 0) : min(stop, end) - begin]
+            yield number, max(begin - start, 0), part
+        bytes_ = bytes_[end - begin :]

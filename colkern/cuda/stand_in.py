@@ -166,6 +166,10 @@ class StandIn:
         """A stream whose copies are carried out late."""
         return _LateStream(self, ordinal)
 
+    def place_of(self, array: NDArray[Any]) -> tuple[int, int]:
+        """That in the memory of the host."""
+        return id(array if array.base is None else array.base), _address(array)
+
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> NDArray[np.uint8]:
         """Memory that somebody else owns; on a device, all of it can be written to."""
         return array_at(address, size, owner, read_only=False)

@@ -337,6 +337,9 @@ class StrictDevice(stand_in.StandIn):
     def copy_stream(self, ordinal: int) -> Any:
         return _CopyStream(self)
 
+    def place_of(self, array: Any) -> tuple[int, int]:
+        return super().place_of(array.raw)
+
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
         return StrictArray(self, super().array_at(address, size, ordinal, owner), ordinal)
 

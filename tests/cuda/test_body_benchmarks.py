@@ -109,7 +109,8 @@ def test_only_wanted_bytes_cross_the_bus(rows: dict[str, Row]) -> None:
         assert row["bytes_to_host"] == 0
     two = rows[f"{READ}, 2 of 100 columns"]
     assert 0.01 < two["bytes"] / two["body_bytes"] < 0.03
-    assert rows["to_host"]["bytes_to_host"] == rows["to_host"]["bytes"]
+    row = rows["to_host"]
+    assert row["bytes"] <= row["bytes_to_host"] < row["bytes"] + 64 * buffers
 
 
 def test_no_byte_of_another_process_crosses_the_bus(rows: dict[str, Row]) -> None:

@@ -86,6 +86,17 @@ def test_memory_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
     assert (array[1], array[3]) == (8, "pointer")
 
 
+def test_parts_of_one_allocation_have_one_owner(library: DeviceLibrary) -> None:
+    memory = object()
+    parts: list[Any] = [
+        SimpleNamespace(data=SimpleNamespace(mem=of, ptr=ptr))
+        for of, ptr in ((memory, 0x100), (memory, 0x140), (object(), 0x180))
+    ]
+    first, second, other = map(library.place_of, parts)
+    assert [address for _, address in (first, second, other)] == [0x100, 0x140, 0x180]
+    assert first[0] == second[0] != other[0]
+
+
 def test_several_arrays_come_to_the_host_with_one_wait(cupy: Cupy, library: DeviceLibrary) -> None:
     values = [np.array([1, 2, 3], "i8"), np.array(7, "u1"), np.array([-4], "i8")]
     arrays: Any = [

@@ -141,6 +141,20 @@ def test_several_threads_download_parts_that_begin_and_end_within_arrays(
     assert counted.bytes_to_host == sum(array.size for array in arrays)
 
 
+def test_neighbours_of_one_allocation_are_one_copy(device: stand_in.StandIn) -> None:
+    block, other = device.allocated(400), device.allocated(64)
+    block[:] = np.arange(400) % 251
+    parts = [block[:10], block[64:64], block[64:200], block[264:300], other, block[363:364]]
+    outputs = [np.empty_like(part) for part in parts]
+    download(parts, outputs, CUDA)
+    # 64 bytes or more between two of them stay there.
+    assert [copy.size for copy in device.copies] == [200, 36, 64, 1]
+    assert list(map(bytes, outputs)) == list(map(bytes, parts))
+    assert [(number, bytes(part)) for number, part in downloaded(parts, CUDA)] == [
+        (number, bytes(part)) for number, part in enumerate(parts) if part.size
+    ]
+
+
 def test_downloads_within_each_other_do_not_wait_for_each_other(device: stand_in.StandIn) -> None:
     array = np.zeros(5 * device.slot_bytes, np.uint8)
     outer = [downloaded([array], CUDA) for _ in range(2 * device.most_slots)]

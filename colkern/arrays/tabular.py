@@ -125,7 +125,7 @@ class Tabular(PublicNames):
 
     def drop(self: Rows, *keys: Keys) -> Rows:
         """All other columns than those at the positions or of the names; none is decoded."""
-        left_out = self.positions(*keys)
+        left_out = set(self.positions(*keys))
         return self._of([i for i in range(len(self.schema)) if i not in left_out])
 
     def positions(self, *keys: Keys) -> list[int]:

@@ -175,7 +175,11 @@ class Array(Column):
         """
         array = cls.__new__(cls)
         array.type = type
-        array.layout = layout(type)
+        try:
+            # No call on the way of every result.
+            array.layout = type._layout  # type: ignore[attr-defined]
+        except AttributeError:
+            array.layout = layout(type)
         array.length = length
         array.buffers = tuple(buffers)
         array.children = tuple(children)

@@ -14,6 +14,8 @@ from colkern.kernels import Kernel, bitmaps, comparison
 from colkern.memory import HOST, UNKNOWN, Argument, Buffer, Items, allocate
 from colkern.targets import Target, target_of
 
+_WORD = np.dtype(np.uint64)
+
 
 def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     """The number of set bits among `length` bits from bit `offset` on.
@@ -93,7 +95,7 @@ def combine_bits(
     words = bit_words(target, length)
     sides = (left.array, left_offset, right.array, right_offset)
     target.map(bitmaps.combine_bits, len(words), *sides, length, table, words)
-    return bitmap_of(target, words, length)
+    return target.buffer(words, length + 7 >> 3)
 
 
 def written_bits(
@@ -110,12 +112,13 @@ def written_bits(
     """
     words = bit_words(target, length)
     count = target.start(kernel, len(words), *args, words) if length else 0
-    return bitmap_of(target, words, length), count if count == UNKNOWN else length - count
+    nulls = count if count == UNKNOWN else length - count
+    return target.buffer(words, length + 7 >> 3), nulls
 
 
 def bit_words(target: Target, length: int) -> Items:
     """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
-    return target.output(bitmaps.words_for(length), np.uint64)
+    return target.output(length + 63 >> 6, _WORD)
 
 
 def bitmap_of(target: Target, words: Items, length: int) -> Buffer:

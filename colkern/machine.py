@@ -69,7 +69,7 @@ class MemoryPool(NamedTuple):
     """Figures of the blocks of host memory that are used again.
 
     Attributes:
-        kept_bytes: What no array uses, and the next large output may take.
+        kept_bytes: What no array uses, and the next output may take.
         most_kept_bytes: The most that is kept: `COLKERN_POOL_BYTES`.
     """
 
@@ -78,7 +78,7 @@ class MemoryPool(NamedTuple):
 
 
 def memory_pool() -> MemoryPool:
-    """How much memory is kept for the next large outputs; see "Settings" in the documentation."""
+    """How much memory is kept for the next outputs; see "Settings" in the documentation."""
     return MemoryPool(POOL.kept(), POOL.most)
 
 

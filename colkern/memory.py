@@ -9,7 +9,6 @@ Columnar format 1.5: "Buffer Alignment and Padding".
 from __future__ import annotations
 
 from collections.abc import Callable
-from ctypes import addressof, c_char
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsInt, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from colkern.names import PublicNames
 from colkern.pool import ALIGNMENT as ALIGNMENT
-from colkern.pool import LEAST, POOL
+from colkern.pool import POOL, with_room
 
 if TYPE_CHECKING:
     from typing_extensions import CapsuleType
@@ -372,14 +371,14 @@ def allocate(count: int, dtype: DTypeLike | None) -> Items:
     The padding is zeros behind the items, up to the next multiple of 64 bytes.
     """
     dtype = np.dtype(dtype)
-    return np.ndarray(count, dtype, *_with_room(np.zeros, count * dtype.itemsize))
+    return np.ndarray(count, dtype, *with_room(np.zeros, count * dtype.itemsize))
 
 
 def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     """As `allocate`, but not zeroed: for an output of which every byte will be written.
 
-    Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`; small ones are parts of
-    one, which lives as long as the last of them.
+    Its padding is zeros all the same. Memory is reused, see `colkern.pool`; a few lines are a part of a
+    block, which lives as long as the last of them.
     """
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
@@ -391,15 +390,8 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
         except IndexError:
             memory, start = _fresh_places(lines)
         return np.ndarray(count, dtype, memory, start)
-    if size >= LEAST:
-        memory, start = POOL.lease(size), 0
-    else:
-        make = np.zeros if size < _ZEROED else np.empty
-        memory, start = _with_room(make, size)
-    items: Items = np.ndarray(count, dtype, memory, start)
-    if size >= _ZEROED and size % ALIGNMENT:
-        np.ndarray(-size % ALIGNMENT, _BYTE, memory, start + size).fill(0)
-    return items
+    memory, start = POOL.lease(size)
+    return np.ndarray(count, dtype, memory, start)
 
 
 _BYTE = np.dtype(np.uint8)
@@ -423,17 +415,6 @@ Taking the last one of a list is one step under the GIL.
 def _fresh_places(lines: int) -> tuple[NDArray[np.uint8], int]:
     size = lines * _LINE
     whole = max(_BLOCK, _LEAST_PLACES * size)
-    block, first = _with_room(np.zeros, whole)
+    block, first = with_room(np.zeros, whole)
     _PLACES[lines] += [(block, first + k) for k in range(size, whole - size + 1, size)]
     return block, first
-
-
-_ZEROED = 1 << 14
-"""Fewer bytes are zeroed sooner than their padding alone."""
-
-
-def _with_room(make: Callable[..., NDArray[np.uint8]], size: int) -> tuple[NDArray[np.uint8], int]:
-    """Memory with room up to the end of the last 64 of its bytes, and where the first of them begin."""
-    memory: Any = make(size + -size % ALIGNMENT + ALIGNMENT, _BYTE)
-    # A sixth of the time of `memory.ctypes.data`.
-    return memory, -addressof(c_char.from_buffer(memory)) % ALIGNMENT

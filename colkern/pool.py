@@ -1,23 +1,23 @@
-"""Large blocks of host memory that are used again once the last array over them is gone.
+"""Blocks of host memory that are used again once nobody shows them any more.
 
 A fresh block of many megabytes costs the operating system more, page by page, than most kernels need
-to fill it. What is kept is bounded by `COLKERN_POOL_BYTES` (an eighth of the memory; 0 keeps nothing).
+to fill it, and finding where it is aligned takes longer than a kernel of some thousand values. What is
+kept is bounded by `COLKERN_POOL_BYTES` (an eighth of the memory; 0 keeps nothing).
 """
 
 from __future__ import annotations
 
-import ctypes
-import itertools
 import os
+import sys
 from collections import deque
-from functools import cache
+from collections.abc import Callable
+from ctypes import addressof, c_char
+from functools import lru_cache
+from sys import getrefcount
+from typing import Any, TypeAlias
 
 import numpy as np
-
-LEAST = 1 << 16
-"""Smaller blocks are left to the C library, which is as quick. Of larger ones the library gives the pages
-back as soon as several are freed at once: a block of 80,000 bytes, an int64 column of 10,000 rows, is then
-filled in 39 µs, and in 6.6 µs out of the pool."""
+from numpy.typing import NDArray
 
 ALIGNMENT = 64
 """The alignment of a block, in bytes."""
@@ -25,44 +25,28 @@ ALIGNMENT = 64
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
 
+_TRIES = 3
+"""So many blocks are looked at for one that is free."""
 
-class _Block:
-    """A block of memory, and when it was last used."""
+_UNUSED = 3
+"""References to the memory of a free block: those of its tuple and its bytes, and that of who counts.
 
-    __slots__ = ("_memory", "address", "age", "leased", "size")
+Arrays over the memory refer to it, and so do their views: of views of views, NumPy keeps the owner alone.
+"""
 
-    def __init__(self, size: int) -> None:
-        self._memory = np.empty(size + ALIGNMENT, np.uint8)
-        address = self._memory.ctypes.data
-        self.address: int = address + -address % ALIGNMENT
-        self.size = size
-        self.age = 0
-        self.leased = _lease_of(size).from_address
+_BYTE = np.dtype(np.uint8)
 
+_Block: TypeAlias = tuple[NDArray[np.uint8], int, memoryview]
+"""Memory, where its first aligned byte is, and its bytes: writing few through an array takes longer."""
 
-class Lease(ctypes.Array):  # type: ignore[type-arg]
-    """A block in use, as bytes that NumPy takes without a copy: half of the time of an array interface."""
-
-    _type_ = ctypes.c_uint8
-    _length_ = 0
-    _block: _Block
-    _pool: Pool
-
-    def __del__(self) -> None:
-        self._pool.give_back(self._block)
-
-
-@cache
-def _lease_of(size: int) -> type[Lease]:
-    """The class of leases of so many bytes."""
-    return type("Lease", (Lease,), {"_length_": size})
+_PADDING = [bytes(count) for count in range(ALIGNMENT)]
 
 
 class Pool:
-    """Blocks that are free, by size, the longest unused first.
+    """Blocks by size, the last used one at the end; those that are in use are among them.
 
-    No lock: arrays die wherever the garbage collector runs, also while their thread is in here. Each
-    step is one operation of a deque, which is atomic.
+    No lock: each step is one operation of a deque, which is atomic, and the thread that has taken a block
+    out is the only one that looks at it.
 
     Args:
         most: The bytes to keep.
@@ -70,55 +54,66 @@ class Pool:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        # So many bytes may return until those that are free are summed again.
-        self._room = 0
-        self._free: dict[int, deque[_Block]] = {}
-        self._ages = itertools.count()
+        self._held = 0
+        self._blocks: dict[int, deque[_Block]] = {}
 
-    def lease(self, size: int) -> Lease:
-        """At least `size` bytes of any content; the block returns when the last array over it is gone."""
-        rounded = rounded_size(size)
-        try:
-            block = self._free[rounded].pop()
-        except (KeyError, IndexError):
-            block = _Block(rounded)
-        lease = block.leased(block.address)
-        lease._pool, lease._block = self, block
-        return lease
+    def lease(self, size: int) -> tuple[NDArray[np.uint8], int]:
+        """Memory of any content, and where `size` bytes begin in it; zeros follow up to a multiple of 64.
 
-    def give_back(self, block: _Block) -> None:
-        """Keep a block for the next one who asks, and drop the longest unused over the limit."""
-        block.age = next(self._ages)
-        blocks = self._free.get(block.size)
-        if blocks is None:
-            blocks = self._free.setdefault(block.size, deque())
-        blocks.append(block)
-        self._room -= block.size
-        if self._room < 0:
-            while (kept := self.kept()) > self.most:
-                self._drop_oldest()
-            self._room = self.most - kept
+        The block is free again when the last array over the memory is gone.
+        """
+        blocks = self._blocks.get(rounded_size(size))
+        for _ in range(_TRIES) if blocks else ():
+            try:
+                block = blocks.pop()  # type: ignore[union-attr]
+            except IndexError:
+                continue  # Another thread was faster.
+            if getrefcount(block[0]) == _UNUSED:
+                # From here on it is in use, also for other threads.
+                memory, start, bytes_ = block
+                blocks.append(block)  # type: ignore[union-attr]
+                break
+            blocks.appendleft(block)  # type: ignore[union-attr]
+        else:
+            memory, start, bytes_ = self._fresh(rounded_size(size))
+        if padding := -size % ALIGNMENT:
+            bytes_[start + size : start + size + padding] = _PADDING[padding]
+        return memory, start
+
+    def _fresh(self, size: int) -> _Block:
+        memory, start = with_room(np.empty, size)
+        block = memory, start, memoryview(memory)
+        if self._held + size > self.most:
+            self._forget()
+        if self._held + size <= self.most:
+            self._held += size
+            self._blocks.setdefault(size, deque()).append(block)
+        return block
+
+    def _forget(self) -> None:
+        """Forget that half of the blocks of each size which was used longest ago."""
+        for blocks in tuple(self._blocks.values()):
+            for _ in range(len(blocks) + 1 >> 1):
+                try:
+                    blocks.popleft()
+                except IndexError:
+                    break  # Another thread was faster.
+        self._held = sum([size * len(blocks) for size, blocks in tuple(self._blocks.items())])
 
     def kept(self) -> int:
         """The number of free bytes."""
-        return sum([size * len(blocks) for size, blocks in tuple(self._free.items())])
-
-    def _drop_oldest(self) -> None:
-        oldest: deque[_Block] = deque()
-        least = None
-        for blocks in tuple(self._free.values()):
-            try:
-                age = blocks[0].age
-            except IndexError:
-                continue
-            if least is None or age < least:
-                oldest, least = blocks, age
-        try:
-            oldest.popleft()
-        except IndexError:
-            return  # Another thread was faster.
+        blocks = [(size, tuple(blocks)) for size, blocks in tuple(self._blocks.items())]
+        return sum([size for size, own in blocks for b in own if getrefcount(b[0]) == _UNUSED])
 
 
+def with_room(make: Callable[..., NDArray[np.uint8]], size: int) -> tuple[NDArray[np.uint8], int]:
+    """Memory with room up to the end of the last 64 of its bytes, and where the first of them begin."""
+    memory: Any = make(size + -size % ALIGNMENT + ALIGNMENT, _BYTE)
+    # A sixth of the time of `memory.ctypes.data`.
+    return memory, -addressof(c_char.from_buffer(memory)) % ALIGNMENT
+
+
+@lru_cache(1 << 12)
 def rounded_size(size: int) -> int:
     """The size with all but its three highest bits rounded up: memory of few sizes fits again."""
     step = (1 << size.bit_length()) >> 3 or 1
@@ -129,6 +124,9 @@ def _most() -> int:
     chosen = os.environ.get("COLKERN_POOL_BYTES", "")
     if chosen and not chosen.isdigit():
         raise ValueError(f"COLKERN_POOL_BYTES: expected a number of bytes, got {chosen!r}")
+    # Without the GIL, references are counted in two places.
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return 0
     if chosen:
         return int(chosen)
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _DEFAULT_SHARE

@@ -50,6 +50,7 @@ class Array(Column):
 
     __slots__ = (
         "_checked",
+        "_device",
         "_device_record",
         "_is_utf8",
         "_kept_items",
@@ -88,6 +89,8 @@ class Array(Column):
         __arrow_c_array__ = methods.array_capsules
         __arrow_c_device_array__ = methods.device_array_capsules
 
+    # That of an array without buffers of its own, once it has been asked for.
+    _device: Device
     _device_record: Any
     # Set by `require_utf8` once all text has been found to be.
     _is_utf8: bool
@@ -175,7 +178,11 @@ class Array(Column):
         """
         array = cls.__new__(cls)
         array.type = type
-        array.layout = layout(type)
+        try:
+            # No call on the way of every result.
+            array.layout = type._layout  # type: ignore[attr-defined]
+        except AttributeError:
+            array.layout = layout(type)
         array.length = length
         array.buffers = tuple(buffers)
         array.children = tuple(children)
@@ -255,7 +262,11 @@ class Array(Column):
         for buffer in self.buffers:
             if buffer is not None:
                 return buffer.device
-        return self._device_of_bytes() or HOST
+        # Of runs and structs, on each way through an operation.
+        device: Device | None = getattr(self, "_device", None)
+        if device is None:
+            device = self._device = self._device_of_bytes() or HOST
+        return device
 
     def _device_of_bytes(self) -> Device | None:
         """The device of the first buffer, here or below; None if there is none."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from colkern import operations
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import TEXT
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.casting.dispatch import convert
 from colkern.operations.position_checks import require_valid
 
 WRITTEN = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
@@ -34,6 +34,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         InvalidArrowError: If `array` points outside its own memory.
     """
     type = s.as_type(type)
+    require_valid(array)
     source = array.type.storage
     while isinstance(source, s.Dictionary | s.RunEndEncoded):
         source = source.value_type.storage
@@ -42,9 +43,8 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         (isinstance(source, TEXT) and isinstance(result, WRITTEN))
         or (isinstance(source, WRITTEN) and isinstance(result, TEXT))
     ):
-        return operations.cast(array, type, safe=safe)
+        return convert(array, type, safe)
     # Imported late: other casts need no row functions.
     from colkern.functions.text_casts import from_text, to_text
 
-    require_valid(array)
     return (to_text if isinstance(result, TEXT) else from_text)(array, type)

@@ -20,6 +20,7 @@ from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
+from colkern.operations.comparing import item_of
 from colkern.operations.decimal_arithmetic import combine_decimals
 from colkern.operations.encodings import (
     decoded,
@@ -28,7 +29,13 @@ from colkern.operations.encodings import (
     value_type_of,
 )
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import Plans, planned, planned_beside, unsigned
+from colkern.operations.operands import (
+    Plans,
+    items_of_value,
+    planned,
+    planned_beside,
+    unsigned,
+)
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_merging import merge_runs
@@ -151,10 +158,9 @@ class _Plan(NamedTuple):
         validity = combine_validity((left, right)) if nullable else _NO_NULLS
         return self._of(left, self._items(left), self._items(right), validity)
 
-    def of_number(self, array: Array, item: np.number[Any], first: bool) -> Array:
-        """The operation on an array and a number, which is the left operand if `first`."""
-        table = target_of(array.device).table([item], item.dtype)
-        items, number = self._items(array), table if self.is_float else unsigned(table)
+    def of_number(self, array: Array, value: object, first: bool) -> Array:
+        """The operation on an array and a number that fits, which is the left operand if `first`."""
+        items, number = self._items(array), items_of_value(array, value, item_of)
         sides = (number, items) if first else (items, number)
         validity = combine_validity((array,)) if array._null_count else _NO_NULLS
         return self._of(array, *sides, validity)
@@ -205,8 +211,7 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
         return plan.of_arrays(left, right)  # type: ignore[arg-type]
     plan = planned_beside(what.plans, left, right)
     if plan is not None:
-        number = number_of(right, plan.type, "right")
-        return plan.of_number(left, number, False)  # type: ignore[arg-type]
+        return plan.of_number(left, right, False)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     if any(isinstance(type_, s.Decimal) for type_ in types):

@@ -22,7 +22,7 @@ from colkern.operations.comparing import (
     item_of,
     output_for,
 )
-from colkern.operations.operands import unsigned
+from colkern.operations.operands import items_of_value, unsigned
 from colkern.operations.selection import own_words
 from colkern.operations.strings import equal_string, equal_strings
 from colkern.targets import Items, target_of
@@ -69,8 +69,7 @@ def _equal_words(left: Array, right: Array, flip: int) -> Buffer:
 
 
 def _equal_word(array: Array, value: object, flip: int) -> Buffer:
-    item = item_of(array, value)
-    return _equal_to_words(array, target_of(array.device).table(item, item.dtype), 0, flip)
+    return _equal_to_words(array, items_of_value(array, value, item_of), 0, flip)
 
 
 def _equal_to_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
@@ -92,8 +91,7 @@ def _equal_floats(left: Array, right: Array, flip: int) -> Buffer:
 
 
 def _equal_float(array: Array, value: object, flip: int) -> Buffer:
-    item = item_of(array, value)
-    return _equal_to_floats(array, target_of(array.device).table(item, item.dtype), 0, flip)
+    return _equal_to_floats(array, items_of_value(array, value, item_of), 0, flip)
 
 
 def _equal_to_floats(array: Array, others: Items, stride: int, flip: int) -> Buffer:

@@ -35,7 +35,7 @@ from colkern.operations.operands import decimal_words, validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import take, take_positions
 from colkern.operations.selection.choosing import if_else
-from colkern.operations.sorting import dense_ranks, drop_nulls, ordered_positions, sort_words
+from colkern.operations.sorting import dense_ranks, ordered_positions, sort_words
 from colkern.targets import Argument, Items, Target, on_its_device, target_of
 
 _WORTH_SHARES = 4
@@ -301,7 +301,8 @@ def _divided(sums: Items, counts: Items) -> Items:
     return quotients
 
 
-def _floats(column: Array, what: str) -> Array:
+def floats_of(column: Array, what: str) -> Array:
+    """The numbers, booleans or decimals of a column as float64; raises `UnsupportedError` for others."""
     values = _values(column, s.float64())
     if not isinstance(values.type.storage, s.Int | s.FloatingPoint | s.Decimal | s.Bool):
         raise _unsupported(what, column)
@@ -311,7 +312,7 @@ def _floats(column: Array, what: str) -> Array:
 
 
 def _variance(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:
-    values = _floats(column, "variance")
+    values = floats_of(column, "variance")
     counts = rows.valid_counts(values)
     means = _divided(rows.float_sums(values), counts)
     squares = rows.square_sums(values, means)
@@ -355,36 +356,29 @@ def _decided(rows: GroupedRows, column: Array, deciding: bool) -> Array:
 def _quantile(
     rows: GroupedRows, column: Array, q: float = 0.5, interpolation: str = "linear"
 ) -> Array:
-    if not 0 <= q <= 1:
-        raise ValueError(f"q: expected 0 to 1, got {q}")
-    if interpolation not in _INTERPOLATIONS:
-        raise ValueError(
-            f"interpolation: expected one of {tuple(_INTERPOLATIONS)}, got {interpolation!r}"
-        )
-    values = _floats(column, "quantile")
+    require_share(q, interpolation)
+    values = floats_of(column, "quantile")
     numbers = if_else(equal(values, values), values, None)
     counts = rows.valid_counts(numbers)
-    if rows.count == 1 and rows.device == HOST:
-        # A selection takes a fraction of the time of a sort.
-        items = drop_nulls(numbers).items(Role.DATA)
-        starts = counts.astype(np.int64) * 0
-
-        def pick(places: Items) -> Items:
-            return np.partition(items, places)[places]
-    else:
-        # In each group, NaN and nulls come last.
-        items = values.items(Role.DATA)
-        order = ordered_positions(rows.target, [(rows.column, False), (values, False)], False)
-        starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
-
-        def pick(places: Items) -> Items:
-            return items[order[places]]
-
-    quantiles = _between(pick, len(items), starts, counts, q, interpolation)
+    # In each group, NaN and nulls come last.
+    items = values.items(Role.DATA)
+    order = ordered_positions(rows.target, [(rows.column, False), (values, False)], False)
+    starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
+    quantiles = _between(items, order, starts, counts, q, interpolation)
     return _result(rows, s.float64(), quantiles, counts > 0)
 
 
-_INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
+def require_share(q: float, interpolation: str) -> None:
+    """Raise `ValueError` if a quantile is of no share of the values, or there is no such interpolation."""
+    if not 0 <= q <= 1:
+        raise ValueError(f"q: expected 0 to 1, got {q}")
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(
+            f"interpolation: expected one of {tuple(INTERPOLATIONS)}, got {interpolation!r}"
+        )
+
+
+INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
     "linear": lambda share: share,
     "lower": lambda share: share * 0,
     "higher": lambda share: (share > 0) * 1.0,
@@ -395,25 +389,23 @@ _INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def _between(
-    pick: Callable[[Items], Items],
-    length: int,
+    items: Items,
+    order: Items,
     starts: Items,
     counts: Items,
     q: float,
     interpolation: str,
 ) -> Items:
-    """The quantiles of groups of `counts` numbers that begin at `starts` of so many in order.
-
-    `pick` gives the numbers at some places of that order.
-    """
+    """The quantiles of groups of `counts` items that begin at `starts` of that order."""
+    length = len(items)
     if length == 0:
         return counts.astype(np.float64)
     most = (counts.astype(np.int64) - 1).clip(0)
     place = most * q
     low = place.astype(np.int64)
-    share = _INTERPOLATIONS[interpolation](place - low)
-    first = pick((starts + low).clip(0, length - 1))
-    second = pick((starts + (low + 1).clip(None, most)).clip(0, length - 1))
+    share = INTERPOLATIONS[interpolation](place - low)
+    first = items[order[(starts + low).clip(0, length - 1)]]
+    second = items[order[(starts + (low + 1).clip(None, most)).clip(0, length - 1)]]
     # Between infinities there is nothing to add.
     with np.errstate(invalid="ignore"):
         values: Items = np.where(share == 1, second, first * (1 - share) + second * share)

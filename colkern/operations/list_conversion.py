@@ -18,6 +18,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
+from colkern.operations.operands import kept_type
 from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import NOWHERE, DType, Items
@@ -45,7 +46,7 @@ def list_to_list_view(array: Array) -> Array:
     target.map(lists.list_sizes, array.length, slots.offsets, sizes)
     begins = slots.offsets[: array.length] if array.length else sizes
     buffers = [target.buffer(begins), target.buffer(sizes)]
-    return with_nulls_of(array, make(type_.fields[0]), buffers, [slots.child])
+    return with_nulls_of(array, kept_type(make, type_.fields[0]), buffers, [slots.child])
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -96,7 +97,7 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
         InvalidArrowError: If a list reaches outside the child.
     """
     type_ = _accepted(array, (*_LISTS, *_VIEWS), "list, large_list or a view of them")
-    kind = s.fixed_size_list(type_.fields[0], list_size)
+    kind = kept_type(s.fixed_size_list, type_.fields[0], list_size)
     slots = lists_of(array)
     _check_lengths(slots, list_size)
     child = _elements_in_place(slots, list_size)
@@ -128,7 +129,7 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
         raise _too_many(total)
     out = slots.target.output(array.length + 1, dtype)
     slots.target.map(offsets.even_offsets, len(out), 0, size, out)
-    kind = (s.large_list if large else s.list_)(array.type.storage.value_field)
+    kind = kept_type(s.large_list if large else s.list_, array.type.storage.value_field)
     begin = array.offset * size
     child = slots.elements(begin, begin + total)
     return with_nulls_of(array, kind, [slots.target.buffer(out)], [child])
@@ -159,10 +160,10 @@ def list_with_offsets(array: Array, bit_width: int) -> Array:
     kind: s.DataType
     if slots.has_views:
         buffers, child = _resized_views(slots, dtype)
-        kind = s.large_list_view(field) if bit_width == 64 else s.list_view(field)
+        kind = kept_type(s.large_list_view if bit_width == 64 else s.list_view, field)
     else:
         buffers, child = _resized_offsets(slots, dtype)
-        kind = s.large_list(field) if bit_width == 64 else s.list_(field)
+        kind = kept_type(s.large_list if bit_width == 64 else s.list_, field)
     return with_nulls_of(array, kind, buffers, [child])
 
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import BINARY, NUMBERS, TEXT, TIMES
-from colkern.layouts import Layout, LayoutKind, Role, layout
-from colkern.memory import EMPTY
+from colkern.layouts import Layout, LayoutKind, Role
+from colkern.memory import EMPTY, HOST
 from colkern.targets import Items, Target, target_of
 
 
@@ -70,6 +69,32 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
     return None
 
 
+_MOST_KEPT = 1 << 10
+"""The items of so many numbers are kept, and so many types."""
+
+_NUMBER_ITEMS: dict[object, Items] = {}
+"""What makes items, class and value of a number of Python's, layout → its items on the host."""
+
+
+def items_of_value(array: Array, value: object, make: Callable[[Array, object], Items]) -> Items:
+    """What `make` gives on the host for an array and a value, where the bytes of the array are.
+
+    Those of numbers of Python's are kept on the host: making them takes longer than a kernel of few values.
+    """
+    target = target_of(array.device)
+    # Zeros are equal whatever their sign.
+    if target.device is not HOST or value.__class__ not in _PYTHON_NUMBERS or not value:
+        items = make(array, value)
+        return target.table(items, items.dtype)
+    key = make, value.__class__, value, array.layout
+    kept = _NUMBER_ITEMS.get(key)
+    if kept is None:
+        if len(_NUMBER_ITEMS) >= _MOST_KEPT:
+            _NUMBER_ITEMS.clear()
+        kept = _NUMBER_ITEMS[key] = make(array, value)
+    return kept
+
+
 def planned_beside(plans: Plans[Decision], array: object, value: object) -> Decision | None:
     """The decision kept for arrays of that type, beside a number of Python's; None if there is none."""
     if array.__class__ is Array and value.__class__ in _PYTHON_NUMBERS:
@@ -82,24 +107,19 @@ _PYTHON_NUMBERS = frozenset({int, float})
 
 Made = TypeVar("Made", bound=s.DataType)
 
-_TYPES: dict[object, s.DataType] = {}
+_TYPES: dict[object, tuple[s.DataType, object]] = {}
 
 
-def kept_type(
-    make: Callable[[s.Int, s.DataType], Made], numbers: s.Int, values: s.DataType
-) -> Made:
-    """The type of an encoding with such run ends or indices and such values, made once."""
-    key = make, layout(numbers), layout(values)
-    type_: Any = _TYPES.get(key)
-    if type_ is None:
-        type_ = make(numbers, values)
-        # Equal types with others within may have other metadata there.
-        if isinstance(values, _PLAIN):
-            _TYPES[key] = type_
-    return type_  # type: ignore[no-any-return]
-
-
-_PLAIN = (*NUMBERS, *TIMES, *TEXT, *BINARY, s.Bool)
+def kept_type(make: Callable[..., Made], *parts: object) -> Made:
+    """A type that is made of types, fields and numbers: made once of the same objects."""
+    key = make, *map(id, parts)
+    kept: Any = _TYPES.get(key)
+    if kept is None:
+        if len(_TYPES) >= _MOST_KEPT:
+            _TYPES.clear()
+        # As long as they are kept, no others have their ids.
+        kept = _TYPES[key] = make(*parts), parts
+    return kept[0]  # type: ignore[no-any-return]
 
 
 def is_side_by_side(array: Array) -> bool:

@@ -29,6 +29,7 @@ from colkern.operations.comparing import (
     item_of,
     output_for,
 )
+from colkern.operations.operands import items_of_value
 from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, Order
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection import own_words
@@ -108,9 +109,12 @@ _Side: TypeAlias = tuple[Items, int]
 
 def _one(array: Array, value: object) -> _Side:
     """A value in the place of an array."""
+    return items_of_value(array, value, _side_by_side), 0
+
+
+def _side_by_side(array: Array, value: object) -> Items:
     item = item_of(array, value)
-    items = item.repeat(SIDE_BY_SIDE) if len(item) == 1 else np.tile(item, SIDE_BY_SIDE)
-    return target_of(array.device).table(items, items.dtype), 0
+    return item.repeat(SIDE_BY_SIDE) if len(item) == 1 else np.tile(item, SIDE_BY_SIDE)
 
 
 def _ordered_words(left: Array, right: Array, order: Order) -> Buffer:

@@ -12,16 +12,22 @@ from colkern.arrays import Array, RecordBatch
 from colkern.builders import record_batch
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
+from colkern.memory import HOST
 from colkern.operations.aggregates import count
 from colkern.operations.arguments import operation
 from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
-from colkern.operations.group_aggregates import one_group
+from colkern.operations.group_aggregates import (
+    INTERPOLATIONS,
+    floats_of,
+    one_group,
+    require_share,
+)
 from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.sorting import drop_nulls
-from colkern.targets import on_its_device
+from colkern.targets import Items, on_its_device
 
 Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
@@ -78,12 +84,40 @@ def quantile(
     """
     require_valid(array)
     shares = [float(q)] if isinstance(q, float | int) else list(q)
-    rows = one_group(array)
-    results = [
-        _only(rows.aggregate("quantile", array, q=share, interpolation=interpolation))
-        for share in shares
-    ]
+    results: list[float | None]
+    if array.device == HOST:
+        for share in shares:
+            require_share(share, interpolation)
+        numbers = drop_nulls(floats_of(array, "quantile")).items(Role.DATA)
+        results = _quantiles(numbers, shares, INTERPOLATIONS[interpolation])
+    else:
+        rows = one_group(array)
+        options = [{"q": share, "interpolation": interpolation} for share in shares]
+        results = [_only(rows.aggregate("quantile", array, **own)) for own in options]
     return results[0] if isinstance(q, float | int) else results
+
+
+def _quantiles(
+    numbers: Items, shares: list[float], way: Callable[[float], float]
+) -> list[float | None]:
+    """The quantiles of floats on the host, of which NaN do not count; `way` as in `INTERPOLATIONS`."""
+    # A selection takes a fraction of the time of a sort. NaN come last.
+    most = len(numbers) - int(np.count_nonzero(numbers != numbers)) - 1
+    if most < 0:
+        return [None] * len(shares)
+    lows = [int(most * share) for share in shares]
+    chosen = np.partition(numbers, sorted({*lows}))
+    results: list[float | None] = []
+    for share, low in zip(shares, lows, strict=True):
+        part = way(most * share - low)
+        first = second = float(chosen[low])
+        if part:
+            # What follows is not in order, but no less.
+            second = float(chosen[low + 1 : most + 1].min())
+        # Between infinities there is nothing to add.
+        between = first * (1 - part) + second * part
+        results.append(second if part in (0, 1) else between)
+    return results
 
 
 @operation

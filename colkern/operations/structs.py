@@ -53,7 +53,11 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     path: Sequence[Any] = [key] if isinstance(key, str | bytes | SupportsIndex) else key
     for step in path:
         _check_struct(array)
-        position = s.Schema(array.type.fields).index(step)
+        fields = array.type.fields
+        names = [field.name for field in fields]
+        # Errors, and positions, are those of a schema, which takes longer to make.
+        is_name = names.count(step) == 1
+        position = names.index(step) if is_name else s.Schema(fields).index(step)
         child = cut(array.children[position], array.offset, array.length)
         (array,) = _shown(array, [child])
     return array

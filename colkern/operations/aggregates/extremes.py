@@ -120,7 +120,11 @@ def _number_extremes(array: Array) -> tuple[float, float]:
     out = target.output(2 * -(-array.length // size), words.dtype)
     args = (words, *slots.validity, size, *keys, out)
     target.map(kernels.extremes, len(out) // 2, *args, work=size)
-    return keys.number(int(out[0::2].min())), keys.number(int(out[1::2].max()))
+    if len(out) == 2:
+        least, most = out.tolist()
+    else:
+        least, most = int(out[0::2].min()), int(out[1::2].max())
+    return keys.number(least), keys.number(most)
 
 
 @_EXTREMES.of(s.Bool)

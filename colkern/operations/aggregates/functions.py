@@ -111,9 +111,9 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     require_valid(array)
     array = stored(array)
     add = SUMS.get(type(array.type)) or sum_of_values(array, "mean")
-    if not is_enough(array, skip_nulls, min_count):
-        return None
     values = COUNT_VALID[array.layout.kind](array)
+    if values < min_count or not (skip_nulls or values == array.length):
+        return None
     type_ = value_type(array)
     if isinstance(type_, s.Decimal):
         return decimal_mean(array, type_, values) if values else None
@@ -121,7 +121,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         return float("nan")
     # Integers of 64 bits do not wrap around here.
     if isinstance(type_, s.Int) and type_.bit_width == 64:
-        return whole_sum(decoded(array)) / values
+        return whole_sum(array if array.type is type_ else decoded(array)) / values
     return add(array) / values
 
 

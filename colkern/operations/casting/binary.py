@@ -35,7 +35,7 @@ def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     if array.layout.buffers == layout(type).buffers:
         return retyped(array, type)
     first, last, moved = moved_offsets(array, type)
-    data = array.buffer(Role.BYTES) or EMPTY
+    data = array.buffers[2] or EMPTY
     return with_nulls_of(array, type, [moved, _part(array, data, first, last)])
 
 
@@ -123,7 +123,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
     """
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
-    dtype = layout(type).spec(Role.OFFSETS).dtype
+    dtype = layout(type).buffers[1].dtype
     ((first, last),) = offset_ends(array)
     require_room(last - first, dtype)
     out = target.output(array.length + 1, dtype)
@@ -134,7 +134,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
 def _part(array: Array, data: Buffer, first: int, last: int) -> Buffer:
     """The bytes from `first` to `last`, on the array's device."""
     if data.device == array.device:
-        return data[first:last]
+        return data if last - first == data.size else data[first:last]
     target = target_of(array.device)
     return target.buffer(target.allocate(0, np.uint8))
 

@@ -75,17 +75,15 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         LimitExceededError: If values or elements do not fit 32-bit offsets.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    type = s.as_type(type)
-    if array.type == type:
-        return array
     require_valid(array)
-    return convert(array, type, safe)
+    return convert(array, s.as_type(type), safe)
 
 
 def convert(array: Array, type: s.DataType, safe: bool) -> Array:
     """`cast` of a checked array, whatever its type."""
     source = array.type
-    if source == type:
+    # Types of different classes are asked in turn whether they are equal.
+    if source.__class__ is type.__class__ and source == type:
         return array
     if isinstance(source, s.Extension):
         return convert(retyped(array, source.storage_type), type, safe)

@@ -39,7 +39,8 @@ class _Choice:
     def __init__(self, condition: Array) -> None:
         self.device = condition.device
         self.target: Target = target_of(self.device)
-        self.bits = condition.buffers[1] or EMPTY, condition.offset
+        bits = condition.buffers[1]
+        self.bits = EMPTY if bits is None else bits, condition.offset
         self.length = condition.length
 
     @cached_property
@@ -129,11 +130,14 @@ def _valid(array: Array, length: int) -> _Bits:
         return not array._null_count or not array.null_count
     if not array._null_count or not array.may_have_nulls:
         return True
-    return array.buffers[0] or EMPTY, array.offset
+    bits = array.buffers[0]
+    return EMPTY if bits is None else bits, array.offset
 
 
 def _values(array: Array, length: int) -> _Bits:
-    bits = array.buffers[1] or EMPTY
+    bits = array.buffers[1]
+    if bits is None:
+        bits = EMPTY
     if array.length == length:
         return bits, array.offset
     target = target_of(array.device)

@@ -17,6 +17,7 @@ from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
+from colkern.operations.operands import Plans, is_side_by_side, planned
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import are_numbers, promoted
@@ -28,6 +29,11 @@ from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.words import WORDS
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
+
+_BOOL = s.bool_()
+
+_PLANS: Plans[bool] = {}
+"""True for arrays of one type."""
 
 _TYPE_IDS = 128
 """How many arrays type ids tell apart."""
@@ -63,6 +69,23 @@ def choose(
     condition: Array, left: object, right: object, names: Sequence[str] = ("left", "right")
 ) -> Array:
     """As `if_else`, with the names of both sides in errors."""
+    values = condition.buffers[1] if condition.type is _BOOL else None
+    if (
+        values is None
+        or planned(_PLANS, left, right) is None
+        or condition.length != left.length  # type: ignore[attr-defined]
+        or values.device != left.device  # type: ignore[attr-defined]
+    ):
+        condition, left, right = _fitting(condition, left, right, names)
+    chosen = choices.choose(condition, left, right)  # type: ignore[arg-type]
+    visible = compact_validity(condition) if condition._null_count else None
+    return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
+
+
+def _fitting(
+    condition: Array, left: object, right: object, names: Sequence[str]
+) -> tuple[Array, Array, Array]:
+    """Booleans, and both sides as checked arrays of one type; each of one value, or of as many."""
     left, right = _of_one_type(left, right)
     arrays = [value for value in (condition, left, right) if isinstance(value, Array)]
     device = device_of(arrays)
@@ -72,13 +95,13 @@ def choose(
     if not isinstance(condition.type.storage, s.Bool):
         raise TypeError(f"condition: expected booleans, got {condition.type}")
     type_ = _type_of_sides(left, right, names)
-    sides = [
+    own, other = [
         _side(value, name, type_, condition.length, device)
         for name, value in zip(names, (left, right), strict=True)
     ]
-    chosen = choices.choose(condition, *sides)
-    visible = compact_validity(condition)
-    return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
+    if left is own and right is other and is_side_by_side(own):
+        _PLANS[own.layout, other.layout] = True
+    return condition, own, other
 
 
 @operation

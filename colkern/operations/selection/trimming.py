@@ -141,17 +141,16 @@ class Trimmed(Copier):
 
     def items(self, array: Array, role: Role) -> Buffer:
         target, items = self.target, array.items(role)
-        words, width = words_of(items)
-        if not len(words):
+        if not items.nbytes:
             return self._no_bytes()
         # A hidden slot of a union keeps its type id: zero need not be a child's.
-        hides = self.visible is not None and role is not Role.TYPE_IDS
-        if hides and self._finds_hidden(hidden.first_hidden_value, words, width):
-            out = target.output(len(words), words.dtype)
-            args = (words, width, self._bitmap, 0, array.length, out)
-            target.map(hidden.blank_hidden_values, words_for(array.length), *args)
-            words = out
-        return target.buffer(words)
+        if self.visible is not None and role is not Role.TYPE_IDS:
+            words, width = words_of(items)
+            if self._finds_hidden(hidden.first_hidden_value, words, width):
+                items = target.output(len(words), words.dtype)
+                args = (words, width, self._bitmap, 0, array.length, items)
+                target.map(hidden.blank_hidden_values, words_for(array.length), *args)
+        return target.buffer(items)
 
     def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
         target = self.target

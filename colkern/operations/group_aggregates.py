@@ -6,7 +6,7 @@ rows are sorted by their group, and a thread has those of one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import partial
 from typing import Any, TypeAlias
@@ -355,33 +355,47 @@ def _decided(rows: GroupedRows, column: Array, deciding: bool) -> Array:
 def _quantile(
     rows: GroupedRows, column: Array, q: float = 0.5, interpolation: str = "linear"
 ) -> Array:
-    if not 0 <= q <= 1:
-        raise ValueError(f"q: expected 0 to 1, got {q}")
+    values, counts = quantiles(rows, column, [q], interpolation)
+    return _result(rows, s.float64(), values, counts > 0)
+
+
+def quantiles(
+    rows: GroupedRows, column: Array, shares: Sequence[float], interpolation: str
+) -> tuple[Items, Items]:
+    """The quantile of each group for one share, or of one group for several; and counts of numbers."""
+    for q in shares:
+        if not 0 <= q <= 1:
+            raise ValueError(f"q: expected 0 to 1, got {q}")
     if interpolation not in _INTERPOLATIONS:
         raise ValueError(
             f"interpolation: expected one of {tuple(_INTERPOLATIONS)}, got {interpolation!r}"
         )
     values = _floats(column, "quantile")
-    numbers = if_else(equal(values, values), values, None)
-    counts = rows.valid_counts(numbers)
+    # In each group, NaN and nulls come last.
     if rows.count == 1 and rows.device == HOST:
         # A selection takes a fraction of the time of a sort.
-        items = drop_nulls(numbers).items(Role.DATA)
-        starts = counts.astype(np.int64) * 0
+        items = drop_nulls(values).items(Role.DATA).copy()
+        counts = np.array([np.count_nonzero(items == items)])
+        starts = counts * 0
 
         def pick(places: Items) -> Items:
-            return np.partition(items, places)[places]
+            begin = 0
+            # One by one: NumPy has vectors for a selection of a single place.
+            for place in np.unique(places).tolist():
+                items[begin:].partition(place - begin)
+                begin = place + 1
+            return items[places]
     else:
-        # In each group, NaN and nulls come last.
         items = values.items(Role.DATA)
+        counts = rows.valid_counts(if_else(equal(values, values), values, None))
         order = ordered_positions(rows.target, [(rows.column, False), (values, False)], False)
         starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
 
         def pick(places: Items) -> Items:
             return items[order[places]]
 
-    quantiles = _between(pick, len(items), starts, counts, q, interpolation)
-    return _result(rows, s.float64(), quantiles, counts > 0)
+    q = rows.target.table(shares, np.float64)
+    return _between(pick, len(items), starts, counts, q, interpolation), counts
 
 
 _INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
@@ -399,12 +413,12 @@ def _between(
     length: int,
     starts: Items,
     counts: Items,
-    q: float,
+    q: Items,
     interpolation: str,
 ) -> Items:
     """The quantiles of groups of `counts` numbers that begin at `starts` of so many in order.
 
-    `pick` gives the numbers at some places of that order.
+    `pick` gives the numbers at some places of that order, which it finds once.
     """
     if length == 0:
         return counts.astype(np.float64)
@@ -412,8 +426,8 @@ def _between(
     place = most * q
     low = place.astype(np.int64)
     share = _INTERPOLATIONS[interpolation](place - low)
-    first = pick((starts + low).clip(0, length - 1))
-    second = pick((starts + (low + 1).clip(None, most)).clip(0, length - 1))
+    places = starts + np.stack([low, (low + 1).clip(None, most)])
+    first, second = pick(places.clip(0, length - 1))
     # Between infinities there is nothing to add.
     with np.errstate(invalid="ignore"):
         values: Items = np.where(share == 1, second, first * (1 - share) + second * share)

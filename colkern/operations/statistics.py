@@ -16,7 +16,7 @@ from colkern.operations.aggregates import count
 from colkern.operations.arguments import operation
 from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
-from colkern.operations.group_aggregates import one_group
+from colkern.operations.group_aggregates import one_group, quantiles
 from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
@@ -79,10 +79,9 @@ def quantile(
     require_valid(array)
     shares = [float(q)] if isinstance(q, float | int) else list(q)
     rows = one_group(array)
-    results = [
-        _only(rows.aggregate("quantile", array, q=share, interpolation=interpolation))
-        for share in shares
-    ]
+    items, counts = quantiles(rows, array, shares, interpolation)
+    values = Array.of_valid(s.float64(), len(shares), (None, rows.target.buffer(items)), 0)
+    results = to_host(values).to_pylist() if rows.target.item(counts, 0) else [None] * len(shares)
     return results[0] if isinstance(q, float | int) else results
 
 

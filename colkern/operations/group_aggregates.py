@@ -359,6 +359,7 @@ def _quantile(
     return _result(rows, s.float64(), values, counts > 0)
 
 
+@on_its_device
 def quantiles(
     rows: GroupedRows, column: Array, shares: Sequence[float], interpolation: str
 ) -> tuple[Items, Items]:

@@ -49,6 +49,26 @@ def largest_index(start, stop, step, indices: In[I]) -> uint64:
     return largest
 
 
+@helper
+def one_not_below(
+    bound: uint64,
+    a: uint64,
+    b: uint64,
+    c: uint64,
+    d: uint64,
+    e: uint64,
+    f: uint64,
+    g: uint64,
+    h: uint64,
+) -> bool:
+    """Whether one of eight numbers is not below a bound.
+
+    Eight comparisons: that of the largest comes later, and a take from a small table is a fifth slower.
+    """
+    low = (a >= bound) | (b >= bound) | (c >= bound) | (d >= bound)
+    return low | (e >= bound) | (f >= bound) | (g >= bound) | (h >= bound)
+
+
 @kernel()
 def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) -> uint64:
     """out[i] = values[indices[i]]; returns where it stops at an index that is out of bounds.
@@ -68,7 +88,7 @@ def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) ->
         f = uint64(indices[i + uint64(5) * apart])
         g = uint64(indices[i + uint64(6) * apart])
         h = uint64(indices[i + uint64(7) * apart])
-        if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
+        if one_not_below(bound, a, b, c, d, e, f, g, h):
             return i
         out[i] = values[a]
         out[i + apart] = values[b]
@@ -114,7 +134,7 @@ def take_picked_items(
             f = uint64(indices[i + uint64(5)]) * ((known >> uint64(5)) & uint64(1))
             g = uint64(indices[i + uint64(6)]) * ((known >> uint64(6)) & uint64(1))
             h = uint64(indices[i + uint64(7)]) * ((known >> uint64(7)) & uint64(1))
-            if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
+            if one_not_below(bound, a, b, c, d, e, f, g, h):
                 return i
             out[i] = values[a]
             out[i + uint64(1)] = values[b]

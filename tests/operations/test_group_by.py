@@ -163,6 +163,9 @@ def test_quantiles_are_exact_and_leave_nulls_and_nan_out(q: float, interpolation
         numbers = pa.array([v for v in own if v is not None and v == v], pa.float64())
         expected = pa.compute.quantile(numbers, q=q, interpolation=interpolation).to_pylist()
         assert found["v_quantile"].to_pylist()[key - 1] == expected[0]
+        both = pa.compute.quantile(numbers, q=[q, 0.1], interpolation=interpolation).to_pylist()
+        ungrouped = ck.array(own, ck.float64())
+        assert ck.quantile(ungrouped, [q, 0.1], interpolation=interpolation) == both
         median = pa.compute.quantile(numbers, q=0.5).to_pylist()
         assert found["v_median"].to_pylist()[key - 1] == median[0]
 

@@ -36,8 +36,11 @@ from colkern.targets import Items, Target, on_its_device, target_of
 
 _MOST = np.iinfo(np.int32).max
 
-_FEW, _SHORT = 16, 1 << 14
-"""More arrays than that are copied by one kernel, if they have fewer bytes in the mean."""
+_FEW, _SHORT = 16, {"cpu": 1 << 20, "cuda": 1 << 14}
+"""More arrays than that are copied by one kernel, if they have fewer bytes in the mean.
+
+A group of a GPU's threads copies one array; for a CPU, a call for each is the only cost.
+"""
 
 
 Sizes: TypeAlias = NDArray[np.int64]
@@ -245,7 +248,7 @@ class Joined(Copier):
         """Bytes of the arrays' buffers at a position, one after the other; of none where there are none."""
         target = self.target
         count = len(self.arrays)
-        if count > _FEW and len(out) < _SHORT * count:
+        if count > _FEW and len(out) < _SHORT[self.device.kind] * count:
             places = self._places.get(position)
             if places is None:
                 buffers = [own[position] for own in self._buffers]

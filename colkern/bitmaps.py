@@ -99,14 +99,10 @@ def combine_bits(
 def written_bits(
     target: Target, kernel: Kernel, length: int, *args: Argument
 ) -> tuple[Buffer, int]:
-    """A bitmap that a kernel writes, of `length` bits from bit 0 on, and how many are not set.
+    """A bitmap of `length` bits that a kernel writes, and how many are not set; `UNKNOWN` if one had to
+    wait for it.
 
-    That is `UNKNOWN` where it would have to be waited for.
-
-    Args:
-        target: Where the bits are.
-        kernel: Writes words, its last argument, and returns how many bits are set.
-        args: The kernel's other arguments.
+    The kernel's last argument are the words, and it returns how many bits are set.
     """
     words = bit_words(target, length)
     count = target.start(kernel, len(words), *args, words) if length else 0

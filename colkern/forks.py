@@ -92,12 +92,10 @@ class cached_property(functools.cached_property[_T]):
 
 
 def hold_over_forks(*locks: AbstractContextManager[Any]) -> None:
-    """Take locks before each fork of this process, and let go of them after it in parent and child.
+    """Take locks before each fork of this process, and let go of them after it in parent and child. Locks
+    are in the order in which threads that need several take them; each may be taken twice.
 
     For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
-
-    Args:
-        locks: In the order in which threads that need several take them; each may be taken twice.
     """
 
     def take() -> None:

@@ -9,13 +9,8 @@ from colkern.errors import shown
 
 
 def integer(value: Any, name: str) -> int:
-    """A caller's integer as Python's own `int`, which no sum makes wrap around.
-
-    Args:
-        value: Anything with `__index__`, but no boolean: that is a truth value, or a mask of one slot.
-
-    Raises:
-        TypeError: If it is no integer.
+    """A caller's integer as Python's own `int`, which no sum makes wrap around. Booleans are refused: those
+    are truth values, or masks of one slot.
     """
     if type(value) is int:
         return value

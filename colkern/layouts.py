@@ -78,18 +78,13 @@ class ChildLength(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BufferSpec:
-    """One buffer of a layout.
-
-    Args:
-        extent: How its least size follows from the number of slots.
-        dtype: The items as NumPy sees them; for bits, the bytes that hold them.
-        swap_bytes: The bytes that reverse together when the byte order changes, by part of an
-            item; empty where order does not matter.
-    """
+    """One buffer of a layout."""
 
     role: Role
-    extent: Extent
-    dtype: np.dtype[Any]
+    extent: Extent  #: How its least size follows from the number of slots.
+    dtype: np.dtype[Any]  #: The items as NumPy sees them; for bits, the bytes that hold them.
+    #: The bytes that reverse together when the byte order changes, by part of an item; empty where
+    #: order does not matter.
     swap_bytes: tuple[int, ...] = ()
     # How many bits a slot needs, and all slots together on top: every array made is measured by them.
     slot_bits: int = field(init=False, repr=False, compare=False)
@@ -122,18 +117,13 @@ class Layout:
     """The buffers and children of a data type, in the order of IPC and the C Data interface.
 
     Each data type has its own, by which plans of operations are kept.
-
-    Args:
-        child_length: The rule for the lengths of the children.
-        variadic: Whether any number of data buffers follow the fixed ones.
-        has_dictionary: Whether values stand in a dictionary beside the array.
     """
 
     kind: LayoutKind
     buffers: tuple[BufferSpec, ...]
-    child_length: ChildLength = ChildLength.NONE
-    variadic: bool = False
-    has_dictionary: bool = False
+    child_length: ChildLength = ChildLength.NONE  #: The rule for the lengths of the children.
+    variadic: bool = False  #: Whether any number of data buffers follow the fixed ones.
+    has_dictionary: bool = False  #: Whether values stand in a dictionary beside the array.
     has_validity: bool = field(init=False, repr=False, compare=False)
     """Whether slots may be null by a validity bitmap of this array's own."""
     is_backed: bool = field(init=False, repr=False, compare=False)

@@ -51,12 +51,7 @@ UNKNOWN = -1
 
 
 def device_named(device: str | Device) -> Device:
-    """A device by its name: "cpu", "cuda" (the first one), "cuda:1".
-
-    Raises:
-        ValueError: If it is no such name.
-        TypeError: If it is no name at all.
-    """
+    """A device by its name: "cpu", "cuda" (the first one), "cuda:1"."""
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):

@@ -59,13 +59,10 @@ def _lease_of(size: int) -> type[Lease]:
 
 
 class Pool:
-    """Blocks that are free, by size, the longest unused first.
+    """Blocks that are free, up to `most` bytes, by size, the longest unused first.
 
     No lock: arrays die wherever the garbage collector runs, also while their thread is in here. Each
     step is one operation of a deque, which is atomic.
-
-    Args:
-        most: The bytes to keep.
     """
 
     def __init__(self, most: int) -> None:

@@ -140,13 +140,11 @@ Result = TypeVar("Result")
 
 
 def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
-    """A function that leaves arithmetic to the array library, which then works where the bytes are.
+    """A function that leaves arithmetic to the array library, which then works where the bytes are. The
+    first argument says which device: an array, several, or a target.
 
     Targets choose the device for what they do themselves. Within the function, its device is
     current, and errors of the library are raised in colkern's words.
-
-    Args:
-        function: Its first argument says which device: an array, several, or a target.
     """
 
     @wraps(function)
@@ -165,11 +163,7 @@ def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
 
 @cache
 def target_of(device: Device) -> Target:
-    """The target for a device; compilers are imported when it is first asked for.
-
-    Raises:
-        DeviceUnavailableError: If this process cannot use that device.
-    """
+    """The target for a device; compilers are imported when it is first asked for."""
     if device.kind == "cpu":
         from colkern.cpu.target import CpuTarget
 

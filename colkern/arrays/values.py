@@ -378,11 +378,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def zone_name(value: datetime) -> str | None:
-    """The name that a type has for the timezone of a datetime; None if it has none.
-
-    Raises:
-        ValueError: If there is no such name.
-    """
+    """The name that a type has for the timezone of a datetime; None if it has none."""
     zone = value.tzinfo
     if zone is None:
         return None

@@ -43,10 +43,8 @@ class UnionValue(NamedTuple):
 
 
 def build(type_: s.DataType, values: Values) -> Array:
-    """An array of that type; `BadValue` for a value that does not fit.
-
-    Args:
-        values: The values; a null is None, and none of pandas' or NumPy's: see `colkern.missing`.
+    """An array of that type; `BadValue` for a value that does not fit. Nulls are None, and none of pandas'
+    or NumPy's: see `colkern.missing`.
     """
     return _BUILDERS[type(type_)](type_, values)
 

@@ -23,13 +23,10 @@ T = TypeVar("T")
 
 
 class BadValue(Exception):
-    """A value that does not fit its type.
+    """A value at `index` that does not fit its type; `inside` is the place within it, as Python spells it:
+    `[3]['name']`.
 
-    Args:
-        kind: The class that the caller gets: `TypeError` or `ValueError`.
-        message: The expected and the actual value.
-        index: The position of the value in the list.
-        inside: The place within that value, as Python would spell it: `[3]['name']`.
+    The caller gets an error of the class `kind`.
     """
 
     def __init__(self, kind: type[Exception], message: str, index: int, inside: str = "") -> None:
@@ -95,14 +92,9 @@ def each(
 
 
 def filler(values: list[Any], size: int, limit: int, what: str) -> int:
-    """How large what stands under one null must be: `size`, or 0 if there are no nulls.
+    """How large what stands under one null must be, in units of `what`: `size`, or 0 if there are no nulls.
 
-    Args:
-        limit: How large what stands under all nulls may be.
-        what: The unit of both, for the error.
-
-    Raises:
-        LimitExceededError: If it would be larger.
+    `LimitExceededError` if that of all nulls is over the limit.
     """
     _, nulls = flags_of(values, None)
     if nulls * size > limit:

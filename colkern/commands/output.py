@@ -76,10 +76,8 @@ def print_rows(
 ) -> None:
     """Print a table of text, or nothing if it has no rows; control characters become escapes.
 
-    Args:
-        texts: The names of the columns that become narrower if the terminal is too narrow.
-        numbers: The names of the columns that are aligned to the right.
-        fold: Whether long cells go on in further lines; else they are cut.
+    The columns in `texts` become narrower in a narrow terminal, with cells cut unless `fold`; `numbers` are
+    aligned to the right.
     """
     from rich.table import Table
     from rich.text import Text

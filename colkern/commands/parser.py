@@ -54,13 +54,7 @@ def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParse
 def new_command(
     commands: Commands, name: str, run: Run, summary: str, description: str = "", keys: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a subcommand; returns its parser.
-
-    Args:
-        summary: Its line in the list of commands.
-        description: The text of its own help; the summary if empty.
-        keys: The keys of its JSON documents, printed below the options as they stand.
-    """
+    """Add a subcommand; returns its parser. `keys` tells those of its JSON documents, below the options."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -124,9 +118,7 @@ _CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4",
 
 def codec_and_level(words: str | None) -> tuple[str | None, int | None]:
     """The codec and its level in `CODEC[:LEVEL]`; "none" is a codec, None stands for no choice.
-
-    Raises:
-        UsageError: If there is no such codec, or it has no such level.
+    `UsageError` for others.
     """
     if words is None:
         return None, None

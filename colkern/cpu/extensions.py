@@ -49,9 +49,6 @@ def extensions_key(arguments: Iterable[object]) -> str:
 
     What entry points register (`numba_extensions`) counts only if an argument's type is from there:
     Numba loads it when something is compiled, not in a process that finds everything compiled.
-
-    Args:
-        arguments: The Numba types that a function is called with.
     """
     _look_at_new_ones()
     if not _registered:

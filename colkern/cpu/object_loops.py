@@ -109,14 +109,10 @@ def find_objects(objects: int, count: int, wanted: int, matches: Items) -> int:
 
 @_loop
 def read_integers(objects: int, count: int, none: int, convert: int, items: Items) -> int:
-    """Write the integers (int64[]), 0 for None; how many were read before one without 64 bits.
+    """Write integers (int64[]), 0 for None; how many were read before one without 64 bits.
 
-    Args:
-        objects: The address of the objects' addresses: integers and None.
-        count: How many objects there are.
-        none: The address of None.
-        convert: The address of `PyLong_AsLongLongAndOverflow`.
-        items: The integers, and an item more that is written over.
+    `objects` is the address of the addresses of `count` integers and None, `none` that of None, `convert`
+    that of `PyLong_AsLongLongAndOverflow`. `items` has one item more, which is written over.
     """
     overflow = items.ctypes.data + 8 * count
     for i in range(count):
@@ -142,16 +138,11 @@ def read_floats(objects: int, count: int, none: int, convert: int, items: Items)
 def find_texts(
     objects: int, count: int, none: int, utf8: int, clear: int, places: Items, sizes: Items
 ) -> int:
-    """Write where the UTF-8 of each text is, and its size; how many there are before one that has none.
+    """Write the address and size in bytes (int64[]; 0 for None) of each text's UTF-8; how many before one
+    without.
 
-    Args:
-        objects: The address of the objects' addresses: texts and None.
-        count: How many objects there are.
-        none: The address of None.
-        utf8: The address of `PyUnicode_AsUTF8AndSize`.
-        clear: The address of `PyErr_Clear`.
-        places: The addresses (int64[]).
-        sizes: The sizes in bytes, 0 for None (int64[]).
+    `objects` is the address of the addresses of `count` texts and None, `none` that of None, `utf8` that of
+    `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
     """
     size = sizes.ctypes.data
     for i in range(count):
@@ -195,14 +186,8 @@ def make_objects(
 ) -> int:
     """Put an object made of bytes at each place of a list; how many before one that cannot be made.
 
-    Args:
-        values: The address of the list, which has as many items.
-        data: The bytes (uint8[]).
-        starts: The first byte of each object (int64[]).
-        sizes: The bytes of each (int64[]).
-        make: The address of `PyUnicode_FromStringAndSize` or `PyBytes_FromStringAndSize`.
-        put: The address of `PyList_SetItem`.
-        clear: The address of `PyErr_Clear`.
+    `values` is the address of the list, `make` that of `PyUnicode_FromStringAndSize` or
+    `PyBytes_FromStringAndSize`, `put` that of `PyList_SetItem`, `clear` that of `PyErr_Clear`.
     """
     address = data.ctypes.data
     for i in range(len(starts)):

@@ -149,13 +149,8 @@ def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
 
 
 def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Values | None:
-    """Texts or byte strings made of pieces of bytes; None if a text is not UTF-8.
-
-    Args:
-        data: The bytes (uint8[]), which hold all pieces.
-        starts: The first byte of each piece (int64[]).
-        sizes: The bytes of each (int64[]).
-        of_class: `str` or `bytes`.
+    """`str` or `bytes` made of pieces of `data`, by their first bytes and sizes (int64[]); None if one is
+    not UTF-8.
     """
     values: Values = [None] * len(starts)
     if not _is_worth(values):

@@ -48,11 +48,7 @@ class Launchable(Hashable, Protocol):
 
 
 def chosen_compiler() -> str:
-    """The compiler that COLKERN_CUDA_COMPILER names.
-
-    Raises:
-        ValueError: If it names neither of the two.
-    """
+    """The compiler that COLKERN_CUDA_COMPILER names."""
     chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
     if chosen not in MODULES:
         raise ValueError(
@@ -73,12 +69,7 @@ def is_simulated() -> bool:
 
 @cache
 def compiler() -> ModuleType:
-    """The `cuda` module of the chosen compiler.
-
-    Raises:
-        DeviceUnavailableError: If it cannot be imported, with what is missing.
-        ValueError: If COLKERN_CUDA_COMPILER names no compiler.
-    """
+    """The `cuda` module of the chosen compiler."""
     if not hasattr(np, "row_stack"):
         # numba-cuda up to 0.30 looks for a function that NumPy 2.5 removed.
         np.row_stack = np.vstack
@@ -290,12 +281,7 @@ _PLAIN_OPTIONS = {"debug", "fastmath", "launch_bounds", "lineinfo", "opt"}
 
 
 def loaded(image: bytes, entry: str) -> object:
-    """A kernel of the current device: for `launcher`.
-
-    Args:
-        image: Machine code, or PTX.
-        entry: The kernel's name in it.
-    """
+    """A kernel of the current device, by its name in machine code or PTX: for `launcher`."""
     from cuda.core import ObjectCode
 
     load = ObjectCode.from_cubin if image.startswith(CUBIN) else ObjectCode.from_ptx
@@ -358,17 +344,9 @@ def ptx(
     apart: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """The PTX of a kernel; needs no GPU.
+    """The PTX of a kernel; needs no GPU. Arguments are NumPy type codes, and whether each is an array.
 
-    numba-cuda-mlir asks the driver for the device's capability before it compiles for another one: where
-    there is no driver, whoever calls this has to answer for it (tests/cuda/mlir_machine.py).
-
-    Args:
-        function: The kernel.
-        arguments: NumPy's type code of each argument, and whether it is an array of that type.
-        capability: The compute capability, such as (9, 0).
-        apart: Whether nothing that is written is in two arrays.
-        options: The compiler's.
+    `apart` tells that nothing that is written is in two arrays.
     """
     given = options or {}
     cuda, signature = compiler(), _signature(arguments)

@@ -24,12 +24,7 @@ _IS_LEGACY_CUDA_IPC_CAPABLE = 10
 
 @explaining
 class CupySharing:
-    """The memory that CuPy, or whoever allocates for it, has on devices.
-
-    Args:
-        cupy: CuPy.
-        driver: The library of the driver; None to load it when it is first needed.
-    """
+    """The memory that CuPy, or whoever allocates for it, has on devices."""
 
     def __init__(self, cupy: ArrayLibrary, driver: ctypes.CDLL | None = None) -> None:
         self._cupy = cupy

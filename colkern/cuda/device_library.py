@@ -68,17 +68,11 @@ class CopyStream(Protocol):
 
 
 class Allocation(NamedTuple):
-    """Device memory as it was allocated, of which an array may be a part.
-
-    Args:
-        address: Where it begins.
-        size: How many bytes it has.
-        identity: A number of this allocation alone: none at the same address has it later.
-    """
+    """Device memory as it was allocated, of which an array may be a part."""
 
     address: int
     size: int
-    identity: int
+    identity: int  #: A number of this allocation alone: none at the same address has it later.
 
 
 class DeviceSharing(Protocol):
@@ -102,9 +96,7 @@ class DeviceSharing(Protocol):
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
         """An allocation of another process, mapped here until it is closed as often as it was opened.
-
-        Raises:
-            OSError: If it cannot be opened: also if it is this process's own.
+        `OSError` if it is this process's own.
         """
         ...
 

@@ -41,13 +41,8 @@ class PendingRead(Protocol):
 
 
 class DirectFile:
-    """A file that is read into device memory.
-
-    Args:
-        path: Its name, or that of an open descriptor (/proc/self/fd/N).
-
-    Raises:
-        OSError: If kvikio cannot open it.
+    """A file that is read into device memory, by its name or that of an open descriptor
+    (/proc/self/fd/N).
     """
 
     def __init__(self, path: str) -> None:
@@ -65,12 +60,7 @@ class DirectFile:
             return cast("PendingRead", self._file.pread(target, target.nbytes, offset))
 
     def end(self, read: PendingRead, size: int, offset: int) -> None:
-        """Wait for a read.
-
-        Raises:
-            InvalidArrowError: If fewer bytes were read from there than were asked for.
-            OSError: If it failed.
-        """
+        """Wait for a read."""
         with _as_os_error():
             count = read.get()
         if count != size:

@@ -88,11 +88,7 @@ def _is_of_device_memory(error: BaseException) -> bool:
 
 
 class Explaining(AbstractContextManager[object]):
-    """Another context manager, within which errors of CUDA's libraries are raised in colkern's words.
-
-    Args:
-        inner: The other one.
-    """
+    """Another context manager, within which errors of CUDA's libraries are raised in colkern's words."""
 
     __slots__ = ("_inner",)
 

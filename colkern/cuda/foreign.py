@@ -13,15 +13,11 @@ from colkern.memory import Device
 
 
 class InUse:
-    """Keeps the owner of foreign memory alive, until the device has ended the work that reads the memory.
+    """Keeps the owner of foreign memory alive, until devices have ended the work that reads the memory.
 
     A kernel that was started over an array may still run when the last reference to the array is dropped.
     So before the owner is let go of, all streams of the device are waited for: kernels run on whichever
     stream was current when they were started.
-
-    Args:
-        owner: The object to keep.
-        ordinals: The devices that the memory is on.
     """
 
     __slots__ = ("_ordinals", "_process", "_sharing", "owner")

@@ -38,17 +38,12 @@ _IN_FLIGHT = 2
 
 
 class Piece(NamedTuple):
-    """Bytes that belong into a block of device memory.
+    """Bytes that belong into a block of device memory."""
 
-    Args:
-        at: Where they begin in the block.
-        size: How many there are.
-        read_into: `(offset, view)`: puts those from `offset` on, counted in the piece, into all of a
-            uint8 array; from any thread.
-    """
-
-    at: int
+    at: int  #: Where they begin in the block.
     size: int
+    #: `(offset, view)`: puts those from `offset` on, counted in the piece, into all of a uint8
+    #: array; from any thread.
     read_into: Callable[[int, NDArray[np.uint8]], None]
 
     @classmethod
@@ -97,11 +92,8 @@ class Staging:
 
     @contextmanager
     def slot(self, *, at_once: bool = False) -> Iterator[_Slot]:
-        """A slot to fill.
-
-        Args:
-            at_once: Whether not to wait for others to fill theirs: for bytes that come from a peer, who
-                may hold up nobody else.
+        """A slot to fill; `at_once` where others' slots must not be waited for: a peer may hold up nobody
+        else.
         """
         with nullcontext() if at_once else self._turns:
             slot = self.take()
@@ -111,11 +103,7 @@ class Staging:
                 self.give_back(slot)
 
     def take(self) -> _Slot:
-        """A slot whose last copy has ended; a further one where all are in other hands.
-
-        Raises:
-            LimitExceededError: If the host has no memory to lock for it.
-        """
+        """A slot whose last copy has ended; a further one where all are in other hands."""
         with self._lock:
             # The one that was given back first has had most time for its copy.
             is_over = bool(self._free) and _is_over(self._free[0])
@@ -169,13 +157,6 @@ class Upload:
 
     The block is allocated for the caller's current stream. Copies run beside that stream; what has
     been sent may be used, on any stream that is current then, after `hold_current`.
-
-    Args:
-        device: The device.
-        size: The bytes of the block.
-
-    Raises:
-        LimitExceededError: If the device is out of memory.
     """
 
     def __init__(self, device: Device, size: int) -> None:
@@ -191,11 +172,10 @@ class Upload:
             self._stream.wait_for_current()
 
     def send_pieces(self, pieces: Sequence[Piece], *, in_order: bool = False) -> None:
-        """Send pieces that follow each other in the block, with zeros between them and behind the last.
+        """Send pieces that follow each other in the block at multiples of 64, with zeros between and behind
+        them.
 
-        Args:
-            pieces: They do not overlap, and begin at multiples of 64.
-            in_order: Whether to read them one after the other, in this thread, from a peer.
+        With `in_order`, they are read one after the other, in this thread, from a peer.
         """
         room, total = self._library.slot_bytes, _extent(pieces)
         if in_order:
@@ -244,13 +224,7 @@ class Upload:
     def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
         """Fill parts of the block from a file, past the host's memory; waits until they are there.
 
-        Args:
-            file: The file.
-            ranges: Where each part begins in the block, its size, and where it begins in the file.
-
-        Raises:
-            InvalidArrowError: If the file ends before.
-            OSError: If it cannot be read.
+        A range is where the part begins in the block, its size, and where it begins in the file.
         """
         with memory.current(self._device):
             # The reads know no streams.
@@ -314,16 +288,10 @@ def _fill(
 def downloaded(
     sources: Sequence[Items], device: Device
 ) -> Generator[tuple[int, NDArray[np.uint8]]]:
-    """The bytes of device arrays, in order, in parts: which array, and its next bytes.
+    """The bytes of uint8 arrays of one device in parts: which array, and bytes that stay until the next
+    part.
 
     The device copies the next parts meanwhile.
-
-    Args:
-        sources: uint8 arrays of one device, which the current stream may still have to write.
-        device: The device.
-
-    Yields:
-        The position of the array, and bytes that stay as they are until the next part is asked for.
     """
     library = memory.library()
     staging = _staging_of(library)

@@ -14,11 +14,7 @@ from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
 
 
 class StandInTarget(CpuTarget):
-    """`colkern.cpu.target.CpuTarget` with outputs in a stand-in's memory.
-
-    Args:
-        device: The stand-in's device.
-    """
+    """`colkern.cpu.target.CpuTarget` with outputs in a stand-in's memory."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

@@ -28,22 +28,17 @@ _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 
 
 class Schedule(NamedTuple):
-    """How a device is kept busy.
+    """How a device is kept busy."""
 
-    Args:
-        threads: The threads of a block.
-        tile: The most items of a block's that only writes. They are few enough to even out items of
-            unequal work, and enough to share what a thread does once.
-        blocks: The number of blocks that a device runs at a time.
-        rounds: How often as many blocks leave partial results at most, which one transfer fetches.
-        lanes: The number of threads for each item of a `grouped` kernel, by the bytes of the
-            output that an item has on average: at least so many bytes, so many lanes.
-    """
-
-    threads: int
+    threads: int  #: The threads of a block.
+    #: The most items of a block's that only writes. They are few enough to even out items of
+    #: unequal work, and enough to share what a thread does once.
     tile: int
-    blocks: int
+    blocks: int  #: The number of blocks that a device runs at a time.
+    #: How often as many blocks leave partial results at most, which one transfer fetches.
     rounds: int
+    #: The number of threads for each item of a `grouped` kernel, by the bytes of the output that an
+    #: item has on average: at least so many bytes, so many lanes.
     lanes: tuple[tuple[int, int], ...]
 
     def cut(self, kernel: Kernel, count: int, mean_bytes: int = 0) -> Cut:
@@ -88,11 +83,8 @@ def schedule_for(multiprocessors: int) -> Schedule:
 
 
 class _Thread(threading.local):
-    """The state of a thread.
-
-    Attributes:
-        has_context: Whether the driver knows the thread's context.
-        asked: The numbers that nobody has waited for yet.
+    """The state of a thread: whether the driver knows its context, and the numbers nobody has waited for
+    yet.
     """
 
     has_context = False
@@ -104,10 +96,7 @@ class _Thread(threading.local):
 class _Asked:
     """A number on a device, which is fetched with all others that the thread has asked for.
 
-    Args:
-        target: Where it is.
-        array: What it is made from.
-        combine: The array method that makes it.
+    `combine` is the array method that makes it of `array`.
     """
 
     __slots__ = ("__weakref__", "_target", "array", "combine", "number")
@@ -125,14 +114,7 @@ class _Asked:
 
 
 class CudaTarget:
-    """Runs kernels on one CUDA device, on the stream that is current there in CuPy.
-
-    Args:
-        device: The device.
-
-    Raises:
-        DeviceUnavailableError: If this process cannot use it.
-    """
+    """Runs kernels on one CUDA device, on the stream that is current there in CuPy."""
 
     def __init__(self, device: Device) -> None:
         memory.require_device()

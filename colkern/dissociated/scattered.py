@@ -13,11 +13,8 @@ from colkern.memory import EMPTY, HOST, Buffer
 
 
 class ScatteredBody:
-    """Random access to buffers by where they would stand in the packed body; none is copied by `read`.
-
-    Args:
-        offsets: Where each buffer with bytes would begin: ascending, and none overlaps the next.
-        buffers: The buffers, of one memory.
+    """Random access to buffers by where they would stand in the packed body, ascending; none is copied by
+    `read`.
     """
 
     def __init__(self, offsets: Sequence[int], buffers: Sequence[Buffer], size: int) -> None:
@@ -27,11 +24,7 @@ class ScatteredBody:
         self.device = buffers[0].device if buffers else HOST
 
     def read(self, offset: int, length: int) -> Buffer:
-        """A slice of a buffer, on whatever device it is.
-
-        Raises:
-            InvalidArrowError: If the range is not within one buffer.
-        """
+        """A slice of a buffer, on whatever device it is."""
         if not length:
             return EMPTY
         number = bisect_right(self._offsets, offset) - 1

@@ -22,11 +22,8 @@ Source: TypeAlias = object
 
 
 class Catalogue:
-    """Opens the source that an identifier names.
-
-    Args:
-        sources: A source; a mapping from identifiers (bytes or str) to sources; or a callable that
-            takes an identifier and returns a source. A source that is alone has any identifier.
+    """Opens the source that an identifier names: of one source (any identifier), a mapping, or a
+    callable.
     """
 
     def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -39,12 +36,8 @@ class Catalogue:
         self._taken: dict[int, object] = {}
 
     def open(self, identifier: bytes) -> RecordBatchStream:
-        """The batches of an identifier.
-
-        Raises:
-            KeyError: If it names nothing.
-            ValueError: If the source gives its batches once, and another client has them.
-            Exception: Whatever the source raises.
+        """The batches of an identifier; `KeyError` if it names nothing, `ValueError` if they are another
+        client's.
         """
         return self._opened(self._find(identifier))
 
@@ -68,11 +61,6 @@ class Catalogue:
         source might give something else the second time, so it is opened once: one result, whose
         messages both streams share. A file is mapped once for both, so that another file that takes its
         place does not mix with it.
-
-        Raises:
-            KeyError: As `open`.
-            ValueError: As `open`.
-            Exception: Whatever the source raises.
         """
         source = self._find(identifier)
         if isinstance(source, str | os.PathLike):
@@ -84,11 +72,8 @@ class Catalogue:
         return [self._opened(source)]
 
     def schema(self, identifier: bytes) -> Schema:
-        """The schema of an identifier's batches; the source is not taken.
-
-        Raises:
-            ValueError: If the source gives its batches once, and its schema only with them.
-            Exception: As `open`.
+        """The schema of an identifier's batches; the source is not taken. `ValueError` if it has it only
+        with them.
         """
         source = self._find(identifier)
         if not _gives_once(source):
@@ -104,10 +89,8 @@ class Catalogue:
 
 
 class AsyncBatches:
-    """An asynchronous iterator of batches, for a server, whose threads take them one by one.
-
-    Args:
-        loop: The running loop that they come from.
+    """An asynchronous iterator of batches of a running loop, for a server, whose threads take them one by
+    one.
     """
 
     def __init__(

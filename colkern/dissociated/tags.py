@@ -50,10 +50,8 @@ def body_tag(sequence: int, body_type: BodyType) -> int:
 def parse_body_tag(tag: int) -> tuple[int, BodyType]:
     """The sequence number and the type of the body; reserved bits (32 to 55) are passed over.
 
-    Raises:
-        InvalidArrowError: If a server shifts the type by 55, as the specification's diagrams do: its
-            locations would be taken for a packed body.
-        UnsupportedError: If there is no such type.
+    A type shifted by 55, as in the specification's diagrams, is refused: locations would be taken for a
+    packed body.
     """
     sequence = tag & SEQUENCE_MASK
     if tag & ~SEQUENCE_MASK == _LOCATIONS_SHIFTED_BY_55:

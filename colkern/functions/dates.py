@@ -615,15 +615,9 @@ def _local(plain: Array) -> Array:
 
 
 def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) -> Array:
-    """When clocks show wanted times: with the zone's offset at other moments, if it is the same then.
+    """When the zone's clocks show wanted times: with its offset at other moments, if it is the same then.
 
     So a time that clocks show twice is the one of the two that belongs to the other moment.
-
-    Args:
-        moments: Timestamps of the zone.
-        shown: What its clocks show then.
-        wanted: What they are to show.
-        timezone: The zone.
     """
     offset = subtract(_numbers(shown), _numbers(moments))
     near = retyped(subtract(_numbers(wanted), offset), moments.type)

@@ -13,17 +13,13 @@ from colkern.schema import DataType, Field, Schema
 
 
 class WireField(NamedTuple):
-    """A field as batches carry it.
-
-    Args:
-        children: The fields of the children: of the type, or of the dictionary's values.
-        values: The type of the dictionary's values, or the field's type.
-    """
+    """A field as batches carry it."""
 
     field: Field
+    #: The fields of the children: of the type, or of the dictionary's values.
     children: tuple[WireField, ...]
     dictionary: int | None
-    values: DataType
+    values: DataType  #: The type of the dictionary's values, or the field's type.
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,8 @@ _KEPT_FREE = 1 << 28
 
 
 class _Shared:
-    """An allocation that the client knows; announced buffers keep it.
-
-    Args:
-        base: Where it is in the space.
-        gone: Takes the base when nothing of it is announced any more.
+    """An allocation that the client knows, at a base in the space; announced buffers keep it. `gone` takes
+    the base.
     """
 
     __slots__ = ("__weakref__", "_gone", "allocation", "base")
@@ -65,9 +62,6 @@ class AllocationAnnouncer:
     """Announces buffers of devices where they are; host memory is copied to a device first.
 
     Device memory that no other process can open, that of asynchronous pools, is copied on its device.
-
-    Args:
-        handle: The service's `remote_handle`.
     """
 
     def __init__(self, connection: Connection, handle: bytes) -> None:

@@ -26,11 +26,8 @@ class _Mapping(NamedTuple):
 
 
 class ReachedSegments:
-    """The segments that one server has announced.
-
-    Args:
-        handle: The `remote_handle` of its URI.
-        sealed_only: Whether to refuse segments that the server could cut short: mapped files.
+    """The segments that one server has announced; if `sealed_only`, none that it could cut short: mapped
+    files.
     """
 
     def __init__(self, handle: bytes, *, sealed_only: bool) -> None:

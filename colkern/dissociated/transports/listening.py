@@ -22,11 +22,8 @@ def _framed(accepted: socket.socket) -> Connection:
 
 
 class SocketListener:
-    """A listening socket.
-
-    Args:
-        prepare: Sets options of each client's socket.
-        remove: Called once it is closed.
+    """A listening socket; `prepare` sets options of each client's socket, `remove` is called once it is
+    closed.
     """
 
     def __init__(

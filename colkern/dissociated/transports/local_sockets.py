@@ -30,9 +30,6 @@ def listen_locally(address: str, *, remote_handle: bytes | None = None) -> Socke
     """Listen at a path, at `@` and an abstract name, or at a new one of these if it is empty.
 
     At a path, the socket of a server that was killed is replaced.
-
-    Raises:
-        OSError: If something else is there, or a server that lives.
     """
     address = address or f"{_ABSTRACT}colkern-{secrets.token_hex(8)}"
     listening = socket.socket(socket.AF_UNIX)

@@ -47,12 +47,8 @@ _DESCRIPTOR_BYTES = array.array("i").itemsize
 
 
 class SocketConnection:
-    """A connection over a stream socket.
-
-    Args:
-        connected: The socket, which is closed with the connection.
-        limits: How large frames may be that are received.
-        takes_descriptors: Whether frames may hand over descriptors, which needs a Unix socket.
+    """A connection over a stream socket, which it closes. Over a Unix socket, frames may hand over
+    descriptors.
     """
 
     def __init__(

@@ -98,11 +98,8 @@ class Ucx(Packed):
 
 
 class UcxConnection:
-    """A connection by a worker of UCX; see `Connection`.
-
-    Args:
-        control: The socket that introduces the sides, and ends with the connection.
-        limits: How large messages may be that are received.
+    """A connection by a worker of UCX; see `Connection`. The socket introduces the sides, and ends
+    with it.
     """
 
     def __init__(self, control: socket.socket, limits: FrameLimits) -> None:
@@ -120,12 +117,7 @@ class UcxConnection:
         self._is_closed = False
 
     def introduce(self, timeout: float | None) -> None:
-        """Exchange addresses, once.
-
-        Raises:
-            TimeoutError: If the other side does not say its own.
-            InvalidArrowError: If it says something else.
-        """
+        """Exchange addresses, once."""
         with self._introducing:
             if self._endpoint is not None:
                 return
@@ -206,10 +198,8 @@ class UcxConnection:
         return self._has_ended or probe is None or probe.matched or self._is_over()
 
     def advance(self, end: float = float("inf")) -> None:
-        """Let UCX work; if there is nothing to do, sleep for a moment, or until there is.
-
-        Args:
-            end: When to be awake at the latest, by `time.monotonic`.
+        """Let UCX work; if there is nothing to do, sleep for a moment, or until `end` by
+        `time.monotonic`.
         """
         with self._lock:
             worker = self._worker

@@ -28,13 +28,8 @@ __all__ = ["DeviceCodec", "ExaminedFrame", "PlacedFrame", "device_codec_of"]
 
 
 def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
-    """The way to decompress a codec's buffers on a device; None if there is none but on the host.
-
-    Args:
-        codec: The codec.
-        device: The device.
-        trusted: Whether the writer of the frames is trusted not to have damaged any. Zstandard frames are
-            decompressed on a device only then, if nvCOMP is installed: it does not survive all damage.
+    """The way to decompress a codec's buffers on a device; None if there is none but on the host. Zstandard
+    only if the writer is `trusted`: nvCOMP does not survive all damage.
     """
     if codec.number == CompressionType.LZ4_FRAME:
         return Lz4Codec(device)

@@ -25,11 +25,6 @@ def one_ahead(
     the stream is one that each thread has for itself, none begins before its turn. One is taken again when
     its turn comes if the device had no room for it beside what the caller still has, or if the caller has
     another stream by then: what it frees would go back to the one that it does not use.
-
-    Args:
-        take: Takes the item of a number, and is called for one at a time on each device.
-        count: How many there are.
-        devices: The devices, which take turns.
     """
     # No name is given to what is on its way or handed out: this frame, and the traceback of an error that
     # has it, would keep its memory.

@@ -43,13 +43,7 @@ _Outcomes = dict[Wanted, slice | ColkernError]
 
 
 class Arrival:
-    """The buffers of one message on the device.
-
-    Args:
-        outcomes: Where each of them is in its block, or the error that it raises.
-        upload: The upload that brings them; None if there are none.
-        device: The device.
-    """
+    """The buffers of one message on the device: where each is in its block, or the error that it raises."""
 
     def __init__(self, outcomes: _Outcomes, upload: Upload | None, device: Device) -> None:
         self._outcomes = outcomes
@@ -71,15 +65,8 @@ class Arrival:
 
 
 class Destination:
-    """The memory of one CUDA device, for the bodies of messages.
-
-    Args:
-        device: "cuda", "cuda:1", or a `Device`.
-        trusted: Whether the writer of the bodies is trusted: see `colkern.ipc.device_codecs`.
-
-    Raises:
-        DeviceUnavailableError: If there is no such device, and why.
-        ValueError: If it is no CUDA device.
+    """The memory of one CUDA device, for the bodies of messages. `trusted`: see
+    `colkern.ipc.device_codecs`.
     """
 
     def __init__(self, device: str | Device, *, trusted: bool = False) -> None:
@@ -93,17 +80,8 @@ class Destination:
     def bring(
         self, body: Body, wanted: Sequence[Wanted], codec: Codec | None, budget: Budget
     ) -> Arrival:
-        """Start to bring buffers of a body here.
-
-        Args:
-            body: The body.
-            wanted: The buffers, each once.
-            codec: How they are compressed.
-            budget: What they may be decompressed to together.
-
-        Raises:
-            InvalidArrowError: If the source ends within the body.
-            LimitExceededError: If the device is out of memory; nothing is kept of the message then.
+        """Start to bring buffers of a body here. If the device is out of memory, nothing is kept of the
+        message.
         """
         if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
@@ -247,11 +225,8 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
 
 
 class _ConvertedPart:
-    """The bytes of a part that are decompressed or swapped on their way, one after the other.
-
-    Args:
-        part: The part.
-        outcomes: Where its error goes, if there is one.
+    """The bytes of a part that are decompressed or swapped on their way, one after the other; `outcomes`
+    gets its error.
     """
 
     def __init__(self, part: Part, outcomes: _Outcomes) -> None:

@@ -30,10 +30,6 @@ def folder_of(source: object) -> Folder | None:
 
     What begins with `.` or `_` is left out. A key is int32 if each of its values is an integer (int64 if
     need be), else text, as pyarrow's.
-
-    Raises:
-        FileNotFoundError: If the folder has no file.
-        ValueError: If not all paths have the same keys.
     """
     if not isinstance(source, str | os.PathLike):
         return None

@@ -38,11 +38,7 @@ _OTHER_TEXT = ("CSV or other text", _BY_PYARROW.format("csv.read_csv"))
 
 
 def foreign_format(start: bytes) -> ColkernError | None:
-    """The error for a source of another format; None if it may be an Arrow file or stream.
-
-    Args:
-        start: The first bytes of the source, four or more where it has them.
-    """
+    """The error for a source of another format; None if it may be an Arrow file or stream."""
     for magic, (name, advice) in _OTHER_FORMATS.items():
         if start.startswith(magic):
             return UnsupportedError(f"{name}, not an Arrow IPC file or stream: {advice}")

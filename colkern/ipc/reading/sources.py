@@ -86,11 +86,8 @@ class Memory:
 class OpenFile:
     """Random access to a regular file, for several threads at once; ranges are copies.
 
-    The position of the file object is neither used nor moved.
-
-    Args:
-        file: The file, which the caller closes. Here it stays open for as long as it is used.
-        start: The byte of the file that ranges are counted from.
+    The position of the file object is neither used nor moved. The caller closes it; here it stays open
+    while it is used. Ranges count from the byte `start`.
     """
 
     device = HOST
@@ -239,11 +236,7 @@ class MemoryStream:
         return size
 
     def body(self, size: int) -> Body:
-        """The next bytes as a range of the source; none of them is read.
-
-        Raises:
-            InvalidArrowError: If the source ends before.
-        """
+        """The next bytes as a range of the source; none of them is read."""
         left = self._source.size - self.position
         if size > left:
             raise ended_early(left, size, "body")
@@ -301,11 +294,7 @@ class ByteStream:
 
 
 class Passing:
-    """Bytes of a stream that are not taken yet: each is read once, in order, or passed by.
-
-    Args:
-        stream: The stream, which stands where they begin.
-    """
+    """Bytes of a stream that are not taken yet: each is read once, in order, or passed by."""
 
     device = HOST
 
@@ -321,11 +310,7 @@ class Passing:
         return self._settled is not None
 
     def settle(self) -> None:
-        """Take all of them into memory: from then on they are read in any order.
-
-        Raises:
-            InvalidArrowError: If the source ends before.
-        """
+        """Take all of them into memory: from then on they are read in any order."""
         if self._settled is None:
             taken = self._stream.take(self.size)
             self._position = self.size
@@ -376,11 +361,7 @@ class Body(NamedTuple):
     size: int
 
     def read(self, offset: int, length: int) -> Buffer:
-        """`length` bytes from `offset` on, counted in the body.
-
-        Raises:
-            InvalidArrowError: If they are not all in the body.
-        """
+        """`length` bytes from `offset` on, counted in the body."""
         self.require(offset, length)
         return self.source.read(self.start + offset, length)
 
@@ -497,15 +478,6 @@ def opened_source(
     """The bytes of a path, URL, `Buffer` or bytes-like object, where they need not be read first.
 
     Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
-
-    Args:
-        source: The source.
-        mapped: Whether a file is mapped into memory.
-
-    Raises:
-        OSError: If the file cannot be opened.
-        UnsupportedError: If it is a URL that fsspec does not open here.
-        ValueError: If it is a buffer in device memory.
     """
     if isinstance(source, str | os.PathLike):
         if is_url(source):
@@ -546,15 +518,7 @@ def _is_bytes_like(source: Source) -> bool:
 def open_sequential(
     source: Source, *, mapped: bool = True
 ) -> tuple[Sequential, Callable[[], None]]:
-    """A source's bytes one after the other, and a function that closes the file if it was opened here.
-
-    Args:
-        mapped: Whether a file at a path is mapped into memory.
-
-    Raises:
-        OSError: If a path cannot be opened.
-        TypeError: If it is no source.
-    """
+    """A source's bytes one after the other, and a function that closes the file if it was opened here."""
     opened = opened_source(source, mapped=mapped)
     if isinstance(opened, io.FileIO):
         return ByteStream(opened), opened.close

@@ -25,11 +25,7 @@ _TYPES: dict[np.dtype[Any], s.DataType] = {
 
 
 def type_of(array: Numbers) -> s.DataType:
-    """The data type of an array's numbers.
-
-    Raises:
-        TypeError: If they are not integers or floats of 16 to 64 bits.
-    """
+    """The data type of an array's numbers."""
     type_ = _TYPES.get(array.dtype.newbyteorder("<"))
     if type_ is None:
         raise TypeError(f"tensors hold integers or floats of Arrow's types, not {array.dtype}")
@@ -37,23 +33,14 @@ def type_of(array: Numbers) -> s.DataType:
 
 
 def dtype_of(type_: s.DataType) -> np.dtype[Any]:
-    """The NumPy type of a tensor's numbers.
-
-    Raises:
-        UnsupportedError: If they are not integers or floats.
-    """
+    """The NumPy type of a tensor's numbers."""
     if not isinstance(type_, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
     return layout(type_).spec(Role.DATA).dtype
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes.
-
-    Raises:
-        InvalidArrowError: If a size is negative.
-        UnsupportedError: If there are more than `MAX_DIMENSIONS`.
-    """
+    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes."""
     if len(shape) > MAX_DIMENSIONS:
         raise UnsupportedError(
             f"a tensor of {len(shape)} dimensions; NumPy has at most {MAX_DIMENSIONS}"
@@ -78,12 +65,7 @@ def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
-    """A name for each dimension, or None.
-
-    Raises:
-        TypeError: If that is no sequence of text.
-        ValueError: If there are more or fewer than dimensions.
-    """
+    """A name for each dimension, or None."""
     names = dimension_names(dim_names)
     if names is not None and len(names) != dimensions:
         raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")

@@ -116,16 +116,7 @@ def strided(
     limits: Limits,
     what: str,
 ) -> Numbers:
-    """The numbers of a buffer as an array; not copied, unless they are misaligned.
-
-    Args:
-        shape: Sizes that were checked one by one.
-        strides: In bytes, one a dimension; None for row-major order.
-
-    Raises:
-        InvalidArrowError: If a stride is negative, or numbers lie outside of the buffer.
-        LimitExceededError: If there are more numbers than the buffer's bytes stand for.
-    """
+    """The numbers of a buffer as an array; not copied, unless they are misaligned. Strides are bytes."""
     steps = row_major(shape, dtype.itemsize) if strides is None else tuple(strides.tolist())
     if len(steps) != len(shape):
         raise InvalidArrowError(f"{what}: {len(steps)} strides for {len(shape)} dimensions")

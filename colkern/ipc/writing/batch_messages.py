@@ -27,14 +27,7 @@ from colkern.schema import Schema
 class BatchMessages:
     """Makes the messages of one stream or file, and knows which dictionaries its reader has by then.
 
-    Args:
-        deltas: Whether a dictionary that has grown is written as a delta, if the options leave it open.
-        may_replace: Whether a dictionary may take the place of an earlier one.
-        new_body: Makes the bodies; None for `Body`.
-
-    Raises:
-        UnsupportedError: If IPC has no form for a type.
-        LimitExceededError: If readers would refuse the schema.
+    `deltas` and `may_replace` are as for `WrittenDictionaries`, if the options leave them open.
     """
 
     def __init__(
@@ -78,13 +71,6 @@ class BatchMessages:
         """The messages of a batch: dictionary batches that are due, then the record batch.
 
         Whatever can be refused is refused here; the messages returned count as written.
-
-        Raises:
-            ValueError: If the batch has another schema, one of its columns has bytes in several
-                memories, or a dictionary would have to be replaced where that is not allowed.
-            InvalidArrowError: If an array points outside its own memory.
-            LimitExceededError: If a device is out of memory, or readers would refuse the batch.
-            TypeError: If its metadata is not of bytes.
         """
         check_schema(batch.schema, self.schema)
         columns, fields = batch.columns, self._wire.fields

@@ -34,9 +34,6 @@ def batches_of(data: object) -> Iterator[RecordBatch]:
     """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
 
     Those of a table; a mapping of names to columns is one batch, as `colkern.record_batch` makes it.
-
-    Raises:
-        TypeError: If it is none of these.
     """
     if isinstance(data, RecordBatch):
         yield data
@@ -73,12 +70,7 @@ def batches_of(data: object) -> Iterator[RecordBatch]:
 
 
 def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
-    """The schema of some batches, and the batches.
-
-    Raises:
-        ValueError: If there is no batch, and nothing else that has the schema.
-        TypeError: As `batches_of`.
-    """
+    """The schema of some batches, and the batches. `ValueError` if nothing has the schema."""
     if isinstance(getattr(data, "schema", None), Schema):
         return cast("RecordBatchStream", data).schema, batches_of(data)
     if _gives(data, "stream") and not _gives(data, "array"):

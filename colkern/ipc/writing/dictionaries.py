@@ -23,22 +23,14 @@ from colkern.targets import target_of
 
 @dataclass(frozen=True, slots=True)
 class DictionaryBatch:
-    """Values of a dictionary that are due.
-
-    Args:
-        field: A field that has it; its children are those of the values.
-        values: The values, or those that come behind the ones before.
-        is_delta: Whether they do.
-        whole: All values that a reader has then.
-        replaces: Whether values that were written before changed their positions.
-    """
+    """Values of a dictionary that are due."""
 
     id: int
-    field: WireField
-    values: Array
-    is_delta: bool
-    whole: Array
-    replaces: bool = False
+    field: WireField  #: A field that has it; its children are those of the values.
+    values: Array  #: The values, or those that come behind the ones before.
+    is_delta: bool  #: Whether they do.
+    whole: Array  #: All values that a reader has then.
+    replaces: bool = False  #: Whether values that were written before changed their positions.
 
     def values_field(self) -> WireField:
         """The field of the values themselves."""
@@ -48,11 +40,9 @@ class DictionaryBatch:
 class WrittenDictionaries:
     """The dictionaries as a reader knows them at one point of a stream or file.
 
-    Args:
-        deltas: Whether a dictionary that has grown is written as a delta.
-        nested_deltas: Whether that holds for dictionaries of values with dictionaries of their own, too.
-            Arrow C++ refuses such deltas; else they are written again as a whole.
-        may_replace: Whether a dictionary may take the place of an earlier one that is no start of it.
+    With `deltas`, one that has grown is written as a delta; with `nested_deltas`, also one of values with
+    dictionaries of their own (Arrow C++ refuses those). With `may_replace`, one may take the place of an
+    earlier one that is no start of it.
     """
 
     def __init__(self, *, deltas: bool, nested_deltas: bool, may_replace: bool) -> None:
@@ -65,10 +55,6 @@ class WrittenDictionaries:
         """The dictionary batches that a batch of these columns needs before it, inner dictionaries first.
 
         Nothing is remembered yet: see `wrote`.
-
-        Raises:
-            ValueError: If one id has different dictionaries in two columns, or a dictionary would
-                have to be replaced where that is not allowed.
         """
         now: dict[int, tuple[WireField, Array]] = {}
         for column, field in zip(columns, fields, strict=True):

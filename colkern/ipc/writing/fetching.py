@@ -26,15 +26,10 @@ def is_on_device(buffer: Buffer) -> bool:
 
 
 def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
-    """Chunks of bytes with those of devices in parts, straight from the slots that they came through.
+    """Bytes-like chunks, with buffers of devices in parts, straight from the slots that they came through.
 
-    While one part is taken, the next one is copied. Close it, for the slots to be others' again.
-
-    Args:
-        chunks: Bytes-like objects, and buffers in device memory.
-
-    Yields:
-        Bytes-like objects; a part of a buffer stays as it is until the next chunk is asked for.
+    A part stays as it is until the next chunk is asked for; meanwhile the next one is copied. Close it, for
+    the slots to be others' again.
     """
     with _downloads(chunk for chunk in chunks if isinstance(chunk, Buffer)) as downloads:
         for chunk in chunks:

@@ -32,11 +32,7 @@ _MOST_LINKS = 40
 
 
 class Sink:
-    """Takes chunks of bytes one after the other, and knows how many there were.
-
-    Args:
-        write: Takes a bytes-like object whole.
-    """
+    """Takes chunks of bytes one after the other, and knows how many there were; `write` takes one whole."""
 
     def __init__(self, write: Callable[[Chunk | bytearray], object]) -> None:
         self._write = write
@@ -131,9 +127,7 @@ def _whole(
 ) -> Callable[[Chunk | bytearray], None]:
     """A `write` that goes on where a raw file took only a part.
 
-    Args:
-        is_raw: Whether the file is a raw one, that answers None when it took nothing. Others that
-            answer None took all.
+    A raw one answers None when it took nothing, others that answer None took all.
     """
 
     def all_of(chunk: Chunk | bytearray) -> None:
@@ -180,13 +174,7 @@ def _is_device(path: Path) -> bool:
 
 
 def sink_of(target: object) -> Sink:
-    """The sink for a path, a binary file object (`write`) or a socket (`sendall`).
-
-    Raises:
-        OSError: If a path cannot be opened.
-        UnsupportedError: If it is a URL.
-        TypeError: If it is none of these.
-    """
+    """The sink for a path, a binary file object (`write`) or a socket (`sendall`)."""
     if isinstance(target, str | os.PathLike):
         require_local(target, "sink")
         path = Path(os.fsdecode(target))

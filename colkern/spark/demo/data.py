@@ -56,13 +56,7 @@ Progress = Callable[[float], None]
 def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: None) -> Path:
     """A folder of Parquet files with TPC-H's `lineitem`; generated once, then found in the cache.
 
-    Args:
-        scale: TPC-H's scale factor; 1 has 6,001,215 rows. Ignored with `rows`.
-        rows: How many rows, from the first on; None for all.
-        progress: Called with the generator's progress, unless the data is there already.
-
-    Raises:
-        RuntimeError: If the generator is not installed or fails.
+    A scale of 1 has 6,001,215 rows; with `rows` it is ignored, and there are the first rows.
     """
     if rows is not None:
         # A scale that has a few rows more than asked for: orders have one to seven lines.
@@ -150,9 +144,6 @@ def own_files(paths: Iterable[Path], folder: Path) -> list[Path]:
 
     Arrow files are written to `folder` as Parquet. All must have the columns of `COLUMNS`, of these types
     or ones that can be cast to them.
-
-    Raises:
-        InvalidArrowError, OSError: If a file is neither, is damaged, lacks a column, or cannot be read.
     """
     files = [file for path in paths for file in _files_in(path)]
     if not files:

@@ -76,11 +76,7 @@ def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
 
 
 def unpack_kernels(folder: Path) -> int:
-    """Unpack the archives of compiled functions in a folder, once; returns how many are new in the cache.
-
-    Raises:
-        PermissionError: If there is no private directory for the cache.
-    """
+    """Unpack the archives of compiled functions in a folder, once; how many are new in the cache."""
     cache = cache_dir("kernels")
     return sum(_unpack(path, cache) for path in sorted(folder.glob("colkern-kernels-*.zip")))
 

@@ -189,9 +189,7 @@ class _Part:
 class States:
     """Called by Spark's workers for a batch: states in the first row of each group, null in the others.
 
-    Args:
-        parts: The reducers, whose states lie one after the other.
-        keys: How many of the first columns are keys.
+    The first `keys` columns are keys; the states of the reducers lie one after the other.
     """
 
     def __init__(self, parts: Sequence[_Part], keys: int) -> None:
@@ -220,11 +218,8 @@ class States:
 
 
 class _Results(ArrowFunction):
-    """Called by Spark's workers with the states of each group, in lists.
-
-    Args:
-        part: The reducer.
-        begin: Where its words begin in each state.
+    """Called by Spark's workers with the states of each group, in lists; the part's words begin at
+    `begin`.
     """
 
     function: Reducer

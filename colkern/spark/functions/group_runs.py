@@ -31,15 +31,10 @@ Offsets = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Some whole groups.
+    """Some whole groups."""
 
-    Args:
-        columns: The columns, with the rows of one group after the other.
-        offsets: The first row of each group, and the number of rows (int64[groups + 1]).
-    """
-
-    columns: Sequence[Array]
-    offsets: Offsets
+    columns: Sequence[Array]  #: The columns, with the rows of one group after the other.
+    offsets: Offsets  #: The first row of each group, and the number of rows (int64[groups + 1]).
 
     def first(self, count: int) -> Runs:
         """The first `count` groups, or fewer if there are not so many; not copied."""

@@ -21,9 +21,6 @@ def merged(files: Iterable[FileSchema]) -> StructType:
 
     Fields of structs are merged like columns; a field of Arrow's type null takes the type that it has in
     another file.
-
-    Raises:
-        ValueError: If a field has different types in two files; names both.
     """
     union = _Union()
     for file in files:

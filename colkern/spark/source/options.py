@@ -141,12 +141,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReadOptions:
-        """From Spark's options, whose names are case-insensitive.
-
-        Raises:
-            ValueError: If there is no path, or an option has a value that it cannot have.
-            UnsupportedError: If a path is not on a file system of the machine.
-        """
+        """From Spark's options, whose names are case-insensitive."""
         values = _known(options)
         return cls(_paths(values), **_read(cls, values))
 
@@ -238,11 +233,7 @@ def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def local_path(path: str) -> str:
-    """The absolute path of a path or a `file:` address; relative ones begin at the driver's directory.
-
-    Raises:
-        UnsupportedError: If it is an address of another kind.
-    """
+    """The absolute path of a path or a `file:` address; relative ones begin at the driver's directory."""
     if not _SCHEME.match(path):
         return os.path.abspath(path)
     parts = urlsplit(path)

@@ -16,10 +16,6 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
     """The schema of a file in Spark's terms: some columns in their order, or all of them for None.
 
     All fields may hold nulls, as those of Spark's own file formats.
-
-    Raises:
-        UnsupportedError: If Spark has no type for a column; names the file.
-        ValueError: If there is no column of a name, or more than one.
     """
 
     def refusal(type_: s.DataType, place: str) -> UnsupportedError:

@@ -48,17 +48,11 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A place in the sequence of files.
+    """A place in the sequence of files."""
 
-    Args:
-        since: The time from which on files can be new.
-        seen: The files from that time on that have been taken.
-        files: The files that the last batch took.
-    """
-
-    since: int = 0
-    seen: tuple[Stamped, ...] = ()
-    files: tuple[str, ...] = ()
+    since: int = 0  #: The time from which on files can be new.
+    seen: tuple[Stamped, ...] = ()  #: The files from that time on that have been taken.
+    files: tuple[str, ...] = ()  #: The files that the last batch took.
 
     @classmethod
     def of_json(cls, offset: JsonOffset) -> Offset:

@@ -112,7 +112,6 @@ class CpuTarget:
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
-        """See `Target.no_bits`."""
         return self.table([], np.uint8)
 
     def map(
@@ -138,7 +137,6 @@ class CpuTarget:
                 run_ranges(loop, count, _wrapped(kernel, args), grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """See `Target.reduce`."""
         place = kernel.chooser
         chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
@@ -153,23 +151,19 @@ class CpuTarget:
     start = reduce
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
-        """See `Target.later`: the number is there."""
         number = self.reduce(kernel, count, *args, work=work)
         return lambda: number
 
     def later_item(self, array: Items, position: int) -> Later:
-        """See `Target.later_item`."""
         return lambda: int(array[position])
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """See `Target.scan`."""
         offsets = self.output(len(lengths) + 1, dtype)
         offsets[0] = 0
         lengths.cumsum(out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
-        """See `Target.copy`."""
         if items.nbytes < _WORTH_A_KERNEL:
             out[:] = items
         elif items.nbytes < _PAST_CACHES:
@@ -188,12 +182,10 @@ class CpuTarget:
         self.map(selection.copy_lines, lines, items[begin:end], out[begin:end], work=_LINE)
 
     def accumulate(self, offsets: Items) -> None:
-        """See `Target.accumulate`."""
         offsets[0] = 0
         offsets.cumsum(out=offsets)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """See `Target.running_sum`."""
         sums = self.output(len(lengths) + 1, dtype)
         try:
             total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
@@ -203,43 +195,35 @@ class CpuTarget:
         return sums, total if total <= _MOST else self.total(lengths)
 
     def total(self, lengths: Items) -> int:
-        """See `Target.total`."""
         if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
             return sum(lengths.tolist())
         return int(lengths.sum())
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.allocate`."""
         return memory.allocate(count, dtype)
 
     # No function around what each operation calls.
     output = staticmethod(memory.allocate_for_overwrite)
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
-        """See `Target.table`."""
         return np.ascontiguousarray(values, dtype)
 
     def positions(self, count: int) -> NDArray[np.int64]:
-        """See `Target.positions`."""
         return np.arange(count, dtype=np.int64)
 
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
-        """See `Target.sort_positions`."""
         from colkern.cpu.radix import sorted_positions
 
         sorted_: Items = sorted_positions(self, keys, positions)
         return sorted_
 
     def item(self, array: Items, position: int) -> int:
-        """See `Target.item`."""
         return int(array[position])
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
-        """See `Target.ends`."""
         return [(int(array[0]), int(array[-1])) for array in arrays]
 
     def address(self, array: Items) -> int:
-        """See `Target.address`."""
         return int(array.ctypes.data)
 
     buffer = staticmethod(Buffer.of_items)

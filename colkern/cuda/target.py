@@ -130,7 +130,6 @@ class CudaTarget:
 
     @cached_property
     def no_bits(self) -> Items:
-        """See `Target.no_bits`."""
         return self.table([], np.uint8)
 
     def map(
@@ -156,11 +155,9 @@ class CudaTarget:
         return self.later(kernel, count, *args)()
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
-        """See `Target.later`."""
         return self._asked(self.partials(kernel, count, *args), _COMBINE[kernel.combine])
 
     def later_item(self, array: Items, position: int) -> Later:
-        """See `Target.later_item`."""
         return self._asked(array[position:][:1], "item")
 
     def _asked(self, array: Items, combine: str) -> _Asked:
@@ -178,7 +175,6 @@ class CudaTarget:
         self._thread.asked.clear()
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
-        """See `Target.start`."""
         self.partials(kernel, count, *args)
         return UNKNOWN
 
@@ -216,31 +212,26 @@ class CudaTarget:
             raise explanation from error
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """See `Target.scan`."""
         offsets = self.allocate(len(lengths) + 1, dtype)
         with memory.current(self.device):
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
-        """See `Target.copy`."""
         with memory.current(self.device):
             out[:] = items
 
     def accumulate(self, offsets: Items) -> None:
-        """See `Target.accumulate`."""
         with memory.current(self.device):
             offsets[:1] = 0
             offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """See `Target.running_sum`."""
         total = self.total(lengths)
         fits = total <= np.iinfo(np.dtype(dtype)).max
         return self.scan(lengths, dtype) if fits else lengths, total
 
     def total(self, lengths: Items) -> int:
-        """See `Target.total`."""
         if not len(lengths):
             return 0
         with memory.current(self.device):
@@ -250,13 +241,11 @@ class CudaTarget:
         return total()
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.allocate`."""
         with memory.current(self.device):
             items: Items = memory.allocate(count, dtype)
             return items
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.output`."""
         with memory.current(self.device):
             items: Items = memory.allocate_for_overwrite(count, dtype)
             return items
@@ -268,13 +257,11 @@ class CudaTarget:
             return items
 
     def positions(self, count: int) -> Items:
-        """See `Target.positions`."""
         with memory.current(self.device):
             items: Items = memory.array_library().arange(count, dtype=np.int64)
             return items
 
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
-        """See `Target.sort_positions`."""
         with memory.current(self.device):
             chosen = keys if positions is None else keys[positions]
             # CuPy's sort is stable, and takes no other name for it.
@@ -282,11 +269,9 @@ class CudaTarget:
             return order.astype(np.uint64) if positions is None else positions[order]
 
     def item(self, array: Items, position: int) -> int:
-        """See `Target.item`."""
         return self.later_item(array, position)()
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
-        """See `Target.ends`."""
         with memory.current(self.device):
             pairs = [array[:: max(len(array) - 1, 1)] for array in arrays]
             both = pairs[0] if len(pairs) == 1 else memory.array_library().concatenate(pairs)
@@ -298,9 +283,7 @@ class CudaTarget:
         ]
 
     def address(self, array: Any) -> int:
-        """See `Target.address`."""
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
-        """See `Target.buffer`."""
         return Buffer(array.view(np.uint8)[:size], self.device)

@@ -94,11 +94,9 @@ class Decoder(Protocol):
 
     def fill(self, out: NDArray[np.uint8]) -> int:
         """Put the next bytes into `out`; how many: fewer than it has where the frame ends before."""
-        ...
 
     def has_more(self) -> bool:
         """Whether further bytes come; raises as `fill`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,6 @@ class ReachedAllocations:
         self._opened: WeakValueDictionary[AllocationPlace, _Opened] = WeakValueDictionary()
 
     def take(self, frame: Frame) -> None:
-        """Note an allocation, or forget one; see `Reach.take`."""
         place = parse_allocation_place(frame.data, self._handle)
         if not place.size:
             self._space.forget(place.base)

@@ -36,7 +36,6 @@ class ReachedSegments:
         self._space: Space[_Mapping] = Space()
 
     def take(self, frame: Frame) -> None:
-        """Map a segment, or let go of one; see `Reach.take`."""
         descriptor = frame.descriptor
         try:
             base, size, handle = parse_segment_place(frame.data)

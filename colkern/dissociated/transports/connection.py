@@ -69,11 +69,9 @@ class Connection(Protocol):
 
         Each of the bytes-like chunks may change when the next is asked for; a descriptor is handed over.
         """
-        ...
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame if that can be done at once; also to one that has ended, which is no error."""
-        ...
 
     def receive(self, timeout: float | None) -> Frame | None:
         """The next frame; None where the other side has ended.
@@ -81,19 +79,15 @@ class Connection(Protocol):
         `TimeoutError` if nothing came for `timeout` seconds, `StreamError` if the other side ended within a
         frame, `OSError` if the connection has been cut.
         """
-        ...
 
     def finish(self) -> None:
         """Send nothing more; frames that were sent arrive."""
-        ...
 
     def stop_receiving(self) -> None:
         """Nothing more is received; a thread that waits for something is told of the end."""
-        ...
 
     def close(self) -> None:
         """Close it; a thread that waits for it is woken. Further calls do nothing."""
-        ...
 
 
 class Listener(Protocol):
@@ -104,11 +98,9 @@ class Listener(Protocol):
 
     def accept(self) -> Connection | None:
         """The next client; None once it is closed."""
-        ...
 
     def close(self) -> None:
         """Take no more clients."""
-        ...
 
 
 class Announcement(NamedTuple):
@@ -125,7 +117,6 @@ class Announcer(Protocol):
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Make buffers reachable, copying those that are not. The order of locations is theirs."""
-        ...
 
 
 class Reach(Protocol):
@@ -133,11 +124,9 @@ class Reach(Protocol):
 
     def take(self, frame: Frame) -> None:
         """Take a `SEGMENT` frame; raises `InvalidArrowError` if it is malformed."""
-        ...
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
         """The buffers with bytes, not copied; when the last is gone, all are freed at the server."""
-        ...
 
 
 class Transport(Protocol):
@@ -149,20 +138,15 @@ class Transport(Protocol):
         """Start to listen; missing parts of the address are chosen. `ValueError` if others reach it and
         `remote` is False.
         """
-        ...
 
     def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> Connection:
         """Connect to a service; raises `OSError` if there is none, or it does not answer in time."""
-        ...
 
     def wait(self, connections: Sequence[Any], timeout: float | None) -> Sequence[Any]:
         """The connections, of several, that have something to receive; none when the time is over."""
-        ...
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
         """The announcer of a connection's memory; None where bodies can only be packed."""
-        ...
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:
         """The way to announced memory; None where bodies can only be packed."""
-        ...

@@ -49,7 +49,6 @@ class SocketListener:
         self._is_closed = False
 
     def accept(self) -> Connection | None:
-        """The next client; see `Listener.accept`."""
         while not self._is_closed:
             try:
                 accepted, _ = self._listening.accept()

@@ -77,7 +77,6 @@ class SocketConnection:
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
-        """Send a frame; see `Connection.send`."""
         header = encode_header(kind, tag, size)
         # Chunks of a list stay unchanged, and are sent together.
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
@@ -115,7 +114,6 @@ class SocketConnection:
             self._sending.release()
 
     def receive(self, timeout: float | None) -> Frame | None:
-        """The next frame; see `Connection.receive`."""
         try:
             return self._receive(timeout)
         except OSError:
@@ -124,15 +122,12 @@ class SocketConnection:
             raise
 
     def finish(self) -> None:
-        """Nothing more is sent; see `Connection.finish`."""
         self._shut_down(socket.SHUT_WR)
 
     def stop_receiving(self) -> None:
-        """Nothing more is received; see `Connection.stop_receiving`."""
         self._shut_down(socket.SHUT_RD)
 
     def close(self) -> None:
-        """Close it; see `Connection.close`."""
         if self._is_closed:
             return
         self._is_closed = True

@@ -54,13 +54,11 @@ class Tcp(OverSockets, Packed):
     """The transport."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
-        """Listen at `host:port`; see `Transport.listen`."""
         return listen_at_port(address, remote=remote, make=_accepted)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
-        """Connect to `host:port`; see `Transport.connect`."""
         return SocketConnection(connected_to(uri.address, timeout), limits_of(bounds))
 
 

@@ -68,14 +68,12 @@ class Ucx(Packed):
     """The transport."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
-        """Listen at `host:port`; see `Transport.listen`."""
         _context()
         return listen_at_port(
             address, remote=remote, make=lambda accepted: UcxConnection(accepted, REQUEST_LIMITS)
         )
 
     def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> UcxConnection:
-        """Connect to `host:port`; see `Transport.connect`."""
         if any(tag is not None and tag & _OWN == _OWN for tag in (uri.want_data, uri.free_data)):
             raise ValueError("uri: ucx has tags with all of the bits 32 to 55 for itself")
         _context()
@@ -87,7 +85,6 @@ class Ucx(Packed):
     def wait(
         self, connections: Sequence[UcxConnection], timeout: float | None
     ) -> list[UcxConnection]:
-        """Wait for several connections; see `Transport.wait`."""
         end = _end_of(timeout)
         while not (ready := [each for each in connections if each.is_readable()]):
             if time.monotonic() >= end:
@@ -164,7 +161,6 @@ class UcxConnection:
         return True
 
     def receive(self, timeout: float | None) -> Frame | None:
-        """The next message; see `Connection.receive`."""
         end = _end_of(timeout)
         try:
             self.introduce(timeout)
@@ -219,13 +215,11 @@ class UcxConnection:
             self._has_gone = True
 
     def finish(self) -> None:
-        """Nothing more is sent; see `Connection.finish`."""
         if not self._is_over():
             with contextlib.suppress(OSError):
                 self._post(_joined(0, []), _OWN | _END)
 
     def stop_receiving(self) -> None:
-        """Nothing more is received; see `Connection.stop_receiving`."""
         self._has_ended = True
 
     def close(self) -> None:

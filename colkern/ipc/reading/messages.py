@@ -63,19 +63,15 @@ class Messages(Protocol):
     @property
     def position(self) -> int:
         """The number of bytes taken so far."""
-        ...
 
     def next(self) -> Message | None:
         """The next message with its body, or None at the end of the stream."""
-        ...
 
     def settle_last(self) -> None:
         """Take the body of the last message into memory: it may be used after the next message."""
-        ...
 
     def finish_last(self) -> None:
         """Skip the bytes of the last message's body that were not read."""
-        ...
 
 
 def max_table_depth(limits: Limits) -> int:

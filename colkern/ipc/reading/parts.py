@@ -23,11 +23,9 @@ class Source(Protocol):
 
     def fill(self, out: NDArray[np.uint8]) -> None:
         """Fill `out` with the next ones."""
-        ...
 
     def end(self) -> None:
         """Raise unless all bytes have been taken."""
-        ...
 
 
 class Part(NamedTuple):

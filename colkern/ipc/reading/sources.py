@@ -44,11 +44,9 @@ class RandomAccess(Protocol):
 
     def read(self, offset: int, length: int) -> Buffer:
         """`length` bytes from `offset` on; the caller has checked that they are there."""
-        ...
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
         """Put as many bytes as `view` has into it, from `offset` on; otherwise as `read`."""
-        ...
 
 
 class Sequential(Protocol):
@@ -58,11 +56,9 @@ class Sequential(Protocol):
 
     def take(self, length: int) -> Buffer:
         """The next `length` bytes, or fewer where the source ends before."""
-        ...
 
     def take_into(self, view: NDArray[np.uint8]) -> int:
         """Put the next bytes into `view`; how many: fewer than it has where the source ends before."""
-        ...
 
 
 class Memory:

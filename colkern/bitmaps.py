@@ -59,10 +59,7 @@ def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
-    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte.
-
-    Behind the last one there may be others, if they are not copied.
-    """
+    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte."""
     if offset % 8 == 0:
         end = (offset + length + 7) // 8
         return bitmap[offset // 8 : end] if offset or end != bitmap.size else bitmap
@@ -99,11 +96,7 @@ def combine_bits(
 def written_bits(
     target: Target, kernel: Kernel, length: int, *args: Argument
 ) -> tuple[Buffer, int]:
-    """A bitmap of `length` bits that a kernel writes, and how many are not set; `UNKNOWN` if one had to
-    wait for it.
-
-    The kernel's last argument are the words, and it returns how many bits are set.
-    """
+    """A bitmap that a kernel writes (its last argument), and its count, or `UNKNOWN` while it runs."""
     words = bit_words(target, length)
     count = target.start(kernel, len(words), *args, words) if length else 0
     return bitmap_of(target, words, length), count if count == UNKNOWN else length - count

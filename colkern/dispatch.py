@@ -33,9 +33,7 @@ _TABLES: list[Dispatch[object, object]] = []
 
 
 class Dispatch(dict[Key, Value], Generic[Key, Value]):
-    """Functions, or other values, by layout or by data type class; `without` are the keys that have none on
-    purpose.
-    """
+    """Values by layout or by data type class; `without` are the keys that have none on purpose."""
 
     def __init__(self, what: str, keys: Iterable[Key], without: Iterable[Key]) -> None:
         super().__init__()

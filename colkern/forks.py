@@ -78,10 +78,7 @@ class Lock:
 
 
 class cached_property(functools.cached_property[_T]):
-    """`functools.cached_property` without the lock that it has before Python 3.12.
-
-    Several threads may make the value at once; all get the one that was first.
-    """
+    """`functools.cached_property` without a lock (as from Python 3.12): all get the first value made."""
 
     if not TYPE_CHECKING:
 

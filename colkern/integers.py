@@ -9,9 +9,7 @@ from colkern.errors import shown
 
 
 def integer(value: Any, name: str) -> int:
-    """A caller's integer as Python's own `int`, which no sum makes wrap around. Booleans are refused: those
-    are truth values, or masks of one slot.
-    """
+    """A caller's integer as Python's `int`, which no sum wraps; booleans are refused: they are masks."""
     if type(value) is int:
         return value
     if not isinstance(value, bool):

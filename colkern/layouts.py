@@ -105,19 +105,14 @@ class BufferSpec:
         return slots + (self.extent is Extent.SLOTS_AND_ONE)
 
     def min_bytes(self, slots: int) -> int:
-        """The least number of bytes for an array with `slots` slots (offset included).
-
-        Zero slots need zero bytes: an empty array may leave out even its single offset.
-        """
+        """The least number of bytes for an array with `slots` slots (offset included)."""
+        # Zero slots need zero bytes: an empty array may leave out even its single offset.
         return (slots * self.slot_bits + self.extra_bits + 7) // 8 if slots else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The buffers and children of a data type, in the order of IPC and the C Data interface.
-
-    Each data type has its own, by which plans of operations are kept.
-    """
+    """The buffers and children of a data type in order; each type has its own, a key of plans."""
 
     kind: LayoutKind
     buffers: tuple[BufferSpec, ...]
@@ -278,10 +273,7 @@ DATA_TYPES = tuple(_TABLE)
 
 
 def layout(data_type: s.DataType) -> Layout:
-    """The layout of a data type; an extension type has the layout of its storage type.
-
-    Types that are equal share one object, and others have another one.
-    """
+    """The layout of a data type, one object for equal ones; an extension type has its storage's."""
     try:
         return data_type._layout  # type: ignore[attr-defined, no-any-return]
     except AttributeError:

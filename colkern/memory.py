@@ -191,10 +191,8 @@ class Buffer(PublicNames):
         return bytes_.view(dtype)
 
     def _alignment_of(self, dtype: DType) -> int:
-        """The number of bytes to which the address of such an item must be aligned.
-
-        A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
-        """
+        """The number of bytes to which the address of such an item must be aligned."""
+        # A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
         size = dtype.itemsize
         return dtype.alignment if self.device.kind == "cpu" else min(size & -size, 8)
 
@@ -254,10 +252,7 @@ class Buffer(PublicNames):
 
 
 class LateBuffer(Buffer):
-    """A buffer of `Buffer.of_items` whose bytes have not been asked for; a `Buffer` from then on.
-
-    The results of many operations are asked for other things alone, or never.
-    """
+    """A buffer of `Buffer.of_items` whose bytes were not asked for, as those of many results."""
 
     __slots__ = ()
 
@@ -371,11 +366,9 @@ def allocate(count: int, dtype: DTypeLike | None) -> Items:
 
 
 def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
-    """As `allocate`, but not zeroed: for an output of which every byte will be written.
-
-    Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`; small ones are parts of
-    one, which lives as long as the last of them.
-    """
+    """As `allocate`, but not zeroed: for an output of which every byte will be written."""
+    # Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`; small ones are parts
+    # of one, which lives as long as the last of them.
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
     lines = size + _LINE - 1 >> 6 or 1

@@ -16,11 +16,7 @@ from typing import Any, NoReturn
 
 
 class Elsewhere:
-    """A name that other libraries have, in whose place a class has something else: the `hint` says what to
-    write.
-
-    The class has no such attribute, and the error says what to write.
-    """
+    """A name of other libraries, whose error says what to write instead: the `hint`."""
 
     def __init__(self, name: str, hint: str) -> None:
         self._name = name
@@ -84,9 +80,7 @@ def install_command(module: str) -> str:
 
 
 def why_missing(error: ImportError | RuntimeError, wanted: str) -> str:
-    """The name of a missing package (`wanted`, if the error of the import does not say), and the command
-    for it.
-    """
+    """The name of a missing package (`wanted`, if the error is silent), and the command for it."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and name in INSTALL:
         return f"{INSTALL[name][0]} is not installed: {install_command(name)}"

@@ -77,10 +77,8 @@ MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
 
 
 def same_type(a: DataType, b: DataType) -> bool:
-    """Whether two types are equal but for the names of list elements, map entries, keys and items.
-
-    Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
-    """
+    """Whether two types are equal but for the names of list elements, map entries, keys and items."""
+    # Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
     if a is b:
         return True
     return alike(a, b, by_name=False) if isinstance(a, trees.NestedType) else a == b

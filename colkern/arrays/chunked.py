@@ -159,9 +159,7 @@ def cut_out(parts: Sequence[Part], offset: int, count: int) -> list[Part]:
 
 
 def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:
-    """Parts that end at `ends` and nowhere else; each end of one of the parts is among them. `ends` ascend,
-    without 0.
-    """
+    """Parts that end at `ends` (ascending, without 0, with all ends of the parts) and nowhere else."""
     pieces: list[Part] = []
     filled = iter([part for part in parts if part.length])
     begin = after = 0

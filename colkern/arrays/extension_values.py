@@ -175,10 +175,7 @@ class _Elements:
         """The elements, not copied, nulls among them as they lie; None if they are no numbers."""
 
     def tensor(self, start: int, size: int, shape: Shape, most: int | None) -> object:
-        """The tensor of `size` elements from `start` on, in the logical order of its dimensions.
-
-        To be shown (`most`): the first members of each dimension, as lists within lists.
-        """
+        """The tensor of `size` elements from `start` on, in logical order; lists of the first `most`."""
         sizes = [own for own in shape if own is not None and own >= 0]
         if len(sizes) != len(shape) or prod(sizes) != size:
             raise InvalidArrowError(f"shape {_shape_text(shape)} of {size} elements")

@@ -209,10 +209,8 @@ def dictionary_slots(array: Array, slots: Slots) -> Slots:
 
 
 def run_slots(array: Array, slots: Slots) -> Slots:
-    """The run, which is the slot in the child `values`, of each slot.
-
-    Only the runs in use are looked at, so a slice of a long array costs what the slice costs.
-    """
+    """The run, which is the slot in the child `values`, of each slot."""
+    # Only the runs in use are looked at, so a slice of a long array costs what the slice costs.
     run_ends, values = array.children
     if not slots.size:
         return slots

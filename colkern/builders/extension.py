@@ -140,11 +140,7 @@ def _inverse(parameters: TensorParameters) -> list[int]:
 def tensors_from_numpy(
     values: NDArray[Any], type_: s.DataType, from_numpy: Callable[[NDArray[Any], s.DataType], Array]
 ) -> Array | None:
-    """An array of tensors of one shape, over the memory of an array with one dimension more; None for other
-    types.
-
-    Copied only if the elements are, or do not lie in row-major physical order.
-    """
+    """An array of tensors over an array of one dimension more, copied if need be; None for others."""
     parameters = known_parameters(type_) if isinstance(type_, s.Extension) else None
     if not isinstance(parameters, TensorParameters) or parameters.shape is None:
         return None

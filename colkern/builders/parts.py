@@ -71,10 +71,7 @@ def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
 def each(
     values: list[Any], convert: Callable[[object], T], missing: T, as_is: type | None = None
 ) -> list[T]:
-    """Every value converted, `missing` for nulls; `TypeError` and `ValueError` get their place.
-
-    Where all values are of the class `as_is`, `convert` would give them back and is not called.
-    """
+    """Every value converted, `missing` for nulls; `convert` would give those of the class `as_is` back."""
     if as_is is not None and classes_of(values) <= {as_is, type(None)}:
         return [missing if value is None else value for value in values]
     converted: list[T] = []
@@ -92,10 +89,7 @@ def each(
 
 
 def filler(values: list[Any], size: int, limit: int, what: str) -> int:
-    """How large what stands under one null must be, in units of `what`: `size`, or 0 if there are no nulls.
-
-    `LimitExceededError` if that of all nulls is over the limit.
-    """
+    """How large what stands under a null must be: `size` of `what`, 0 without nulls; checks the limit."""
     _, nulls = flags_of(values, None)
     if nulls * size > limit:
         raise LimitExceededError(

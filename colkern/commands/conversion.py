@@ -38,10 +38,8 @@ class Table:
 
 @contextlib.contextmanager
 def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
-    """The table in an Arrow file, an Arrow stream or a Parquet file; - is standard input.
-
-    With `unify_dictionaries`, all batches of Parquet get the same dictionaries: it is read as a whole.
-    """
+    """The table in an Arrow file, an Arrow stream or a Parquet file; - is standard input."""
+    # With `unify_dictionaries`, all batches of Parquet get the same dictionaries: it is read as a whole.
     source = source_of(name)
     if is_parquet(source):
         with opened_parquet(name, source, unify_dictionaries=unify_dictionaries) as stream:
@@ -70,11 +68,9 @@ class Counts(Iterator[RecordBatch]):
 
 
 def rechunked(batches: Iterable[RecordBatch], rows: int) -> Iterator[RecordBatch]:
-    """The same rows in batches of `rows` each; the last one has the rest.
-
-    Cut batches are not copied, joined ones are. A joined batch keeps the custom metadata that all its
-    parts share.
-    """
+    """The same rows in batches of `rows` each; the last one has the rest."""
+    # Cut batches are not copied, joined ones are. A joined batch keeps the custom metadata that all its
+    # parts share.
     parts: list[RecordBatch] = []
     held = 0
     for batch in batches:

@@ -128,10 +128,8 @@ def size_of(name: str) -> int | None:
 
 
 def with_files_of_folders(names: Iterable[str]) -> list[str]:
-    """The names, with each folder replaced by the Arrow files in it and in the folders below.
-
-    A folder without such files is kept: `require_files` raises the error for it.
-    """
+    """The names, with each folder replaced by the Arrow files in it and in the folders below."""
+    # A folder without such files is kept: `require_files` raises the error for it.
     files: list[str] = []
     for name in names:
         inside = sorted(_arrow_files_in(name)) if _is_folder(name) else []

@@ -74,11 +74,7 @@ def print_rows(
     numbers: Collection[str],
     fold: bool,
 ) -> None:
-    """Print a table of text, or nothing if it has no rows; control characters become escapes.
-
-    The columns in `texts` become narrower in a narrow terminal, with cells cut unless `fold`; `numbers` are
-    aligned to the right.
-    """
+    """Print a table, or nothing without rows; a narrow terminal cuts cells of `texts` unless `fold`."""
     from rich.table import Table
     from rich.text import Text
 

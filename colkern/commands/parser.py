@@ -36,10 +36,7 @@ class _Version(argparse.Action):
 
 
 def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParser:
-    """The parser of `colkern` with those subcommands, in that order.
-
-    It raises `UsageError` where argparse would end the process.
-    """
+    """The parser of `colkern` with those subcommands; raises `UsageError` where argparse would exit."""
     parser = _Parser(
         prog="colkern",
         description="Arrow columns through Numba kernels, on the CPU and on the GPU.",
@@ -117,9 +114,7 @@ _CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4",
 
 
 def codec_and_level(words: str | None) -> tuple[str | None, int | None]:
-    """The codec and its level in `CODEC[:LEVEL]`; "none" is a codec, None stands for no choice.
-    `UsageError` for others.
-    """
+    """The codec ("none" is one) and its level in `CODEC[:LEVEL]`; None stands for no choice."""
     if words is None:
         return None, None
     from colkern.ipc import WriteOptions

@@ -25,11 +25,9 @@ class UtcStamp:
 
 
 def marked(values: list[Any], data_type: s.DataType) -> list[Any]:
-    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth.
-
-    A value of a union does not say which child it belongs to: it is marked if every child that has
-    scalars of its unit has a time zone.
-    """
+    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth."""
+    # A value of a union does not say which child it belongs to: it is marked if every child that has
+    # scalars of its unit has a time zone.
     return [_marked(value, data_type) for value in values] if _has_utc(data_type) else values
 
 

@@ -127,11 +127,9 @@ class ContentCache(_Cache):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: InputTypes, target_context: CPUContext) -> CompileResult | None:
-        """The compiled function for a signature; None if it must be compiled, `TypeError` if it may not be.
-
-        Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code,
-        its runtime (NRT) is enough.
-        """
+        """The compiled code of a signature; None if it must be compiled, `TypeError` if it may not be."""
+        # Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code, its
+        # runtime (NRT) is enough.
         if self._only is not None and sig not in self._only:
             raise TypeError(f"{self._name}: declared for {self._only}, called with {sig}")
         rtsys.initialize(target_context)

@@ -111,10 +111,8 @@ def extract_bits(typingctx: Typing, word: Type, mask: Type) -> Intrinsic:
 
 
 def _extracted_bits(word: uint64, mask: uint64) -> uint64:
-    """Each step moves those bits that have a number of zeros below them with that power of two in it.
-
-    Hacker's Delight, 7-4: compress.
-    """
+    """Each step moves those bits that have a number of zeros below them with that power of two in it."""
+    # Hacker's Delight, 7-4: compress.
     bits = word & mask
     below = ~mask << uint64(1)
     step = uint64(1)
@@ -139,11 +137,9 @@ def _extracted_bits(word: uint64, mask: uint64) -> uint64:
 def compress_items(
     typingctx: Typing, out: Type, place: Type, values: Type, first: Type, kept: Type
 ) -> Intrinsic:
-    """Vectors of 64 bytes where the processor has an instruction for that.
-
-    Else four or eight items at a time, by a permutation that a table has for each mask; a loop over the
-    items where there are no such vectors either.
-    """
+    """Vectors of 64 bytes where the processor has an instruction for that."""
+    # Else four or eight items at a time, by a permutation that a table has for each mask; a loop over the
+    # items where there are no such vectors either.
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         features = fast_features()
@@ -266,10 +262,8 @@ def most_one_by_one(typingctx: Typing, values: Type) -> Intrinsic:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load_word(typingctx: Typing, data: Type, position: Type, word: Type) -> Intrinsic:
-    """A 64-bit load that needs no alignment.
-
-    The word's number indexes a pointer to words: LLVM sees consecutive loads, not a gather.
-    """
+    """A 64-bit load that needs no alignment."""
+    # The word's number indexes a pointer to words: LLVM sees consecutive loads, not a gather.
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
@@ -444,10 +438,8 @@ def store_less_integers(
     minus: Type,
     flip: Type,
 ) -> Intrinsic:
-    """A comparison of vectors of 64 items, whose outcome is a word.
-
-    As signed items: not every processor has vectors of others to compare.
-    """
+    """A comparison of vectors of 64 items, whose outcome is a word."""
+    # As signed items: not every processor has vectors of others to compare.
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         sides = _sixty_four_pairs(context, builder, signature.args, args)
@@ -696,10 +688,8 @@ def copy_eight(
 def copy_line(
     typingctx: Typing, out: Type, position: Type, values: Type, source: Type
 ) -> Intrinsic:
-    """Vectors that are stored without being read first: a third less for memory to move.
-
-    Other threads see them once this one has released a lock, as it does before it reports back.
-    """
+    """Vectors that are stored without being read first: a third less for memory to move."""
+    # Other threads see them once this one has released a lock, as it does before it reports back.
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         vector = ir.VectorType(_WORD, 4)

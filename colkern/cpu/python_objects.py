@@ -125,11 +125,7 @@ def floats_of(values: Values) -> Items | None:
 
 
 def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
-    """The bytes of texts (as UTF-8) or byte strings, one behind the other, and the size of each.
-
-    None if one is of a class other than `of_class`, which is `str` or `bytes`, or has no UTF-8. Empty for
-    None.
-    """
+    """The bytes of texts or byte strings and their sizes; None if one is of another class, or no UTF-8."""
     if not _are_all(values, of_class):
         return None
     from colkern.cpu.object_loops import copy_pieces, find_bytes, find_texts
@@ -149,9 +145,7 @@ def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
 
 
 def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Values | None:
-    """`str` or `bytes` made of pieces of `data`, by their first bytes and sizes (int64[]); None if one is
-    not UTF-8.
-    """
+    """`str` or `bytes` made of pieces of `data` (sizes: int64[]); None if one is not UTF-8."""
     values: Values = [None] * len(starts)
     if not _is_worth(values):
         return None
@@ -179,10 +173,7 @@ def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
 
 
 def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
-    """The members of dictionaries by name; None for a missing key, and for a None in place of a dictionary.
-
-    None if a value is none of the class dict, or has another name.
-    """
+    """The members of dictionaries by name; None for missing ones, or if a value is no such dictionary."""
     if not _are_all(values, dict):
         return None
     from colkern.cpu.object_loops import find_members, find_sizes

@@ -104,10 +104,8 @@ class CpuTarget:
     device = HOST
 
     def block_words(self, words: int) -> int:
-        """The number of words of a bitmap in a block of a filter: all of them for one thread.
-
-        For several threads, enough that there are few blocks to sum.
-        """
+        """The number of words of a bitmap in a block of a filter: all of them for one thread."""
+        # For several threads, enough that there are few blocks to sum.
         return max(words if words <= 64 or num_threads() == 1 else 64, 1)
 
     @cached_property

@@ -23,9 +23,7 @@ def compilations() -> dict[str, int]:
 
 
 def read_whole(path: Path) -> bytes | None:
-    """The content of a file of `write_whole`; None if it is damaged: its code would crash the process.
-    `OSError` if there is none.
-    """
+    """The content of a file of `write_whole`; None if it is damaged: its code would crash."""
     stored = path.read_bytes()
     digest, content = stored[:_DIGEST], stored[_DIGEST:]
     return content if hashlib.sha256(content).digest() == digest else None

@@ -124,10 +124,8 @@ def _make_shared_arrays_once() -> None:
 
 
 def require_device() -> None:
-    """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing.
-
-    Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
-    """
+    """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
+    # Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
     if loads_kernels() and _has_packages() and has_device():
         return
     cuda = compiler()
@@ -194,10 +192,8 @@ def device_function(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def separate_function(function: Callable[..., object]) -> Callable[..., object]:
-    """A function that kernels call, compiled by itself: for many that call each other.
-
-    To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see `ptx`.
-    """
+    """A function that kernels call, compiled by itself: for many that call each other."""
+    # To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see `ptx`.
     if is_simulated():
         return function
     return cast("Callable[..., object]", compiler().jit(device=True)(function))
@@ -221,10 +217,8 @@ def compile_errors() -> tuple[type[Exception], ...]:
 
 @lru_cache(maxsize=256)
 def stream(ordinal: int, pointer: int) -> object:
-    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer.
-
-    Kept, as the compiler keeps the configuration of a launch by the stream's object.
-    """
+    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer."""
+    # Kept, as the compiler keeps the configuration of a launch by the stream's object.
     return None if is_simulated() else compiler().external_stream(pointer)
 
 
@@ -250,12 +244,10 @@ _configuring = threading.Lock()
 def _configured(
     kernel: Launchable, blocks: int, threads: int, stream: object, shared: int
 ) -> Callable[..., object]:
-    """A kernel with its grid, kept; numba-cuda does not warn of a small one.
-
-    It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid, and
-    no other grid would be faster; a user who sees the warning can do nothing about it. The option is
-    of the whole process, so it is put back at once, for kernels that are not colkern's.
-    """
+    """A kernel with its grid, kept; numba-cuda does not warn of a small one."""
+    # It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid,
+    # and no other grid would be faster; a user who sees the warning can do nothing about it. The option is
+    # of the whole process, so it is put back at once, for kernels that are not colkern's.
     from numba import config
 
     with _configuring:
@@ -344,10 +336,7 @@ def ptx(
     apart: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """The PTX of a kernel; needs no GPU. Arguments are NumPy type codes, and whether each is an array.
-
-    `apart` tells that nothing that is written is in two arrays.
-    """
+    """The PTX of a kernel, without a GPU: NumPy type codes, and which are arrays; `apart`: none overlap."""
     given = options or {}
     cuda, signature = compiler(), _signature(arguments)
     with _answering_for_device(capability), _apart() if apart else nullcontext():
@@ -372,11 +361,9 @@ def _signature(arguments: Sequence[tuple[str, bool]]) -> Any:
 
 @contextmanager
 def _apart() -> Iterator[None]:
-    """Within it, kernels are compiled that write no array of which a part is in another argument.
-
-    The compiler then reads on before it has written, so that a thread waits for several items at once, and
-    reads through the cache for what does not change.
-    """
+    """Within it, kernels are compiled that write no array of which a part is in another argument."""
+    # The compiler then reads on before it has written, so that a thread waits for several items at once,
+    # and reads through the cache for what does not change.
     if not loads_kernels():
         yield
         return
@@ -404,10 +391,8 @@ def _apart() -> Iterator[None]:
 
 @contextmanager
 def _answering_for_device(capability: tuple[int, int]) -> Iterator[None]:
-    """Within it, separate functions are compiled for a capability, not for that of the current device.
-
-    The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
-    """
+    """Within it, separate functions are compiled for a capability, not for that of the current device."""
+    # The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
     if not loads_kernels():
         yield
         return

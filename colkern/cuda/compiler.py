@@ -64,11 +64,7 @@ COMBINE = {
 
 
 def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionType:
-    """The function of one thread: called with `count, tile` and the kernel's arguments. `lanes` threads of
-    each block work on one item.
-
-    If the kernel returns partial results, the function takes the array of one for each block, too.
-    """
+    """The function of one thread: `count, tile, *arguments[, partial results]`; `lanes` share an item."""
     # Not by their own names, which may be those of the grid's.
     arguments = [(f"a{number}", argument) for number, argument in enumerate(kernel.arguments)]
     source = (_REDUCE if kernel.returns else _MAP).format(

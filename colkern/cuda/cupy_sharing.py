@@ -39,10 +39,8 @@ class CupySharing:
         return uuid.raw
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The allocation that an address is in; None if there is no handle of it.
-
-        There is none of memory of asynchronous pools, of managed and of mapped memory.
-        """
+        """The allocation that an address is in; None if there is no handle of it."""
+        # There is none of memory of asynchronous pools, of managed and of mapped memory.
         capable, identity = ctypes.c_int(), ctypes.c_ulonglong()
         pointer = ctypes.c_ulonglong(address)
         with self._context(ordinal):

@@ -82,10 +82,7 @@ class KernelSource:
         return adapter.kernel(self.function, **self._options)
 
     def loaded(self, types: Types, ordinal: int) -> object | None:
-        """The kernel for arguments of these types, on the current device, whose ordinal that is.
-
-        None if the compiler has to launch it: its options say so, or it needs more than its own code.
-        """
+        """The kernel for types, on the current device; None if the compiler has to launch it."""
         if not adapter.has_plain_launches(self._options):
             return None
         code = self.code(types, adapter.capability(ordinal))

@@ -83,9 +83,7 @@ class DeviceSharing(Protocol):
         """The handle by which another process opens an allocation: 64 bytes."""
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
-        """An allocation of another process, mapped here until it is closed as often as it was opened.
-        `OSError` if it is this process's own.
-        """
+        """Another process's allocation (`OSError` if of this one); close it as often as it was opened."""
 
     def close(self, address: int, ordinal: int) -> None:
         """Unmap memory that was opened at an address. Work that uses it has ended."""
@@ -143,11 +141,9 @@ class DeviceLibrary(Protocol):
         """Within it, that stream of the current device is the current one; see `memory.on_stream`."""
 
     def current_state(self) -> object:
-        """The caller's own stream and allocator on the current device, for `in_state`.
-
-        Two states are equal where both are the same, and the stream lives as long. None if other
-        threads cannot use that stream: the default one that each thread has for itself.
-        """
+        """The caller's own stream and allocator on the current device, for `in_state`."""
+        # Two states are equal where both are the same, and the stream lives as long. None if other threads
+        # cannot use that stream: the default one that each thread has for itself.
 
     def in_state(self, state: object) -> AbstractContextManager[object]:
         """Within it, another thread's stream and allocator of the current device are this one's, too."""

@@ -41,9 +41,7 @@ class PendingRead(Protocol):
 
 
 class DirectFile:
-    """A file that is read into device memory, by its name or that of an open descriptor
-    (/proc/self/fd/N).
-    """
+    """A file that is read into device memory, by its name or /proc/self/fd/N."""
 
     def __init__(self, path: str) -> None:
         import kvikio
@@ -52,10 +50,7 @@ class DirectFile:
             self._file = kvikio.CuFile(path, "r")
 
     def begin(self, offset: int, target: Items) -> PendingRead:
-        """Start to fill a uint8 array in device memory; the result is for `end`.
-
-        It is not ordered with any stream: nothing may be using the array.
-        """
+        """Start to fill an unused uint8 array on the device, in no stream's order; for `end`."""
         with _as_os_error():
             return cast("PendingRead", self._file.pread(target, target.nbytes, offset))
 

@@ -50,9 +50,7 @@ class DriverDevice:
 
 
 def find_driver() -> Driver | str:
-    """The driver of this machine, or why there is nothing to use: no driver, or no device. `DriverError` if
-    there is one that does not work.
-    """
+    """The driver, or why there is none to use; `DriverError` if there is one that does not work."""
     try:
         library = loaded_driver()
     except OSError as error:

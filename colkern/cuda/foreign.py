@@ -42,8 +42,6 @@ def held(owner: object, device: Device) -> InUse:
 
 
 def is_told_of(process: int) -> bool:
-    """Whether CUDA can be told that memory of a process is not used any more.
-
-    A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
-    """
+    """Whether CUDA can be told that memory of a process is not used any more."""
+    # A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
     return os.getpid() == process and not sys.is_finalizing()

@@ -65,9 +65,7 @@ while {next} + {u8}(7) * {step} < {end}:
 
 
 def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
-    """The same function with its loops spelled out and its global names looked up in `namespace`.
-    `TypeError` for loops over anything but a range that goes up.
-    """
+    """The same function with its loops spelled out; `TypeError` for those not over a rising range."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     (definition,) = tree.body
     assert isinstance(definition, ast.FunctionDef)

@@ -93,10 +93,7 @@ def on_stream(stream: object) -> AbstractContextManager[object]:
 
 
 def current_state(device: Device) -> object:
-    """The caller's stream and allocator on a device, for `in_state`.
-
-    None if other threads cannot have it: see `DeviceLibrary.current_state`.
-    """
+    """The caller's stream and allocator, for `in_state`; None if other threads cannot have it."""
     with current(device):
         return library().current_state()
 

@@ -59,11 +59,7 @@ def array_places(kernel: Kernel) -> tuple[int, ...]:
 def plan_of(
     kernel: Kernel, args: tuple[Argument, ...], threads: int, lanes: int, ordinal: int
 ) -> Plan:
-    """The plan for arguments of these types (with the array of partial results, if any) on the current
-    device.
-
-    `TypeError` if an array is of a type that the kernel is not declared for.
-    """
+    """The plan for arguments of these types on the current device; `TypeError` if it is not declared."""
     # The compiler would take others, too.
     types = parameters(kernel, kernel.variant(kernel.require_types(args)))
     source = compile_kernel(kernel, threads, lanes)
@@ -82,11 +78,9 @@ def launch(
     args: tuple[Any, ...],
     shared: int = 0,
 ) -> None:
-    """Launch a kernel that is made of a function of the user's; returns before it has ended.
-
-    By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher. `shared`
-    is in bytes.
-    """
+    """Launch a kernel that is made of a function of the user's; returns before it has ended."""
+    # By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
+    # `shared` is in bytes.
     pointer = current_stream()
     types = tuple(map(_type_of, args))
     if None not in types and isinstance(blocks, int) and isinstance(threads, int):

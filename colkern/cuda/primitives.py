@@ -116,11 +116,9 @@ def product(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def rounded(typingctx: Typing, value: Type) -> Intrinsic:
-    """The same number, after a rounding that the compiler cannot remove.
-
-    A power is computed as products. Without this rounding, the compiler would fuse the last product
-    with a following addition, and the result would differ from that on the host.
-    """
+    """The same number, after a rounding that the compiler cannot remove."""
+    # A power is computed as products. Without this rounding, the compiler would fuse the last product with
+    # a following addition, and the result would differ from that on the host.
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         if not isinstance(value, types.Float):
@@ -237,10 +235,8 @@ def character_starts(address: uint64) -> uint64:
 
 
 def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64) -> None:
-    """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
-
-    Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
-    """
+    """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share."""
+    # Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
     lane = uint64(cuda.threadIdx.x) % LANES
     # Spelled so that no number is below 0, of which the simulator would warn.
     head = min((~address_of(out, position) + uint64(1)) & uint64(7), count)
@@ -265,11 +261,9 @@ def copy_bytes_loosely(
 def repeat_bytes(
     out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
 ) -> None:
-    """Rounds of twice as many bytes each, as far as they have been written by the rounds before.
-
-    A group's lanes wait for each other before each round; other groups of the warp go their own way.
-    A lane has a byte at a time: most matches are no longer than a warp.
-    """
+    """Rounds of twice as many bytes each, as far as they have been written by the rounds before."""
+    # A group's lanes wait for each other before each round; other groups of the warp go their own way. A
+    # lane has a byte at a time: most matches are no longer than a warp.
     thread = uint64(cuda.threadIdx.x)
     lane = thread % LANES
     lanes = ((uint64(1) << LANES) - uint64(1)) << (thread % uint64(32) - lane)

@@ -92,9 +92,7 @@ class Staging:
 
     @contextmanager
     def slot(self, *, at_once: bool = False) -> Iterator[_Slot]:
-        """A slot to fill; `at_once` where others' slots must not be waited for: a peer may hold up nobody
-        else.
-        """
+        """A slot to fill; `at_once` waits for no other thread's: a peer may hold up nobody else."""
         with nullcontext() if at_once else self._turns:
             slot = self.take()
             try:
@@ -172,11 +170,7 @@ class Upload:
             self._stream.wait_for_current()
 
     def send_pieces(self, pieces: Sequence[Piece], *, in_order: bool = False) -> None:
-        """Send pieces that follow each other in the block at multiples of 64, with zeros between and behind
-        them.
-
-        With `in_order`, they are read one after the other, in this thread, from a peer.
-        """
+        """Send pieces, each at a multiple of 64, zeros between; `in_order`: in turn, by this thread."""
         room, total = self._library.slot_bytes, _extent(pieces)
         if in_order:
             self._send(pieces, room, at_once=True)
@@ -184,10 +178,7 @@ class Upload:
             self._send(pieces, min(room, _share(total)), total)
 
     def send_whole(self, pieces: Sequence[Piece]) -> None:
-        """As `send_pieces`, for pieces of which each is read by one thread, from its begin to its end.
-
-        The block keeps what stands between them.
-        """
+        """As `send_pieces`, keeping what stands between; each piece is read by one thread."""
         total = _extent(pieces)
         # Some for each thread, as some take longer than others.
         size = max(_share(total) // 4, _LEAST_PART)
@@ -222,10 +213,7 @@ class Upload:
         map_items(send, range(starts[0], end, room), total)
 
     def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
-        """Fill parts of the block from a file, past the host's memory; waits until they are there.
-
-        A range is where the part begins in the block, its size, and where it begins in the file.
-        """
+        """Fill parts (in the block, size, in the file) from a file, past the host's memory; waits."""
         with memory.current(self._device):
             # The reads know no streams.
             self._library.finish()
@@ -288,11 +276,7 @@ def _fill(
 def downloaded(
     sources: Sequence[Items], device: Device
 ) -> Generator[tuple[int, NDArray[np.uint8]]]:
-    """The bytes of uint8 arrays of one device in parts: which array, and bytes that stay until the next
-    part.
-
-    The device copies the next parts meanwhile.
-    """
+    """Uint8 arrays of a device in parts, valid until the next, which the device copies meanwhile."""
     library = memory.library()
     staging = _staging_of(library)
     stream = staging.stream(device.ordinal)

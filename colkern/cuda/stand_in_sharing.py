@@ -24,9 +24,7 @@ _HANDLE = struct.Struct("<QQQ40x")
 
 
 class StandInSharing:
-    """The blocks that other processes can open. `opened` counts how often, `finished` the waits for the
-    device.
-    """
+    """The blocks that other processes can open; `opened` and `finished` count."""
 
     def __init__(self, allocate: Callable[[int, int], NDArray[np.uint8]]) -> None:
         self.opened: dict[int, int] = {}

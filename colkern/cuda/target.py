@@ -83,9 +83,7 @@ def schedule_for(multiprocessors: int) -> Schedule:
 
 
 class _Thread(threading.local):
-    """The state of a thread: whether the driver knows its context, and the numbers nobody has waited for
-    yet.
-    """
+    """Whether the driver knows a thread's context, and the numbers nobody has waited for yet."""
 
     has_context = False
 
@@ -94,10 +92,7 @@ class _Thread(threading.local):
 
 
 class _Asked:
-    """A number on a device, which is fetched with all others that the thread has asked for.
-
-    `combine` is the array method that makes it of `array`.
-    """
+    """A number on a device that `combine` makes of `array`; fetched with all others of the thread."""
 
     __slots__ = ("__weakref__", "_target", "array", "combine", "number")
 
@@ -140,18 +135,12 @@ class CudaTarget:
         work: float = 1,
         balance: Items | None = None,
     ) -> None:
-        """Start a kernel that writes; returns before it has ended.
-
-        Tiles are small enough to even out items of unequal work, so neither `work` nor `balance` is needed.
-        """
+        """Start a kernel that writes; tiles even out unequal work, without `work` and `balance`."""
         if count > 0:
             self._launch(kernel, count, self._cut(kernel, count, args), args)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """Run a kernel that returns partial results, and combine them as it says.
-
-        Waits once, for the few partial results, which are combined on the host.
-        """
+        """Run a kernel that returns partial results; waits once, and combines them on the host."""
         return self.later(kernel, count, *args)()
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:

@@ -21,10 +21,7 @@ _MOST = (1 << 63) - 1
 
 
 class Location(NamedTuple):
-    """Where a buffer is: an address, or an offset in memory that both sides know, and a length.
-
-    A buffer without bytes is nowhere: address and length are 0, and nobody frees it.
-    """
+    """Where a buffer is, in memory that both sides know; one without bytes is nowhere: 0, 0."""
 
     address: int
     length: int

@@ -36,10 +36,7 @@ class Lease:
 
 
 class Frees:
-    """Tells a server which addresses it may free. It never waits: arrays die wherever they do.
-
-    `try_send` sends a `free_data` message, or says that it would have to wait.
-    """
+    """Tells a server which addresses it may free; never waits: `try_send` says if it would."""
 
     def __init__(self, try_send: Callable[[bytes], bool], close: Callable[[], None]) -> None:
         self._try_send = try_send

@@ -13,9 +13,7 @@ from colkern.memory import EMPTY, HOST, Buffer
 
 
 class ScatteredBody:
-    """Random access to buffers by where they would stand in the packed body, ascending; none is copied by
-    `read`.
-    """
+    """Access to buffers by where they would stand in the packed body; `read` copies none."""
 
     def __init__(self, offsets: Sequence[int], buffers: Sequence[Buffer], size: int) -> None:
         self._offsets = offsets

@@ -106,11 +106,9 @@ class Sending:
         self._is_announcing = False
 
     def run(self, open_messages: Callable[[], Iterator[Message]]) -> None:
-        """Send all of a source, and wait until the client has freed what was announced.
-
-        An error of the source ends the stream, and is sent to the client. Until all is freed, the
-        connection stays open in this direction, too: for errors in messages that free.
-        """
+        """Send all of a source, and wait until the client has freed what was announced."""
+        # An error of the source ends the stream, and is sent to the client. Until all is freed, the
+        # connection stays open in this direction, too: for errors in messages that free.
         try:
             self._send_stream(open_messages())
         except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
@@ -218,10 +216,8 @@ class Sending:
             self._is_announcing = True
 
     def _let_go(self) -> None:
-        """Keep nothing for a client that has gone.
-
-        A body must not be placed in memory that the client had, and may still read.
-        """
+        """Keep nothing for a client that has gone."""
+        # A body must not be placed in memory that the client had, and may still read.
         if self._is_gone and not self._is_announcing:
             self._stream.disconnected()
 

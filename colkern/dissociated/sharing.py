@@ -23,9 +23,7 @@ _LEAD_BYTES = 1 << 18
 
 
 class SharedBytes:
-    """Bytes of bodies that a server may keep for all clients whose streams are far apart, and one body more
-    each.
-    """
+    """Bytes of bodies that a server may keep for clients far apart, and one body more each."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -104,9 +102,7 @@ class SharedMessages:
         self._failure: BaseException | None = None
 
     def messages(self, role: Role) -> Iterator[Message]:
-        """The messages for one of the streams; `BrokenPipeError` if it was left. Both raise what the source
-        raises.
-        """
+        """The messages for one of the streams; `BrokenPipeError` if it was left."""
         self._start_once()
         while (message := self._next(role)) is not None:
             yield message

@@ -22,9 +22,7 @@ Source: TypeAlias = object
 
 
 class Catalogue:
-    """Opens the source that an identifier names: of one source (any identifier), a mapping, or a
-    callable.
-    """
+    """Opens the source an identifier names: of one source, a mapping, or a callable."""
 
     def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
         self._find = _finder(sources)
@@ -36,9 +34,7 @@ class Catalogue:
         self._taken: dict[int, object] = {}
 
     def open(self, identifier: bytes) -> RecordBatchStream:
-        """The batches of an identifier; `KeyError` if it names nothing, `ValueError` if they are another
-        client's.
-        """
+        """The batches of an identifier; `KeyError` for none, `ValueError` for another client's."""
         return self._opened(self._find(identifier))
 
     def _opened(self, source: Source) -> RecordBatchStream:
@@ -55,13 +51,10 @@ class Catalogue:
         return RecordBatchStream(schema, batches)
 
     def open_for_two(self, identifier: bytes) -> list[RecordBatchStream]:
-        """The batches of an identifier for two streams.
-
-        A file and batches in memory can be read twice: two results, one for each stream. Any other
-        source might give something else the second time, so it is opened once: one result, whose
-        messages both streams share. A file is mapped once for both, so that another file that takes its
-        place does not mix with it.
-        """
+        """The batches of an identifier for two streams: two results, or one that both share."""
+        # A file and batches in memory can be read twice. Any other source might give something else the
+        # second time, so it is opened once. A file is mapped once for both, so that another file that takes
+        # its place does not mix with it.
         source = self._find(identifier)
         if isinstance(source, str | os.PathLike):
             mapped = _mapped_file(source)
@@ -72,9 +65,7 @@ class Catalogue:
         return [self._opened(source)]
 
     def schema(self, identifier: bytes) -> Schema:
-        """The schema of an identifier's batches; the source is not taken. `ValueError` if it has it only
-        with them.
-        """
+        """The schema of an identifier's batches; `ValueError` if it comes only with them."""
         source = self._find(identifier)
         if not _gives_once(source):
             return self.open(identifier).schema
@@ -89,9 +80,7 @@ class Catalogue:
 
 
 class AsyncBatches:
-    """An asynchronous iterator of batches of a running loop, for a server, whose threads take them one by
-    one.
-    """
+    """An asynchronous iterator of a running loop, whose batches a server's threads take."""
 
     def __init__(
         self, schema: Schema, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop

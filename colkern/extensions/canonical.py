@@ -128,9 +128,7 @@ def known_parameters(type_: s.Extension) -> Parameters | None:
 
 
 def text_of(type_: s.Extension, of: Spell = str) -> str:
-    """The type as text: its name, and what its parameters say, or its storage if it is not known. `of`
-    gives the text of a type inside.
-    """
+    """The type as text: its name and parameters, or storage; `of` gives that of a type inside."""
     parameters = known_parameters(type_)
     if parameters is None:
         return f"extension<{type_.extension_name}[{of(type_.storage_type)}]>"

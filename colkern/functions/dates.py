@@ -615,10 +615,8 @@ def _local(plain: Array) -> Array:
 
 
 def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) -> Array:
-    """When the zone's clocks show wanted times: with its offset at other moments, if it is the same then.
-
-    So a time that clocks show twice is the one of the two that belongs to the other moment.
-    """
+    """When the zone's clocks show wanted times: with its offset at other moments, if the same then."""
+    # So a time that clocks show twice is the one of the two that belongs to the other moment.
     offset = subtract(_numbers(shown), _numbers(moments))
     near = retyped(subtract(_numbers(wanted), offset), moments.type)
     is_right = equal(_numbers(_local(near)), _numbers(wanted))

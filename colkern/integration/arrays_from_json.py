@@ -46,9 +46,7 @@ class JsonDictionaries:
         self._arrays: dict[tuple[int, DataType], Array] = {}
 
     def values(self, node: WireField, unneeded: bool) -> Array:
-        """The values of a field's dictionary, which the file may leave out if no slot points into it
-        (`unneeded`).
-        """
+        """The values of a field's dictionary, which may be left out if it is `unneeded`."""
         assert node.dictionary is not None
         key = node.dictionary, node.values
         if key not in self._arrays:

@@ -40,11 +40,7 @@ Column = dict[str, Json]
 
 
 class WrittenDictionaries:
-    """The dictionaries that the columns of a document point into.
-
-    The JSON has one dictionary for all batches. Where batches come with different ones, each must be
-    the beginning of the longest.
-    """
+    """The columns' dictionaries: one for all batches, so each is the beginning of the longest."""
 
     def __init__(self) -> None:
         # The values and their column; dictionaries within stand before those around them.

@@ -39,12 +39,7 @@ _ROWS = 1 << 16
 
 
 def require_equal_schemas(a: Schema, b: Schema, a_name: str, b_name: str) -> None:
-    """Make sure that two schemas have the same names, types, nullability and metadata; else
-    `DifferenceError`.
-
-    Not compared are the names of list elements and of map entries, keys and items (see
-    `colkern.schema.same_type`), the ids of dictionaries, and the order of metadata.
-    """
+    """`DifferenceError` unless schemas are equal but for names in lists and maps, ids, metadata's order."""
 
     def refuse(path: str, a_says: object, b_says: object) -> None:
         place = f"schema, field {path}" if path else "schema"

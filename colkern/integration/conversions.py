@@ -41,9 +41,7 @@ def json_to_file(json: Source, arrow: Source) -> None:
 
 
 def arrow_to_json(arrow: Source, json: Source) -> None:
-    """Write the batches of an Arrow file or stream as integration JSON, compressed if the path ends with
-    `.gz`.
-    """
+    """Write an Arrow file or stream as integration JSON, compressed if the path ends with `.gz`."""
     with _placed(arrow), ipc.open(arrow) as reader:
         write_json(json, reader.schema, reader)
 

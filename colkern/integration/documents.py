@@ -137,11 +137,7 @@ def _limited(file: BinaryIO) -> bytes:
 
 
 def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Json]:
-    """The integration JSON of batches in host memory, as `json` writes it.
-
-    `UnsupportedError` if JSON has no form for a type or metadata, or a dictionary is replaced between
-    batches.
-    """
+    """The integration JSON of batches in host memory; `UnsupportedError` if JSON has no form for some."""
     wire = wire_schema_of(schema, {})
     dictionaries = WrittenDictionaries()
     entries: list[Json] = []

@@ -23,9 +23,7 @@ def shown(value: object) -> str:
 
 
 class Entry:
-    """A JSON object, called `what` in errors; `InvalidArrowError` if it, or a member, is missing or of
-    another kind.
-    """
+    """A JSON object, called `what` in errors; `InvalidArrowError` if it, or a member, is wrong."""
 
     __slots__ = ("_members", "_what")
 

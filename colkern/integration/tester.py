@@ -134,9 +134,7 @@ class ColkernCDataExporter(_CDataSide):
     def export_batch_from_json(
         self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
     ) -> None:
-        """Export a batch of a JSON file, by its number, to an `ArrowArray` of a struct, which its taker
-        must release.
-        """
+        """Export a batch of a JSON file as an `ArrowArray` that its taker must release."""
         address = address_in(c_array_ptr)
         batch = read_json(json_path)[num_batch]
         move_part_to(batch, address)
@@ -188,9 +186,7 @@ class ColkernCDataImporter(_CDataSide):
     def import_batch_and_compare_to_json(
         self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
     ) -> None:
-        """Import a batch (released when it goes) under the schema of a JSON file, and compare it:
-        `DifferenceError`.
-        """
+        """Import a batch under a JSON file's schema and compare it."""
         owner = Imported(ArrayStruct, address_in(c_array_ptr))
         document = read_json(json_path)
         field = Field("", Struct(document.schema.fields), nullable=False)
@@ -203,9 +199,7 @@ class ColkernCDataImporter(_CDataSide):
 
 
 class ColkernTester:
-    """colkern as archery's runner sees an implementation (its class `Tester`); no options of it matter
-    here.
-    """
+    """colkern as archery's runner sees an implementation (its class `Tester`)."""
 
     PRODUCER = True
     CONSUMER = True

@@ -179,10 +179,7 @@ def pointer_in(capsule: object, cls: StructClass) -> int:
 
 
 class Imported:
-    """A structure that was moved out of its producer's hands; released when it is garbage.
-
-    Everything that uses memory of the structure must keep this object alive.
-    """
+    """A structure taken from its producer, kept alive by all uses; released when it is garbage."""
 
     __slots__ = ("_release", "words")
 

@@ -113,10 +113,7 @@ class ArrayExport(Export):
 def build_structure(
     export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: object = None
 ) -> array[int]:
-    """A structure, followed in memory by pointers to its buffers and children; `kept` lives as long.
-
-    `tail` has the members that a larger structure has behind those of `ArrowArray`.
-    """
+    """A structure, `tail` included, and its pointers to buffers and children; `kept` lives as long."""
     rule = source.layout
     # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
     no_bitmap = rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0)
@@ -190,9 +187,7 @@ def read_array(source: HostStructure) -> Array:
 
 
 def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
-    """The batch of the field's children in an imported structure; null rows are refused. A stream has one
-    schema.
-    """
+    """The batch of the field's children in an imported structure; null rows are refused."""
     struct = struct_at(ArrayStruct, source.owner.address)
     rule = checked_shape(source.field.type, struct).rule
     bitmap = _read_buffers(rule, struct, source)[0]
@@ -364,10 +359,7 @@ def _last_offset(offsets: BufferSpec, pointer: int, slots: int, source: HostStru
 
 
 def sizes_at(pointers: Sequence[int]) -> tuple[int, int] | None:
-    """The address of the sizes of a view's data buffers, and their bytes; None if it has none.
-
-    The pointers are those behind the fixed ones: the data buffers, and the buffer of their sizes.
-    """
+    """The address of the sizes of a view's data buffers, and their bytes; None if it has none."""
     count = len(pointers) - 1
     if not count:
         return None

@@ -118,10 +118,7 @@ def _device_of(arrays: Iterable[Array]) -> Device:
 
 
 class _DeviceArrayExport(ArrayExport):
-    """Structures in the making whose buffers are on one device.
-
-    `zeros` stands for buffers of no bytes, once one was needed: consumers may read an offset.
-    """
+    """Structures in the making on one device; `zeros` are offsets that consumers may read."""
 
     __slots__ = ("device", "zeros")
 
@@ -180,10 +177,7 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
 
 
 def device_structure(field: Field, owner: Imported) -> HostStructure:
-    """The source of an array in an imported `ArrowDeviceArray`.
-
-    What the caller's current stream of that device gets from here on waits for the structure's event.
-    """
+    """The source of an array in an `ArrowDeviceArray`; the caller's stream waits for its event."""
     struct = struct_at(DeviceArrayStruct, owner.address)
     if struct.device_type == CPU:
         if struct.sync_event:

@@ -150,9 +150,7 @@ _ROWS_BY_HEAD = {head: row for row in _ROWS.values() for head in row.heads}
 
 
 def format_of(data_type: s.DataType) -> str:
-    """The format string of a type; of a dictionary type, that of its indices. `UnsupportedError` if it has
-    none; extension types must be storage by then.
-    """
+    """The format string of a type, or a dictionary type's indices; extension types as storage."""
     plain = _PLAIN_FORMATS.get(data_type)
     if plain is not None:
         return plain

@@ -180,9 +180,7 @@ _FUNCTIONS = functions_of(StreamStruct)
 
 
 class Consumer:
-    """The functions of an imported stream; it is released at its end, after an error, or when this is
-    garbage.
-    """
+    """An imported stream; released at its end, after an error, or when this is garbage."""
 
     def __init__(self, stream: Imported, kind: StreamKind, array_kind: ArrayKind) -> None:
         self._stream = stream

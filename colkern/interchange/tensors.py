@@ -36,9 +36,7 @@ def type_of_numbers(dtype: DType) -> s.DataType:
 
 
 def array_over(numbers: Items, device: Device) -> Array:
-    """The array of a tensor of one dimension; not copied, so its numbers must not be changed from then
-    on.
-    """
+    """The array of a one-dimensional tensor, not copied: its numbers must not be changed after."""
     data_type = type_of_numbers(numbers.dtype)
     require_row(numbers.shape, numbers.flags.c_contiguous)
     data = Buffer(numbers.view(np.uint8), device)

@@ -114,10 +114,8 @@ class Codec:
     level: int
 
     def compress(self, buffer: Buffer) -> list[bytes | memoryview]:
-        """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes.
-
-        Its own bytes where a frame would not be smaller; they are not copied.
-        """
+        """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes."""
+        # Its own bytes where a frame would not be smaller; they are not copied.
         if buffer.size == 0:
             return []
         data = buffer.array.data
@@ -155,9 +153,7 @@ class Codec:
         return stored > 0 and self._stated_size(start, stored) == _NOT_COMPRESSED
 
     def uncompressed_size(self, start: memoryview | bytes, stored: int) -> int:
-        """The size that a compressed buffer of `stored` bytes states in its first ones; nothing is
-        decompressed.
-        """
+        """The size that a compressed buffer of `stored` bytes states in its first ones."""
         if stored == 0:
             return 0
         size = self._stated_size(start, stored)
@@ -212,10 +208,8 @@ class Frame:
 
 @cache
 def _lz4_library() -> ctypes.CDLL | None:
-    """The C library that the package `lz4` contains or is linked with; None if its functions are hidden.
-
-    The package's own functions return new bytes: four times as long as decompressing into given memory.
-    """
+    """The C library that the package `lz4` contains or is linked with; None if its functions are hidden."""
+    # The package's own functions return new bytes: four times as long as decompressing into given memory.
     library = ctypes.CDLL(importlib.import_module("lz4.frame._frame").__file__)
     try:
         library.LZ4F_decompress.argtypes = [ctypes.c_void_p] * 6
@@ -245,9 +239,7 @@ class _Lz4Context:
         self._library.LZ4F_freeDecompressionContext(self._handle)
 
     def step(self, place: int, most: int, at: int, left: int) -> tuple[int, int, bool]:
-        """Decompress `left` bytes at `at`, to `most` bytes at `place`, without the GIL: written, read, and
-        whether it ended.
-        """
+        """Decompress without the GIL: how much was written and read, and whether it ended."""
         count, used = ctypes.c_size_t(most), ctypes.c_size_t(left)
         expected = self._library.LZ4F_decompress(
             self._handle, place, ctypes.byref(count), at, ctypes.byref(used), None
@@ -406,9 +398,7 @@ _NAMES = {"lz4": CompressionType.LZ4_FRAME, "zstd": CompressionType.ZSTD}
 
 
 def codec_named(name: str | None, level: int | None) -> Codec | None:
-    """The codec to write with: "lz4" (LZ4 frames), "zstd", or None for plain buffers; its default level is
-    fast.
-    """
+    """The codec to write with: "lz4" (LZ4 frames), "zstd", or None for plain buffers."""
     if name is None:
         if level is not None:
             raise ValueError("compression_level: pass a compression too")

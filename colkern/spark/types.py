@@ -60,9 +60,7 @@ _METADATA_KEY = b"SPARK::metadata::json"
 
 
 def spark_type(data_type: s.DataType) -> spark.DataType:
-    """Spark's type for a column of results; encoded types and views become the plain ones.
-    `UnsupportedError` says what to declare instead.
-    """
+    """Spark's type for a column of results; `UnsupportedError` says what to declare instead."""
     return counterpart(data_type, _not_as_result)
 
 
@@ -199,9 +197,7 @@ def _fields(fields: tuple[s.Field, ...], part: Part) -> spark.StructType:
 
 
 def arrow_type(data_type: spark.DataType) -> s.DataType:
-    """The data type in which Spark passes a column of one of its types, and wants it back.
-    `UnsupportedError` says what to do instead.
-    """
+    """The data type in which Spark passes a column; `UnsupportedError` says what to do instead."""
     for kind in type(data_type).__mro__:
         if kind in _SCALARS:
             return _SCALARS[kind]

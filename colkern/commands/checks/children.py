@@ -23,9 +23,7 @@ class NoAnswerError(Exception):
 
 
 def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
-    """Call `module:name` in a fresh process; its result comes back through JSON. `NoAnswerError` if it
-    raises or crashes.
-    """
+    """Call `module:name` in a fresh process; `NoAnswerError` if it raises or crashes."""
     code = f"from colkern.commands.checks.children import answer; answer({function!r}, {words!r})"
     answered = json.loads(_last_line(run_python(code, seconds=seconds)) or "{}")
     if "value" not in answered:

@@ -94,9 +94,7 @@ class ClientStream:
         _check_fits(pending, place)
 
     def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:
-        """Take a tagged message: the body of the message that the tag names. A packed body is kept, not
-        copied.
-        """
+        """Take a tagged message: a body, which is kept, not copied, if it is packed."""
         sequence, body_type = parse_body_tag(tag)
         place = f"body of message {sequence}"
         if body_type is BodyType.LOCATIONS:
@@ -108,9 +106,7 @@ class ClientStream:
         _check_fits(pending, place)
 
     def next(self) -> Complete | None:
-        """The next message in order, or None if some of it has not come, or nothing comes any more.
-        `StreamError` if the missing part cannot come, as its connection has ended.
-        """
+        """The next message in order, None if it has not come; `StreamError` if it cannot come."""
         pending = self._pending.get(self._next)
         if pending is None or pending.record is None or pending.wants_body:
             if self._missing_part() in self._closed and not self.has_ended:

@@ -75,10 +75,7 @@ class ServerStream:
         return not outstanding or outstanding + size <= self._bounds.outstanding_bytes
 
     def announce(self, locations: BodyLocations, owners: list[object], size: int) -> None:
-        """Keep memory until the client frees it, a location as often as it was announced.
-
-        There is an owner for each location with bytes; `size` counts against the bounds.
-        """
+        """Keep memory, by location and owner, until the client has freed it as often as announced."""
         addresses = locations.addresses()
         for number, (address, owner) in enumerate(zip(addresses, owners, strict=True)):
             # The bytes are given back with the last of them.

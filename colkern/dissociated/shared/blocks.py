@@ -24,9 +24,7 @@ AnySegment = TypeVar("AnySegment", bound=_Sized)
 
 
 class Blocks(Generic[AnySegment]):
-    """The blocks of one connection. No other connection's client ever sees them. Up to `most_free` bytes
-    are kept.
-    """
+    """The blocks of one connection, whose client alone sees them; `most_free` bytes are kept."""
 
     def __init__(self, make: Callable[[int], AnySegment], most_free: int) -> None:
         self._make = make

@@ -24,9 +24,7 @@ _KEPT_FREE = 1 << 28
 
 
 class _Shared:
-    """An allocation that the client knows, at a base in the space; announced buffers keep it. `gone` takes
-    the base.
-    """
+    """An allocation at a base in the space, which `gone` takes; announced buffers keep it."""
 
     __slots__ = ("__weakref__", "_gone", "allocation", "base")
 
@@ -59,10 +57,7 @@ class _Reachable(NamedTuple):
 
 
 class AllocationAnnouncer:
-    """Announces buffers of devices where they are; host memory is copied to a device first.
-
-    Device memory that no other process can open, that of asynchronous pools, is copied on its device.
-    """
+    """Announces buffers where they are on devices; others, and pools' memory, are copied there."""
 
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection

@@ -26,9 +26,7 @@ class _Mapping(NamedTuple):
 
 
 class ReachedSegments:
-    """The segments that one server has announced; if `sealed_only`, none that it could cut short: mapped
-    files.
-    """
+    """The segments one server has announced; `sealed_only`: none that it could cut short."""
 
     def __init__(self, handle: bytes, *, sealed_only: bool) -> None:
         self._handle = handle

@@ -25,9 +25,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _SEAL_FUTURE_WRITE | fcntl.F_
 
 
 class Segment:
-    """A descriptor, which the segment closes, and its bytes as they are mapped here. A file's cost no
-    memory.
-    """
+    """A descriptor, which the segment closes, and its bytes as they are mapped here."""
 
     def __init__(self, descriptor: int, mapped: NDArray[np.uint8], *, is_file: bool) -> None:
         self.descriptor = descriptor
@@ -101,10 +99,7 @@ SEGMENTS = Segments()
 
 
 def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.mmap:
-    """A segment that another process has handed over, mapped for reading; the descriptor is closed.
-
-    If `sealed_only`, those that their owner could still cut short, files, are refused.
-    """
+    """A segment handed over, mapped for reading; `sealed_only` refuses files, which can be cut short."""
     try:
         if os.fstat(descriptor).st_size < size:
             raise InvalidArrowError(

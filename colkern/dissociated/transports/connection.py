@@ -135,9 +135,7 @@ class Transport(Protocol):
     body_type: BodyType  #: How bodies are sent unless the server is told.
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> Listener:
-        """Start to listen; missing parts of the address are chosen. `ValueError` if others reach it and
-        `remote` is False.
-        """
+        """Start to listen, at an address completed here; reached by others only if `remote`."""
 
     def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> Connection:
         """Connect to a service; raises `OSError` if there is none, or it does not answer in time."""

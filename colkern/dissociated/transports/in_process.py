@@ -224,10 +224,8 @@ class _Reach:
         raise InvalidArrowError("a segment within one process")
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
-        """The announced buffers; see `Reach.buffers`.
-
-        Those of a device are freed at once: the buffers returned keep their memory alive.
-        """
+        """The announced buffers; see `Reach.buffers`."""
+        # Those of a device are freed at once: the buffers returned keep their memory alive.
         buffers = [self._announced.take(location) for location in body.buffers if location.length]
         lease = Lease(body.addresses(), frees, buffers)
         return [

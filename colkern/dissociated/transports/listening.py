@@ -22,9 +22,7 @@ def _framed(accepted: socket.socket) -> Connection:
 
 
 class SocketListener:
-    """A listening socket; `prepare` sets options of each client's socket, `remove` is called once it is
-    closed.
-    """
+    """A listening socket; `prepare` sets options of each client's, `remove` follows its close."""
 
     def __init__(
         self,

@@ -47,9 +47,7 @@ _DESCRIPTOR_BYTES = array.array("i").itemsize
 
 
 class SocketConnection:
-    """A connection over a stream socket, which it closes. Over a Unix socket, frames may hand over
-    descriptors.
-    """
+    """A connection over a stream socket, which it closes; Unix sockets pass descriptors too."""
 
     def __init__(
         self, connected: socket.socket, limits: FrameLimits, *, takes_descriptors: bool = False
@@ -137,10 +135,8 @@ class SocketConnection:
 
     @property
     def _is_inherited(self) -> bool:
-        """Whether this is a forked child: the connection goes on being its parent's.
-
-        Arrays that the child lets go of are still used there.
-        """
+        """Whether this is a forked child: the connection goes on being its parent's."""
+        # Arrays that the child lets go of are still used there.
         return os.getpid() != self._process
 
     def _shut_down(self, how: int) -> None:
@@ -251,11 +247,9 @@ class SocketConnection:
                     raise TimeoutError("nothing came in time") from None
 
     def _set_timeout(self, timeout: float | None) -> None:
-        """Set the kernel's time-out, since Python's own would ask the kernel once more for each call.
-
-        A call that has received a part returns when its time is over, however long nothing has come by
-        then. So each call gets a part of the time.
-        """
+        """Set the kernel's time-out, since Python's own would ask the kernel once more for each call."""
+        # A call that has received a part returns when its time is over, however long nothing has come by
+        # then. So each call gets a part of the time.
         if timeout == self._timeout:
             return
         seconds = None if timeout is None else timeout / _CALLS_A_TIME_OUT

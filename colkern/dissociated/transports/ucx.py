@@ -95,9 +95,7 @@ class Ucx(Packed):
 
 
 class UcxConnection:
-    """A connection by a worker of UCX; see `Connection`. The socket introduces the sides, and ends
-    with it.
-    """
+    """A connection by a worker of UCX; the socket introduces the sides, and ends with it."""
 
     def __init__(self, control: socket.socket, limits: FrameLimits) -> None:
         self._control = control
@@ -194,9 +192,7 @@ class UcxConnection:
         return self._has_ended or probe is None or probe.matched or self._is_over()
 
     def advance(self, end: float = float("inf")) -> None:
-        """Let UCX work; if there is nothing to do, sleep for a moment, or until `end` by
-        `time.monotonic`.
-        """
+        """Let UCX work; if it has nothing to do, sleep for a moment, or until `end`."""
         with self._lock:
             worker = self._worker
             if worker is None or self._progress() or not worker.arm():

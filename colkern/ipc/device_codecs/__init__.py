@@ -28,9 +28,7 @@ __all__ = ["DeviceCodec", "ExaminedFrame", "PlacedFrame", "device_codec_of"]
 
 
 def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
-    """The way to decompress a codec's buffers on a device; None if there is none but on the host. Zstandard
-    only if the writer is `trusted`: nvCOMP does not survive all damage.
-    """
+    """How to decompress on a device, or None. Zstandard only if `trusted`: nvCOMP may crash."""
     if codec.number == CompressionType.LZ4_FRAME:
         return Lz4Codec(device)
     if trusted and codec.number == CompressionType.ZSTD and nvcomp.is_installed():

@@ -35,17 +35,12 @@ class DeviceCodec(Protocol):
     """One way to decompress buffers on a device."""
 
     def seconds(self, stored: int) -> float:
-        """The estimated time for any number of frames, of which the largest has so many bytes.
-
-        A device has room for all frames at once, but goes slowly through each one.
-        """
+        """The estimated time for frames, side by side, of which the largest has so many bytes."""
 
     def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
-        """The frame as the host has examined it; None if it is damaged, or the host has to decompress it.
-
-        Of the bytes behind a buffer's stated (and checked) size, no more is looked at than some for each
-        block.
-        """
+        """The frame as the host examined it; None if it is damaged, or the host has to decompress it."""
+        # Of the bytes behind a buffer's stated (and checked) size, no more is looked at than some for each
+        # block.
 
     def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
         """Decompress examined frames on the current stream of the device, and wait for their outcome.

@@ -73,10 +73,7 @@ class ZstdCodec:
 
 
 def require_one_frame(frame: Bytes, size: int) -> None:
-    """Raise unless a frame states its size and has blocks up to its end; they are not looked into.
-
-    `UnsupportedError` if it has no size, a checksum or a dictionary, or the package zstandard is missing.
-    """
+    """Raise unless a frame states its size and blocks to its end; `UnsupportedError` for others."""
     zstandard = codec_library("zstandard")
     header = frame[:_LARGEST_HEADER]
     try:

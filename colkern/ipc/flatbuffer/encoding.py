@@ -244,11 +244,9 @@ def _largest_member(dtype: np.dtype[Any]) -> int:
 
 
 def encode(table: Table, record: Record) -> bytes:
-    """A FlatBuffer with a record as its root table; `decode` gives the record back.
-
-    Slots that are missing, None, or equal to their default take no room. The result of `encode_table` may
-    stand in place of a table's record.
-    """
+    """A FlatBuffer with a record as its root table; `decode` gives the record back."""
+    # Slots that are missing, None, or equal to their default take no room. The result of `encode_table` may
+    # stand in place of a table's record.
     writer = Writer()
     return writer.finished_with_root(writer.table(table, record))
 

@@ -210,9 +210,7 @@ class BatchColumns:
         return buffer if self._codec is None else self._codec.decompress(buffer, self._budget)
 
     def load_values(self, resolve: ResolveDictionary, budget: Budget) -> Array:
-        """The values of a dictionary batch, as `load` gives them; the budget is that of all its
-        dictionary's batches.
-        """
+        """The values of a dictionary batch, with the budget of all its dictionary's batches."""
         self._budget = budget
         return self.load(0, resolve)
 
@@ -260,10 +258,7 @@ class BatchColumns:
         return InvalidArrowError(message, place=place)
 
     def uncompressed_bytes(self) -> int:
-        """The bytes of all buffers together, without padding; as compressed ones state it.
-
-        Of a compressed buffer the first bytes are read, of others none.
-        """
+        """The bytes of all buffers, without padding, as compressed ones state it in their first bytes."""
         offsets, lengths = self._buffers["offset"], self._buffers["length"]
         try:
             inside = (offsets >= 0) & (lengths >= 0) & (offsets <= self._body.size - lengths)
@@ -280,10 +275,7 @@ class BatchColumns:
         return codec.uncompressed_size(start.array.data, length)
 
     def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
-        """The columns at those positions, as `load` gives them, with less work for each.
-
-        For one caller at a time.
-        """
+        """The columns at those positions, as by `load`, with less work for each; for one caller."""
         if self._destination is not None:
             return [self._checked(position, resolve, {}) for position in positions]
         body = self._body_bytes
@@ -309,10 +301,7 @@ class BatchColumns:
         return column
 
     def _decompressed(self, codec: Codec, positions: list[int]) -> dict[Place, Buffer]:
-        """The buffers of several columns, decompressed side by side.
-
-        Nothing if one of them cannot be: loading one by one will tell which.
-        """
+        """The buffers of several columns, decompressed side by side; none if one cannot be."""
         wanted = {place: None for place, _ in self._wanted_places(positions) if place[1]}
         places = list(wanted)
         budget = Budget(self._budget.left)
@@ -335,10 +324,8 @@ class BatchColumns:
     def _flat_columns(
         self, positions: list[int], body: NDArray[np.uint8], resolve: ResolveDictionary
     ) -> list[Array]:
-        """Columns out of plain memory. `load` makes those that are not flat, or not right.
-
-        Nothing here says what is wrong: this runs for every column of tables with ten thousand.
-        """
+        """Columns out of plain memory. `load` makes those that are not flat, or not right."""
+        # Nothing here says what is wrong: this runs for every column of tables with ten thousand.
         plan, length, total = self._plan, self.length, body.size
         # As plain numbers: a tuple for each pair would keep the garbage collector busy.
         nodes = self._nodes.view(np.int64).tolist()
@@ -375,11 +362,9 @@ class BatchColumns:
 
 
 def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: int) -> bool:
-    """Whether the buffers of a flat plan lie within a body of `total` bytes, and have their least sizes.
-
-    Offset and length of the first, the validity buffer, are at `numbers[k]`; without nulls it may be
-    absent.
-    """
+    """Whether the buffers of a flat plan lie within a body of `total` bytes, and have their least sizes."""
+    # Offset and length of the first, the validity buffer, are at `numbers[k]`; without nulls it may be
+    # absent.
     looked_at = nulls > 0 or numbers[k + 1] != 0
     for needed in least:
         if looked_at:
@@ -412,9 +397,7 @@ def opened_batch(
     limits: Limits,
     destination: Destination | None,
 ) -> OpenedBatch:
-    """The batch of a RecordBatch message; its buffers are brought to the destination, or read when asked
-    for.
-    """
+    """The batch of a RecordBatch message; its buffers are brought, or read when asked for."""
     record, columns_plan = message.header, plan.columns
     columns = BatchColumns(record, message, columns_plan, plan.big_endian, limits, destination)
     arrival = columns.bring(projection.positions)

@@ -65,9 +65,7 @@ class Arrival:
 
 
 class Destination:
-    """The memory of one CUDA device, for the bodies of messages. `trusted`: see
-    `colkern.ipc.device_codecs`.
-    """
+    """The memory of one CUDA device, for bodies; `trusted`: see `colkern.ipc.device_codecs`."""
 
     def __init__(self, device: str | Device, *, trusted: bool = False) -> None:
         self.device = device_named(device)
@@ -80,9 +78,7 @@ class Destination:
     def bring(
         self, body: Body, wanted: Sequence[Wanted], codec: Codec | None, budget: Budget
     ) -> Arrival:
-        """Start to bring buffers of a body here. If the device is out of memory, nothing is kept of the
-        message.
-        """
+        """Start to bring buffers of a body here; without memory, nothing of the message is kept."""
         if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
         device_codec = None if codec is None else self._quicker(codec, wanted)
@@ -192,11 +188,9 @@ def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
 
 
 def _runs(placed_parts: Sequence[Placed]) -> list[Run]:
-    """The runs of bytes that are sent as they are, in the order of the body.
-
-    Neighbours that are as far from each other in the body as in the block are read as one, but for what
-    has a length in front of it.
-    """
+    """The runs of bytes that are sent as they are, in the order of the body."""
+    # Neighbours that are as far from each other in the body as in the block are read as one, but for what
+    # has a length in front of it.
     runs: list[Run] = []
     at = start = end = 0
     for part, begin in placed_parts:
@@ -225,9 +219,7 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
 
 
 class _ConvertedPart:
-    """The bytes of a part that are decompressed or swapped on their way, one after the other; `outcomes`
-    gets its error.
-    """
+    """The bytes of a part, decompressed or swapped on their way; `outcomes` gets its error."""
 
     def __init__(self, part: Part, outcomes: _Outcomes) -> None:
         self._part = part

@@ -60,12 +60,9 @@ def decompress_there(
     codec: DeviceCodec,
     parts: Sequence[Placed],
 ) -> list[Placed]:
-    """Send compressed bytes as they are, and decompress them on the device; gives the buffers left for the
-    host.
-
-    Those are of frames that the device does not know, or reports damaged. Bytes of a file are not read
-    before: they come straight into page-locked memory, or past the host's.
-    """
+    """Send compressed bytes as they are, decompress them there; gives the buffers left to the host."""
+    # Those are of frames that the device does not know, or reports damaged. Bytes of a file are not read
+    # before: they come straight into page-locked memory, or past the host's.
     chosen = _chosen(body, codec, parts)
     if not chosen:
         return list(parts)

@@ -119,9 +119,7 @@ class Dictionaries:
         return None if state is None else state.array(self)
 
     def values(self, plan: DictionaryPlan, unneeded: bool) -> Array:
-        """The values of a dictionary; an empty array if no slot points into it (`unneeded`): it may then
-        come later.
-        """
+        """The values of a dictionary, which may come later if no slot needs them (`unneeded`)."""
         known = self.known(plan.id)
         if known is not None:
             return known
@@ -138,9 +136,7 @@ class Dictionaries:
         *,
         may_replace: bool,
     ) -> Dictionaries:
-        """The states after a dictionary batch. With `may_replace`, as in streams, one that is no delta
-        replaces the first.
-        """
+        """The states after a dictionary batch, which replaces the first if it `may_replace`."""
         record = message.header
         id_: int = record["id"]
         before = self._states.get(id_)

@@ -46,10 +46,7 @@ Places = NDArray[np.int64]
 
 
 class FlatFields(Sequence[WireField]):
-    """The fields of a wide schema; each is made when it is asked for.
-
-    `type_of` has the number of each field's type, -1 for those in `others`, which are not flat.
-    """
+    """The fields of a wide schema, made when asked for; `type_of` is -1 for those in `others`."""
 
     def __init__(
         self,
@@ -255,10 +252,8 @@ class _Reading:
         types: list[DataType],
         type_of: Places,
     ) -> None:
-        """Fill in the types of the fields `chosen`, whose tables stand at `places`.
-
-        Tables with one vtable and the same bytes are the same, as long as no bytes are offsets.
-        """
+        """Fill in the types of the fields `chosen`, whose tables stand at `places`."""
+        # Tables with one vtable and the same bytes are the same, as long as no bytes are offsets.
         vtables, which = self._vtables(places)
         for k, vtable in enumerate(vtables.tolist()):
             _, size, _, others = self._reader.present(table, vtable, int(places[0]))

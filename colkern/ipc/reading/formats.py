@@ -77,10 +77,8 @@ def not_a_file(start: bytes) -> ColkernError:
 
 
 def _is_text(start: bytes) -> bool:
-    """Whether bytes are the start of a text.
-
-    The size in front of a stream's first message is no text: metadata would have 150 MB or more.
-    """
+    """Whether bytes are the start of a text."""
+    # The size in front of a stream's first message is no text: metadata would have 150 MB or more.
     try:
         text = start.decode()
     except UnicodeDecodeError as error:

@@ -232,11 +232,7 @@ def read_message_at(
     place: str,
     limits: Limits,
 ) -> Message:
-    """The message at a block of a file's footer (offset, size of prefix and metadata, of the body), which
-    is not read.
-
-    Nothing of it may stand behind `end`.
-    """
+    """The message at a block of a file's footer, all of it before `end`; its body is not read."""
     offset, size, body_size = block
     place = f"{place} at byte {offset}"
     try:

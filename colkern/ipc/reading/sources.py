@@ -242,10 +242,7 @@ class MemoryStream:
 
 
 class ByteStream:
-    """The bytes of a file object, pipe or socket, one after the other; each take is a copy.
-
-    A forked child cannot take any, as with `SeekableFile`.
-    """
+    """The bytes of a file object, pipe or socket in turn, copied; none for a forked child."""
 
     def __init__(self, file: object) -> None:
         self._place = _Position(file)
@@ -471,10 +468,7 @@ def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
 def opened_source(
     source: Source, *, mapped: bool = True
 ) -> Memory | OpenFile | Remote | io.FileIO | None:
-    """The bytes of a path, URL, `Buffer` or bytes-like object, where they need not be read first.
-
-    Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
-    """
+    """The bytes of a path, URL or bytes-like object; the open file of a pipe or device; else None."""
     if isinstance(source, str | os.PathLike):
         if is_url(source):
             from colkern.ipc.reading.remote import opened_url

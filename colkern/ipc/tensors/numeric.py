@@ -55,10 +55,7 @@ def is_addressable(shape: tuple[int, ...], itemsize: int) -> bool:
 
 
 def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides, in bytes, of the order in which the last dimension runs fastest.
-
-    Without any element they are one element each, which is what Arrow C++ asks for.
-    """
+    """The strides, in bytes, of row-major order; without elements one each, as Arrow C++ asks for."""
     if 0 in shape:
         return (itemsize,) * len(shape)
     return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))

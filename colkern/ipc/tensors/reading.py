@@ -238,11 +238,9 @@ def _fibres(
 
 
 def _are_counts(pointers: list[tuple[int, int]], nodes: list[tuple[int, int]], values: int) -> bool:
-    """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format.
-
-    Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both
-    hold for the lengths as they are, they count items.
-    """
+    """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format."""
+    # Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both hold
+    # for the lengths as they are, they count items.
     return nodes[-1][1] == values and all(
         ends[1] == level[1] + 1 for ends, level in zip(pointers, nodes, strict=False)
     )

@@ -33,10 +33,7 @@ MAX_DENSE_BYTES = 1 << 32
 
 
 class Sparse(ABC):
-    """A tensor of which only some values are kept, all others being zero.
-
-    The classes below it have the fields `data`, `shape` and `dim_names`, and arrays for the index.
-    """
+    """A tensor with only some values kept, by `data`, `shape`, `dim_names` and arrays for the index."""
 
     data: Numbers
     shape: tuple[int, ...]

@@ -25,10 +25,7 @@ from colkern.schema import Schema
 
 
 class BatchMessages:
-    """Makes the messages of one stream or file, and knows which dictionaries its reader has by then.
-
-    `deltas` and `may_replace` are as for `WrittenDictionaries`, if the options leave them open.
-    """
+    """Makes one stream's or file's messages, and knows which dictionaries its reader has."""
 
     def __init__(
         self,
@@ -68,10 +65,8 @@ class BatchMessages:
         return len(set(ids_of(self._wire.fields)))
 
     def of_batch(self, batch: RecordBatch) -> list[Message]:
-        """The messages of a batch: dictionary batches that are due, then the record batch.
-
-        Whatever can be refused is refused here; the messages returned count as written.
-        """
+        """The messages of a batch: dictionary batches that are due, then the record batch."""
+        # Whatever can be refused is refused here; the messages returned count as written.
         check_schema(batch.schema, self.schema)
         columns, fields = batch.columns, self._wire.fields
         due = self._dictionaries.due(columns, fields)

@@ -56,11 +56,9 @@ def batch_to_wire(
     body: Body,
     limits: Limits,
 ) -> Record:
-    """The `RecordBatch` table of some columns, whose bytes are added to `body`.
-
-    Slices are trimmed where they live: see `colkern.operations.trim`. What needs no trimming and no
-    compression is not copied; in device memory it stays there until the body is written.
-    """
+    """The `RecordBatch` table of some columns, whose bytes are added to `body`."""
+    # Slices are trimmed where they live: see `colkern.operations.trim`. What needs no trimming and no
+    # compression is not copied; in device memory it stays there until the body is written.
     parts = _Parts(limits)
     for column, field in zip(columns, fields, strict=True):
         parts.add(trimmed(column, f"column {field.field.name!r}"), field)

@@ -52,10 +52,7 @@ class WrittenDictionaries:
         self._written: dict[int, Array] = {}
 
     def due(self, columns: Sequence[Array], fields: Sequence[WireField]) -> list[DictionaryBatch]:
-        """The dictionary batches that a batch of these columns needs before it, inner dictionaries first.
-
-        Nothing is remembered yet: see `wrote`.
-        """
+        """The dictionary batches due before a batch, inner ones first; remembered by `wrote` alone."""
         now: dict[int, tuple[WireField, Array]] = {}
         for column, field in zip(columns, fields, strict=True):
             for owner, values in _dictionaries(column, field):
@@ -108,11 +105,9 @@ def _is_start_of(start: Array, values: Array) -> bool:
 
 
 def _same(a: Array, b: Array) -> bool:
-    """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0.
-
-    They are compared where they live, and in host memory if they live in two places. Dictionaries
-    within are not looked at, they have ids of their own.
-    """
+    """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0."""
+    # They are compared where they live, and in host memory if they live in two places. Dictionaries within
+    # are not looked at, they have ids of their own.
     if a is b:
         return True
     if a.length != b.length:

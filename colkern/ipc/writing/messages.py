@@ -99,11 +99,7 @@ class Message:
 
 
 def write_message(sink: Sink, message: Message, alignment: int = 8) -> tuple[int, int, int]:
-    """Write one message so that its body starts at a multiple of the alignment; gives its block for a
-    footer.
-
-    That is offset, size of prefix and metadata, and size of the body.
-    """
+    """Write a message with its body aligned; its block: offset, size of prefix and metadata, of body."""
     body = message.body or Body(alignment)
     data = message.encode()
     start = sink.position

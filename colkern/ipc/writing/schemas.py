@@ -24,11 +24,7 @@ _ID_END = 1 << 63
 def wire_schema_of(
     schema: s.Schema, dictionary_ids: Mapping[str, int], limits: Limits = DEFAULT_LIMITS
 ) -> WireSchema:
-    """A schema with an id for every dictionary.
-
-    `dictionary_ids` has that of a field by its path (names with dots between them); fields with one id
-    share a dictionary. The others get ids of their own.
-    """
+    """A schema with an id for every dictionary, its own unless `dictionary_ids` has one for its path."""
     numbering = _Numbering(_checked_ids(dictionary_ids), limits)
     fields = numbering.fields(schema)
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
@@ -73,9 +69,7 @@ class _Numbering:
         )
 
     def _field(self, field: s.Field, path: str, twin: WireField | None, depth: int) -> WireField:
-        """The field with its ids; those of its `twin`, the same field of a dictionary that another path
-        leads to.
-        """
+        """The field with its ids; those of its `twin`, which another path leads to."""
         type_ = s.field_to_wire(field).type
         if isinstance(type_, s.Extension):
             raise UnsupportedError(

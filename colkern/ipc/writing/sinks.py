@@ -39,10 +39,7 @@ class Sink:
         self.position = 0
 
     def write(self, chunks: Iterable[Chunk]) -> None:
-        """Write chunks (bytes-like objects), one after the other.
-
-        Each may be of memory that has other bytes when the next one is asked for.
-        """
+        """Write bytes-like chunks, each of which may change when the next one is asked for."""
         joined = bytearray()
         for chunk in chunks:
             # As it is no array, it is appended and not added.
@@ -84,11 +81,9 @@ class _FileSink(Sink):
         super().__init__(_whole(self._file.write))
 
     def commit(self) -> None:
-        """The file gets its name.
-
-        Other processes see nothing or all of it, also when this process fails. Nothing is flushed to
-        the disk: after a power cut the file may be there in part.
-        """
+        """The file gets its name."""
+        # Other processes see nothing or all of it, also when this process fails. Nothing is flushed to the
+        # disk: after a power cut the file may be there in part.
         self._file.close()
         os.replace(self._partial, self._path)
         self._discard.detach()
@@ -125,10 +120,8 @@ class _DirectSink(Sink):
 def _whole(
     write: Callable[[memoryview], object], *, is_raw: bool = True
 ) -> Callable[[Chunk | bytearray], None]:
-    """A `write` that goes on where a raw file took only a part.
-
-    A raw one answers None when it took nothing, others that answer None took all.
-    """
+    """A `write` that goes on where a raw file took only a part."""
+    # A raw one answers None when it took nothing, others that answer None took all.
 
     def all_of(chunk: Chunk | bytearray) -> None:
         view = memoryview(chunk).cast("B")
@@ -157,10 +150,8 @@ def _is_rename_target(path: Path) -> bool:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path or a link on its way lies where devices and open descriptors have names.
-
-    What stands there may look like a regular file, as /dev/stdout does after a shell's `>>`.
-    """
+    """Whether a path or a link on its way lies where devices and open descriptors have names."""
+    # What stands there may look like a regular file, as /dev/stdout does after a shell's `>>`.
     for _ in range(_MOST_LINKS):
         place = Path(os.path.realpath(path.parent), path.name)
         if any(place.is_relative_to(root) for root in _FILE_ROOTS):

@@ -54,10 +54,7 @@ Progress = Callable[[float], None]
 
 
 def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: None) -> Path:
-    """A folder of Parquet files with TPC-H's `lineitem`; generated once, then found in the cache.
-
-    A scale of 1 has 6,001,215 rows; with `rows` it is ignored, and there are the first rows.
-    """
+    """A folder of Parquet files with TPC-H's `lineitem`, of a scale, or of `rows`; generated once."""
     if rows is not None:
         # A scale that has a few rows more than asked for: orders have one to seven lines.
         scale = max(rows * 1.02 / ROWS_AT_SCALE_1, 0.001)
@@ -140,11 +137,7 @@ def _write_parquet(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
 
 
 def own_files(paths: Iterable[Path], folder: Path) -> list[Path]:
-    """Files that Spark can read, of a user's Parquet or Arrow files or folders of them.
-
-    Arrow files are written to `folder` as Parquet. All must have the columns of `COLUMNS`, of these types
-    or ones that can be cast to them.
-    """
+    """Files that Spark can read, with `COLUMNS`, of a user's; Arrow's are copied to `folder` as Parquet."""
     files = [file for path in paths for file in _files_in(path)]
     if not files:
         raise InvalidArrowError("no Parquet or Arrow file among the inputs")

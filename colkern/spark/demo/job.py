@@ -83,11 +83,7 @@ Step = Callable[[str, float], None]
 
 
 def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:
-    """Run the demo: `step` is told what is done, `first` gets the figures of the first of several
-    repetitions.
-
-    `DisagreementError` if results differ, `RuntimeError` if Java, Spark or the generator does not start.
-    """
+    """Run the demo; `DisagreementError` if results differ, `RuntimeError` if Java or Spark do not start."""
     with tempfile.TemporaryDirectory(prefix="colkern-demo-") as folder:
         files = _input_files(options, Path(folder), step)
         step("Starting Spark", 0.1)
@@ -205,9 +201,7 @@ def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Pa
 
 
 def read_back(folder: Path) -> tuple[list[Path], int]:
-    """Validate every batch of the Arrow files in a folder, in full: the files, and their rows.
-    `InvalidArrowError` if there is none: the workers reach another folder.
-    """
+    """Validate the Arrow files in a folder in full: the files and their rows; an error if none."""
     files = sorted(folder.glob("part-*.arrow"))
     if not files:
         raise InvalidArrowError(

@@ -187,10 +187,7 @@ class _Part:
 
 
 class States:
-    """Called by Spark's workers for a batch: states in the first row of each group, null in the others.
-
-    The first `keys` columns are keys; the states of the reducers lie one after the other.
-    """
+    """Called by workers for a batch, `keys` first: states in each group's first row, else null."""
 
     def __init__(self, parts: Sequence[_Part], keys: int) -> None:
         self._parts = parts
@@ -218,9 +215,7 @@ class States:
 
 
 class _Results(ArrowFunction):
-    """Called by Spark's workers with the states of each group, in lists; the part's words begin at
-    `begin`.
-    """
+    """Called by workers with each group's states in lists; the part's words begin at `begin`."""
 
     function: Reducer
 

@@ -19,9 +19,7 @@ from colkern.spark.declared_nulls import require_declared_nulls
 
 
 def as_column(name: str, values: object, type_: s.DataType) -> Array:
-    """A column of a user's function as an array: of Arrow, NumPy (not copied) or Python values of
-    `type_`.
-    """
+    """A user's column, of Arrow, NumPy (not copied) or Python values of `type_`, as an array."""
     if isinstance(values, Array):
         return values
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
@@ -37,11 +35,9 @@ def as_column(name: str, values: object, type_: s.DataType) -> Array:
 def conformed(
     function: str, column: Array, field: s.Field, *, place: str = "a result", first: int = 0
 ) -> Array:
-    """A column of results as Spark expects it: of exactly the field's type, all values valid.
-
-    A column that has the type already is not copied; another one is cast, if nothing is lost. Errors name
-    the function, the `place` of the result, and the row, counted from `first`.
-    """
+    """A column of results as Spark expects it: of exactly the field's type, all values valid."""
+    # A column that has the type already is not copied; another one is cast, if nothing is lost. Errors name
+    # the function, the `place` of the result, and the row, counted from `first`.
 
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.
@@ -164,9 +160,7 @@ class Results:
 def conformed_batch(
     function: str, result: object, schema: s.Schema, *, batch: int = 0
 ) -> pa.RecordBatch:
-    """Result number `batch` of a user's function, as the batch that Spark expects, in the order of the
-    schema.
-    """
+    """Result number `batch` of a user's function as Spark expects it, in the schema's order."""
     columns, length = _columns(function, result)
     missing = [name for name in schema.names if name not in columns]
     unknown = [name for name in columns if name not in schema.names]

@@ -38,12 +38,8 @@ class Staging:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def publish(self, names: Mapping[str, str], *, overwrite: bool) -> None:
-        """Move files to their names in the target, and remove the directory; can be repeated with the same
-        files.
-
-        `overwrite` removes all else that is visible. `FileNotFoundError`, and nothing is moved, if a file
-        is nowhere.
-        """
+        """Move files to their names in the target, once more if need be; `overwrite` removes all else."""
+        # `FileNotFoundError`, and nothing is moved, if a file is nowhere.
         target = Path(self.target)
         target.mkdir(parents=True, exist_ok=True)
         for name, final in names.items():

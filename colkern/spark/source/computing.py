@@ -32,10 +32,7 @@ def parameters_of(function: ColumnFunction) -> list[str]:
 
 
 def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
-    """The result of an attempt at all rows; a note on an exception names the failing row and its file.
-
-    `attempt` takes the first rows, as many as it is told.
-    """
+    """The result of an attempt at the first rows, as many as it is told; a note names a failing row."""
     count = rows.batch.length
 
     def fails(more: int) -> bool:
@@ -123,10 +120,7 @@ class Computation:
 def row_functions(
     compute: Mapping[str, Callable[..., object]], tests: Iterable[Callable[..., object]]
 ) -> tuple[dict[str, ColumnFunction], list[ColumnFunction]]:
-    """The functions to compute, by name, and the tests, both as functions of columns.
-
-    Raises as `column_function_of`, and TypeError if a test is a reducer, or only some of the others are.
-    """
+    """The functions to compute, by name, and the tests; TypeError if reducers are among others."""
     functions = {name: column_function_of(function) for name, function in compute.items()}
     kinds = {isinstance(function, Reducer) for function in functions.values()}
     if len(kinds) > 1:

@@ -101,6 +101,4 @@ class Files(Protocol):
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The wanted columns of a piece, some rows at a time; `device_of` checks those of the file, and
-        places them.
-        """
+        """The wanted columns of a piece, some rows at a time, placed by `device_of`."""

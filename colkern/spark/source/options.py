@@ -188,11 +188,9 @@ _OPTIONS = tuple(
 
 
 def require_known(names: Iterable[str]) -> None:
-    """Raise ValueError if neither the data source nor streaming queries have an option of some name.
-
-    Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
-    a session may have them all in one place.
-    """
+    """Raise ValueError if neither the data source nor streaming queries have an option of some name."""
+    # Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
+    # a session may have them all in one place.
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
     given = {name.lower(): name for name in names}
     # Of a table in the catalog, Spark passes all properties as options: its owner, its comment, users' own.

@@ -22,9 +22,7 @@ from colkern.spark.source.statistics import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a query. Files agree with `first`, unless it is None; `tasks` share them, if that is
-    known.
-    """
+    """The plan of a query. Files agree with `first`, unless it is None; `tasks` share them."""
 
     options: ReadOptions
     request: Request

@@ -85,10 +85,7 @@ def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
 
 
 def _wanted(rows: Rows, path: str, request: Request) -> Rows | None:
-    """The rows of a batch that pass all filters; None if there are none.
-
-    Columns of the batch are decoded when they are asked for.
-    """
+    """The rows of a batch, decoded when asked for, that pass all filters; None if there are none."""
     schema, filters, batch = request.schema, list(request.filters), rows.batch
     there = set(batch.schema.names)
 

@@ -71,10 +71,7 @@ class Offset:
         return sorted(f for f in files if f.time >= self.since and f.path not in taken)
 
     def after(self, taken: Collection[Stamped], late_seconds: int) -> Offset:
-        """The offset once some new files, the first ones, have been taken: at least one.
-
-        A file that is at most `late_seconds` older than the last of them is still new.
-        """
+        """The offset after new files; those at most `late_seconds` older than the last are still new."""
         # A file from the future would keep out all that come before its time.
         latest = min(max(taken).time, time.time_ns())
         since = max(self.since, latest - late_seconds * _SECOND)

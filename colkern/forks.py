@@ -89,11 +89,9 @@ class cached_property(functools.cached_property[_T]):
 
 
 def hold_over_forks(*locks: AbstractContextManager[Any]) -> None:
-    """Take locks before each fork of this process, and let go of them after it in parent and child. Locks
-    are in the order in which threads that need several take them; each may be taken twice.
-
-    For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
-    """
+    """Take locks before each fork of this process, in that order, and let go of them after it in both."""
+    # For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
+    # The order is that in which threads that need several take them; each may be taken twice.
 
     def take() -> None:
         for lock in locks:

@@ -357,10 +357,7 @@ EMPTY = Buffer(np.zeros(0, np.uint8))
 
 
 def allocate(count: int, dtype: DTypeLike | None) -> Items:
-    """`count` zeroed items of `dtype` in host memory, aligned and padded to 64 bytes.
-
-    The padding is zeros behind the items, up to the next multiple of 64 bytes.
-    """
+    """`count` zeroed items of `dtype` in host memory, aligned and padded with zeros to 64 bytes."""
     dtype = np.dtype(dtype)
     return np.ndarray(count, dtype, *_with_room(np.zeros, count * dtype.itemsize))
 

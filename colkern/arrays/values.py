@@ -180,11 +180,9 @@ def to_pylist(array: Array) -> list[Any]:
 
 
 def preview(array: Array, most: int) -> list[Any]:
-    """Like `to_pylist`, but silently cut: for printing.
-
-    Lists and structs have at most `most` members, one fewer with each level of nesting but at least
-    one; byte strings and text have at most `CUT_BYTES` bytes.
-    """
+    """Like `to_pylist`, but silently cut: for printing."""
+    # Lists and structs have at most `most` members, one fewer with each level of nesting but at least one;
+    # byte strings and text have at most `CUT_BYTES` bytes.
     require_host(array, "array")
     return _values(array, all_slots(array), most)
 

@@ -109,11 +109,9 @@ def find_objects(objects: int, count: int, wanted: int, matches: Items) -> int:
 
 @_loop
 def read_integers(objects: int, count: int, none: int, convert: int, items: Items) -> int:
-    """Write integers (int64[]), 0 for None; how many were read before one without 64 bits.
-
-    `objects` is the address of the addresses of `count` integers and None, `none` that of None, `convert`
-    that of `PyLong_AsLongLongAndOverflow`. `items` has one item more, which is written over.
-    """
+    """Write integers (int64[]), 0 for None; how many were read before one without 64 bits."""
+    # `objects` is the address of the addresses of `count` integers and None, `none` that of None, `convert`
+    # that of `PyLong_AsLongLongAndOverflow`. `items` has one item more, which is written over.
     overflow = items.ctypes.data + 8 * count
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -140,10 +138,9 @@ def find_texts(
 ) -> int:
     """Write the address and size in bytes (int64[]; 0 for None) of each text's UTF-8; how many before one
     without.
-
-    `objects` is the address of the addresses of `count` texts and None, `none` that of None, `utf8` that of
-    `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
     """
+    # `objects` is the address of the addresses of `count` texts and None, `none` that of None, `utf8` that
+    # of `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
     size = sizes.ctypes.data
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -184,11 +181,9 @@ def copy_pieces(places: Items, sizes: Items, out: Items) -> int:
 def make_objects(
     values: int, data: Items, starts: Items, sizes: Items, make: int, put: int, clear: int
 ) -> int:
-    """Put an object made of bytes at each place of a list; how many before one that cannot be made.
-
-    `values` is the address of the list, `make` that of `PyUnicode_FromStringAndSize` or
-    `PyBytes_FromStringAndSize`, `put` that of `PyList_SetItem`, `clear` that of `PyErr_Clear`.
-    """
+    """Put an object made of bytes at each place of a list; how many before one that cannot be made."""
+    # `values` is the address of the list, `make` that of `PyUnicode_FromStringAndSize` or
+    # `PyBytes_FromStringAndSize`, `put` that of `PyList_SetItem`, `clear` that of `PyErr_Clear`.
     address = data.ctypes.data
     for i in range(len(starts)):
         item = _call(make, (address + starts[i], sizes[i]))
@@ -201,10 +196,8 @@ def make_objects(
 
 @_loop
 def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> int:
-    """Write the sizes of objects (int64[]), 0 for None; their sum.
-
-    `size` is the address of `PyList_Size` or `PyDict_Size`.
-    """
+    """Write the sizes of objects (int64[]), 0 for None; their sum."""
+    # `size` is the address of `PyList_Size` or `PyDict_Size`.
     total = 0
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -217,11 +210,9 @@ def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> 
 def flatten_lists(
     objects: int, count: int, sizes: Items, first: int, hold: int, put: int, values: int
 ) -> int:
-    """Put the items of lists of those sizes into one; how many they are.
-
-    A list has the address of its items `first` bytes from its own. `hold` is that of `Py_IncRef`, and
-    `put` of `PyList_SetItem`.
-    """
+    """Put the items of lists of those sizes into one; how many they are."""
+    # A list has the address of its items `first` bytes from its own. `hold` is that of `Py_IncRef`, and
+    # `put` of `PyList_SetItem`.
     place = 0
     for i in range(count):
         if sizes[i]:
@@ -238,10 +229,8 @@ def flatten_lists(
 def find_members(
     objects: int, count: int, none: int, name: int, get: int, hold: int, put: int, values: int
 ) -> int:
-    """Put what dictionaries have under a name at their places of a list of None; how many have it.
-
-    `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
-    """
+    """Put what dictionaries have under a name at their places of a list of None; how many have it."""
+    # `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
     count_known = 0
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -256,11 +245,9 @@ def find_members(
 
 @_loop
 def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
-    """Exchange objects, one after the other, with those that are None and whose places are valid (bool[]).
-
-    So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
-    places, and `none` that of None.
-    """
+    """Exchange objects, one after the other, with those that are None and whose places are valid (bool[])."""
+    # So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
+    # places, and `none` that of None.
     place = 0
     for i in range(len(valid)):
         if valid[i]:
@@ -274,10 +261,8 @@ def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
 def cut_lists(
     values: int, firsts: Items, stops: Items, cut: int, put: int, clear: int, lists: int
 ) -> int:
-    """Put `values[first:stop]` of a list into another, for each of both (int64[]).
-
-    How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
-    """
+    """Put `values[first:stop]` of a list into another, for each of both (int64[])."""
+    # How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
     for i in range(len(firsts)):
         list_ = _call(cut, (values, firsts[i], stops[i]))
         if list_ == 0:
@@ -291,11 +276,9 @@ def cut_lists(
 def make_dictionaries(
     names: Items, columns: Items, count: int, make: int, enter: int, put: int, clear: int, rows: int
 ) -> int:
-    """Put dictionaries of columns into a list; how many before one that there is no memory for.
-
-    Names are addresses (int64[]), columns those of the addresses of their objects. `make` and `enter` are
-    the addresses of `PyDict_New` and `PyDict_SetItem`.
-    """
+    """Put dictionaries of columns into a list; how many before one that there is no memory for."""
+    # Names are addresses (int64[]), columns those of the addresses of their objects. `make` and `enter` are
+    # the addresses of `PyDict_New` and `PyDict_SetItem`.
     for i in range(count):
         row = _call(make, ())
         failed = row == 0

@@ -195,10 +195,8 @@ def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
 
 
 def spread(values: Values, valid: NDArray[np.bool_]) -> Values:
-    """A list that has the values, in order, at the places that are valid, and None at the others.
-
-    They may be gone from the list that is given, which nobody else is to have.
-    """
+    """A list that has the values, in order, at the places that are valid, and None at the others."""
+    # They may be gone from the list that is given, which nobody else is to have.
     whole: Values = [None] * len(valid)
     if _is_worth(whole):
         from colkern.cpu.object_loops import spread_objects

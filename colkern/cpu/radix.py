@@ -94,11 +94,9 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
 
 
 def counted_positions(target: Target, words: Items, flip: int, low: int, bits: int) -> Items:
-    """All positions (uint64[n]) in the order of few keys; stable.
-
-    The key of a word is the word with the bits of `flip` flipped, less `low`; keys have at most `FEW_BITS`
-    bits.
-    """
+    """All positions (uint64[n]) in the order of few keys; stable."""
+    # The key of a word is the word with the bits of `flip` flipped, less `low`; keys have at most
+    # `FEW_BITS` bits.
     chunks, chunk = _chunks(len(words))
     keys = (words, flip, low, chunk, bits)
     counts = target.allocate(chunks << bits, np.int64)

@@ -71,10 +71,8 @@ def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """The arguments, numbers past int64 as the negative ones of the same bits.
-
-    Compiled loops take int64, and make uint64 of it again.
-    """
+    """The arguments, numbers past int64 as the negative ones of the same bits."""
+    # Compiled loops take int64, and make uint64 of it again.
     numbers: list[Any] = list(args)
     for place in kernel.unsigned:
         if numbers[place] > _MOST:

@@ -102,13 +102,11 @@ def _worked(
 
 
 def from_march(days: int) -> tuple[int, int, int]:
-    """The year of a day from 1970 on, if years begin in March; the day in it, from 0 on; leap days.
-
-    A leap day is the last of such a year. The leap days, 0 or 1, are those of the civil year. Days count
-    from the begin of an era of 400 years, up to two before their own. A product and a shift give that for
-    all days that a timestamp has, and LLVM makes vectors of them, as of what follows, which is as in
-    `colkern.kernels.calendar`.
-    """
+    """The year of a day from 1970 on, if years begin in March; the day in it, from 0 on; leap days."""
+    # A leap day is the last of such a year. The leap days, 0 or 1, are those of the civil year. Days count
+    # from the begin of an era of 400 years, up to two before their own. A product and a shift give that for
+    # all days that a timestamp has, and LLVM makes vectors of them, as of what follows, which is as in
+    # `colkern.kernels.calendar`.
     since = days + 719468
     era = ((since >> 16) * 3853261555 >> 33) - 1
     quarters = 4 * (since - era * 146097) + 3

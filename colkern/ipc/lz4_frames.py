@@ -49,12 +49,10 @@ class _Header(NamedTuple):
 
 
 def independent_blocks(frame: Bytes, size: int) -> NDArray[np.uint64]:
-    """The blocks of one whole frame that can be decompressed side by side: uint64[blocks, 4].
-
-    As `colkern.kernels.lz4.decode_lz4_blocks` takes them: where a block begins in the frame, its bytes
-    there, where it begins in what the frame makes, and how many bytes it has to make. `UnsupportedError` if
-    it is not of independent, full blocks without checksums.
-    """
+    """The blocks of one whole frame that can be decompressed side by side: uint64[blocks, 4]."""
+    # As `colkern.kernels.lz4.decode_lz4_blocks` takes them: where a block begins in the frame, its bytes
+    # there, where it begins in what the frame makes, and how many bytes it has to make. `UnsupportedError`
+    # if it is not of independent, full blocks without checksums.
     header = _header(frame)
     if header.content_bytes not in (None, size):
         raise InvalidArrowError(

@@ -43,13 +43,11 @@ class DeviceCodec(Protocol):
         # block.
 
     def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
-        """Decompress examined frames on the current stream of the device, and wait for their outcome.
-
-        `staged` has the compressed bytes of all, `out` gets what they are decompressed to, at places that
-        do not overlap: uint8[] on the device. Nothing but those places is written to, whatever is in the
-        frames. Gives the number of frames, from the first one on, that are whole. The next one is damaged,
-        or has blocks that no common compressor writes, which the host's decompressor knows.
-        """
+        """Decompress examined frames on the current stream of the device, and wait for their outcome."""
+        # `staged` has the compressed bytes of all, `out` gets what they are decompressed to, at places that
+        # do not overlap: uint8[] on the device. Nothing but those places is written to, whatever is in the
+        # frames. Gives the number of frames, from the first one on, that are whole. The next one is
+        # damaged, or has blocks that no common compressor writes, which the host's decompressor knows.
 
 
 def require_places(frames: Sequence[PlacedFrame], staged: Items, out: Items) -> None:

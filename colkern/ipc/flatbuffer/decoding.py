@@ -132,11 +132,9 @@ class Reader:
 
 
 def decode(table: Table, data: bytes, max_depth: int) -> Record:
-    """The root table of a FlatBuffer, checked and read in one pass: slot → value.
-
-    Tables are dicts of the same form, vectors of tables lists of them, vectors of numbers and structs NumPy
-    arrays over `data`; None for an absent table, vector or string. What is described as `LateRefs` comes as
-    `Tables`, which are checked when they are asked for.
-    """
+    """The root table of a FlatBuffer, checked and read in one pass: slot → value."""
+    # Tables are dicts of the same form, vectors of tables lists of them, vectors of numbers and structs
+    # NumPy arrays over `data`; None for an absent table, vector or string. What is described as `LateRefs`
+    # comes as `Tables`, which are checked when they are asked for.
     reader = Reader(data, max_depth)
     return reader.table(table, reader.follow(0), 1)

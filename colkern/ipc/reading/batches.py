@@ -230,12 +230,10 @@ class BatchColumns:
         return None if self._codec is None else self._codec.option
 
     def null_counts(self) -> NDArray[np.int64]:
-        """The null count of each column by its node, int64[columns]; no buffer is read.
-
-        `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells, and
-        where the node says that they were not counted (-1). Of a dictionary column, nulls among the
-        dictionary's values are not counted.
-        """
+        """The null count of each column by its node, int64[columns]; no buffer is read."""
+        # `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells, and where
+        # the node says that they were not counted (-1). Of a dictionary column, nulls among the
+        # dictionary's values are not counted.
         plan, lengths, counts = self._plan, self._nodes["length"], self._nodes["null_count"]
         bad = np.flatnonzero((counts < UNKNOWN) | (counts > lengths))
         if bad.size:

@@ -13,20 +13,18 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from colkern.cpu.compiler import jit
 from colkern.cpu.python_objects import CLASS
 from colkern.kernels.intrinsics import (
     Builder,
-    Intrinsic,
     Signature,
     Target,
     Type,
-    Typing,
     Value,
     Values,
     get_word,
+    instructions,
     pointer,
     set_word,
 )
@@ -38,18 +36,13 @@ _BYTE = ir.IntType(8)
 def _calls(result: Type) -> Any:
     """An intrinsic that calls the function at an address with a tuple of integers."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def call(typingctx: Typing, function: Type, arguments: Type) -> Intrinsic:
-        given = types.UniTuple(types.int64, len(arguments))
-
-        def generate(
-            context: Target, builder: Builder, signature: Signature, args: Values
-        ) -> Value:
-            passed = cgutils.unpack_tuple(builder, args[1])
-            kind = ir.FunctionType(context.get_value_type(result), [v.type for v in passed])
-            return builder.call(builder.inttoptr(args[0], kind.as_pointer()), passed)
-
-        return result(types.int64, given), generate
+    @instructions(
+        lambda function, arguments: result(types.int64, types.UniTuple(types.int64, len(arguments)))
+    )
+    def call(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        passed = cgutils.unpack_tuple(builder, args[1])
+        kind = ir.FunctionType(context.get_value_type(result), [v.type for v in passed])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), passed)
 
     return call
 
@@ -59,16 +52,11 @@ _call_for_float = _calls(types.float64)
 _call_for_nothing = _calls(types.void)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _copy(typingctx: Typing, target: Type, source: Type, size: Type) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64, types.int64))
+def _copy(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A copy of bytes from address to address."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        places = [pointer(context, builder, place, _BYTE) for place in args[:2]]
-        cgutils.raw_memcpy(builder, *places, args[2], 1)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.int64), generate
+    places = [pointer(context, builder, place, _BYTE) for place in args[:2]]
+    cgutils.raw_memcpy(builder, *places, args[2], 1)
 
 
 def _loop(function: Callable[..., int]) -> Any:
@@ -136,9 +124,7 @@ def read_floats(objects: int, count: int, none: int, convert: int, items: Items)
 def find_texts(
     objects: int, count: int, none: int, utf8: int, clear: int, places: Items, sizes: Items
 ) -> int:
-    """Write the address and size in bytes (int64[]; 0 for None) of each text's UTF-8; how many before one
-    without.
-    """
+    """Write address and size (int64[]; 0 for None) of each text's UTF-8; how many before one without."""
     # `objects` is the address of the addresses of `count` texts and None, `none` that of None, `utf8` that
     # of `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
     size = sizes.ctypes.data
@@ -245,7 +231,7 @@ def find_members(
 
 @_loop
 def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
-    """Exchange objects, one after the other, with those that are None and whose places are valid (bool[])."""
+    """Exchange objects, one after the other, with those that are None at valid places (bool[])."""
     # So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
     # places, and `none` that of None.
     place = 0

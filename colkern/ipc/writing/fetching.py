@@ -26,7 +26,7 @@ def is_on_device(buffer: Buffer) -> bool:
 
 
 def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
-    """Bytes-like chunks, with buffers of devices in parts, straight from the slots that they came through."""
+    """Bytes-like chunks, with buffers of devices in parts, straight from the slots they came through."""
     # A part stays as it is until the next chunk is asked for; meanwhile the next one is copied. Close it,
     # for the slots to be others' again.
     with _downloads(chunk for chunk in chunks if isinstance(chunk, Buffer)) as downloads:

@@ -19,7 +19,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.slots import Slots, Values, element_ranges, items_at, same_slots, valid_at
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.extensions import TensorParameters, known_parameters, tensor_fields
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
+from colkern.extensions.storage import tensor_fields
 from colkern.layouts import Role
 from colkern.memory import Items
 

@@ -13,7 +13,8 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.builders.parts import each, with_validity, within_field, wrong
-from colkern.extensions import TensorParameters, known_parameters
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
 from colkern.missing import is_null
 
 Values = list[Any]

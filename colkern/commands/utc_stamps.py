@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
-from colkern.extensions import TensorParameters, known_parameters
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.extensions import MAX_DIMENSIONS
 from colkern.extensions.making import dimension_names
+from colkern.extensions.metadata import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
 
 Numbers: TypeAlias = NDArray[Any]

@@ -37,7 +37,7 @@ from colkern.errors import (
     StreamError as StreamError,
     UnsupportedError as UnsupportedError,
 )
-from colkern.extensions import (
+from colkern.extensions.making import (
     bool8 as bool8,
     fixed_shape_tensor as fixed_shape_tensor,
     json_ as json_,

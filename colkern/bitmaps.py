@@ -61,10 +61,7 @@ def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
-    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte.
-
-    Behind the last one there may be others, if they are not copied.
-    """
+    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte."""
     if offset % 8 == 0:
         end = (offset + length + 7) // 8
         return bitmap[offset // 8 : end] if offset or end != bitmap.size else bitmap
@@ -101,15 +98,7 @@ def combine_bits(
 def written_bits(
     target: Target, kernel: Kernel, length: int, *args: Argument
 ) -> tuple[Buffer, int]:
-    """A bitmap that a kernel writes, of `length` bits from bit 0 on, and how many are not set.
-
-    That is `UNKNOWN` where it would have to be waited for.
-
-    Args:
-        target: Where the bits are.
-        kernel: Writes words, its last argument, and returns how many bits are set.
-        args: The kernel's other arguments.
-    """
+    """A bitmap that a kernel writes (its last argument), and its count, or `UNKNOWN` while it runs."""
     words = bit_words(target, length)
     count = target.start(kernel, len(words), *args, words) if length else 0
     nulls = count if count == UNKNOWN else length - count

@@ -50,11 +50,7 @@ COMMANDS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status.
-
-    Args:
-        arguments: The words after the command's name; None for those of this process.
-    """
+    """Run the command; returns the exit status."""
     _escape_unencodable()
     try:
         options = command_parser(COMMANDS).parse_args(arguments)

@@ -33,12 +33,7 @@ _TABLES: list[Dispatch[object, object]] = []
 
 
 class Dispatch(dict[Key, Value], Generic[Key, Value]):
-    """Functions, or other values, by layout or by data type class.
-
-    Args:
-        what: The purpose of the functions, for `incomplete`.
-        without: The keys that have no function on purpose.
-    """
+    """Values by layout or by data type class; `without` are the keys that have none on purpose."""
 
     def __init__(self, what: str, keys: Iterable[Key], without: Iterable[Key]) -> None:
         super().__init__()
@@ -47,11 +42,7 @@ class Dispatch(dict[Key, Value], Generic[Key, Value]):
         _TABLES.append(self)  # type: ignore[arg-type]
 
     def of(self, *keys: Key) -> Callable[[Value], Value]:
-        """Register the decorated function for those keys; it stays as it is.
-
-        Raises:
-            ValueError: If a key has a function, or was declared to have none.
-        """
+        """Register the decorated function for those keys; it stays as it is."""
 
         def register(value: Value) -> Value:
             for key in keys:

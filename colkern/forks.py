@@ -78,10 +78,7 @@ class Lock:
 
 
 class cached_property(functools.cached_property[_T]):
-    """`functools.cached_property` without the lock that it has before Python 3.12.
-
-    Several threads may make the value at once; all get the one that was first.
-    """
+    """`functools.cached_property` without a lock (as from Python 3.12): all get the first value made."""
 
     if not TYPE_CHECKING:
 
@@ -92,13 +89,9 @@ class cached_property(functools.cached_property[_T]):
 
 
 def hold_over_forks(*locks: AbstractContextManager[Any]) -> None:
-    """Take locks before each fork of this process, and let go of them after it in parent and child.
-
-    For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
-
-    Args:
-        locks: In the order in which threads that need several take them; each may be taken twice.
-    """
+    """Take locks before each fork of this process, in that order, and let go of them after it in both."""
+    # For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
+    # The order is that in which threads that need several take them; each may be taken twice.
 
     def take() -> None:
         for lock in locks:

@@ -21,13 +21,7 @@ from types import FunctionType
 def function_of_text(
     name: str, source: str, namespace: dict[str, object], title: str
 ) -> FunctionType:
-    """The function of that name which a text defines; tracebacks show its lines.
-
-    Args:
-        source: The text: one definition.
-        namespace: The function's globals, which get its name too.
-        title: What tracebacks call the text, beside a hash of it.
-    """
+    """The function of that name which a text defines, in its globals, too; tracebacks show its lines."""
     path = f"<colkern {title} {hashlib.sha256(source.encode()).hexdigest()[:8]}>"
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     exec(compile(source, path, "exec"), namespace)
@@ -37,12 +31,7 @@ def function_of_text(
 def function_of_tree(
     name: str, tree: ast.Module, namespace: dict[str, object], path: str
 ) -> FunctionType:
-    """The function of that name which a syntax tree defines, of nodes with the lines of a file.
-
-    Args:
-        tree: The module: one definition.
-        namespace: The function's globals, which get its name too.
-    """
+    """The function of that name which a syntax tree defines; the namespace gets it too."""
     exec(compile(tree, path, "exec"), namespace)
     return _defined(name, namespace)
 

@@ -9,14 +9,7 @@ from colkern.errors import shown
 
 
 def integer(value: Any, name: str) -> int:
-    """A caller's integer as Python's own `int`, which no sum makes wrap around.
-
-    Args:
-        value: Anything with `__index__`, but no boolean: that is a truth value, or a mask of one slot.
-
-    Raises:
-        TypeError: If it is no integer.
-    """
+    """A caller's integer as Python's `int`, which no sum wraps; booleans are refused: they are masks."""
     if type(value) is int:
         return value
     if not isinstance(value, bool):

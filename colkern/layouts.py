@@ -78,18 +78,13 @@ class ChildLength(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BufferSpec:
-    """One buffer of a layout.
-
-    Args:
-        extent: How its least size follows from the number of slots.
-        dtype: The items as NumPy sees them; for bits, the bytes that hold them.
-        swap_bytes: The bytes that reverse together when the byte order changes, by part of an
-            item; empty where order does not matter.
-    """
+    """One buffer of a layout."""
 
     role: Role
-    extent: Extent
-    dtype: np.dtype[Any]
+    extent: Extent  #: How its least size follows from the number of slots.
+    dtype: np.dtype[Any]  #: The items as NumPy sees them; for bits, the bytes that hold them.
+    #: The bytes that reverse together when the byte order changes, by part of an item; empty where
+    #: order does not matter.
     swap_bytes: tuple[int, ...] = ()
     # How many bits a slot needs, and all slots together on top: every array made is measured by them.
     slot_bits: int = field(init=False, repr=False, compare=False)
@@ -110,30 +105,20 @@ class BufferSpec:
         return slots + (self.extent is Extent.SLOTS_AND_ONE)
 
     def min_bytes(self, slots: int) -> int:
-        """The least number of bytes for an array with `slots` slots (offset included).
-
-        Zero slots need zero bytes: an empty array may leave out even its single offset.
-        """
+        """The least number of bytes for an array with `slots` slots (offset included)."""
+        # Zero slots need zero bytes: an empty array may leave out even its single offset.
         return (slots * self.slot_bits + self.extra_bits + 7) // 8 if slots else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The buffers and children of a data type, in the order of IPC and the C Data interface.
-
-    Each data type has its own, by which plans of operations are kept.
-
-    Args:
-        child_length: The rule for the lengths of the children.
-        variadic: Whether any number of data buffers follow the fixed ones.
-        has_dictionary: Whether values stand in a dictionary beside the array.
-    """
+    """The buffers and children of a data type in order; each type has its own, a key of plans."""
 
     kind: LayoutKind
     buffers: tuple[BufferSpec, ...]
-    child_length: ChildLength = ChildLength.NONE
-    variadic: bool = False
-    has_dictionary: bool = False
+    child_length: ChildLength = ChildLength.NONE  #: The rule for the lengths of the children.
+    variadic: bool = False  #: Whether any number of data buffers follow the fixed ones.
+    has_dictionary: bool = False  #: Whether values stand in a dictionary beside the array.
     has_validity: bool = field(init=False, repr=False, compare=False)
     """Whether slots may be null by a validity bitmap of this array's own."""
     is_backed: bool = field(init=False, repr=False, compare=False)
@@ -288,10 +273,7 @@ DATA_TYPES = tuple(_TABLE)
 
 
 def layout(data_type: s.DataType) -> Layout:
-    """The layout of a data type; an extension type has the layout of its storage type.
-
-    Types that are equal share one object, and others have another one.
-    """
+    """The layout of a data type, one object for equal ones; an extension type has its storage's."""
     try:
         return data_type._layout  # type: ignore[attr-defined, no-any-return]
     except AttributeError:

@@ -66,15 +66,10 @@ def show_versions() -> None:
 
 
 class MemoryPool(NamedTuple):
-    """Figures of the blocks of host memory that are used again.
+    """Figures of the blocks of host memory that are used again."""
 
-    Attributes:
-        kept_bytes: What no array uses, and the next output may take.
-        most_kept_bytes: The most that is kept: `COLKERN_POOL_BYTES`.
-    """
-
-    kept_bytes: int
-    most_kept_bytes: int
+    kept_bytes: int  #: What no array uses, and the next output may take.
+    most_kept_bytes: int  #: The most that is kept: `COLKERN_POOL_BYTES`.
 
 
 def memory_pool() -> MemoryPool:

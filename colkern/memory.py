@@ -50,12 +50,7 @@ UNKNOWN = -1
 
 
 def device_named(device: str | Device) -> Device:
-    """A device by its name: "cpu", "cuda" (the first one), "cuda:1".
-
-    Raises:
-        ValueError: If it is no such name.
-        TypeError: If it is no name at all.
-    """
+    """A device by its name: "cpu", "cuda" (the first one), "cuda:1"."""
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):
@@ -195,10 +190,8 @@ class Buffer(PublicNames):
         return bytes_.view(dtype)
 
     def _alignment_of(self, dtype: DType) -> int:
-        """The number of bytes to which the address of such an item must be aligned.
-
-        A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
-        """
+        """The number of bytes to which the address of such an item must be aligned."""
+        # A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
         size = dtype.itemsize
         return dtype.alignment if self.device.kind == "cpu" else min(size & -size, 8)
 
@@ -258,10 +251,7 @@ class Buffer(PublicNames):
 
 
 class LateBuffer(Buffer):
-    """A buffer of `Buffer.of_items` whose bytes have not been asked for; a `Buffer` from then on.
-
-    The results of many operations are asked for other things alone, or never.
-    """
+    """A buffer of `Buffer.of_items` whose bytes were not asked for, as those of many results."""
 
     __slots__ = ()
 
@@ -366,20 +356,15 @@ EMPTY = Buffer(np.zeros(0, np.uint8))
 
 
 def allocate(count: int, dtype: DTypeLike | None) -> Items:
-    """`count` zeroed items of `dtype` in host memory, aligned and padded to 64 bytes.
-
-    The padding is zeros behind the items, up to the next multiple of 64 bytes.
-    """
+    """`count` zeroed items of `dtype` in host memory, aligned and padded with zeros to 64 bytes."""
     dtype = np.dtype(dtype)
     return np.ndarray(count, dtype, *with_room(np.zeros, count * dtype.itemsize))
 
 
 def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
-    """As `allocate`, but not zeroed: for an output of which every byte will be written.
-
-    Its padding is zeros all the same. Memory is reused, see `colkern.pool`; a few lines are a part of a
-    block, which lives as long as the last of them.
-    """
+    """As `allocate`, but not zeroed: for an output of which every byte will be written."""
+    # Its padding is zeros all the same. Memory is reused, see `colkern.pool`; a few lines are a part of a
+    # block, which lives as long as the last of them.
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
     lines = size + _LINE - 1 >> 6 or 1

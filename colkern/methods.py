@@ -24,7 +24,7 @@ from colkern.arrays import (
     Tabular,
 )
 from colkern.errors import UnsupportedError
-from colkern.extensions import text_of
+from colkern.extensions.canonical import text_of
 from colkern.habits import OF_COLUMNS, OF_TABLES
 from colkern.names import Elsewhere
 from colkern.type_trees import DataType, Field

@@ -16,13 +16,7 @@ from typing import Any, NoReturn
 
 
 class Elsewhere:
-    """A name that other libraries have, in whose place a class has something else.
-
-    The class has no such attribute, and the error says what to write.
-
-    Args:
-        hint: What to write.
-    """
+    """A name of other libraries, whose error says what to write instead: the `hint`."""
 
     def __init__(self, name: str, hint: str) -> None:
         self._name = name
@@ -86,12 +80,7 @@ def install_command(module: str) -> str:
 
 
 def why_missing(error: ImportError | RuntimeError, wanted: str) -> str:
-    """The name of a missing package, and the command that installs it.
-
-    Args:
-        error: Of the import of an optional package.
-        wanted: The module to install where `error` does not say which one is missing.
-    """
+    """The name of a missing package (`wanted`, if the error is silent), and the command for it."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and name in INSTALL:
         return f"{INSTALL[name][0]} is not installed: {install_command(name)}"
@@ -106,15 +95,12 @@ def late_names(
     package: str, hints: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package that imports names when they are first used.
+    `hints` has names of other libraries, and what to write instead.
 
     The names, and the modules that have them, are read from the package's `__init__.pyi`, which type
     checkers read too. If a name needs a package that is not installed, the package has no such
     attribute: `hasattr`, `help` and `inspect.getmembers` work. An import of the name raises
     `ModuleNotFoundError`. Both errors say what to install.
-
-    Args:
-        package: The package's name.
-        hints: Names of other libraries, and what to write in their place.
     """
     homes = _homes(package)
 

@@ -28,28 +28,34 @@ _DEFAULT_SHARE = 8
 _TRIES = 3
 """So many blocks are looked at for one that is free."""
 
-_UNUSED = 3
-"""References to the memory of a free block: those of its tuple and its bytes, and that of who counts.
-
-Arrays over the memory refer to it, and so do their views: of views of views, NumPy keeps the owner alone.
-"""
-
 _BYTE = np.dtype(np.uint8)
 
 _Block: TypeAlias = tuple[NDArray[np.uint8], int, memoryview]
 """Memory, where its first aligned byte is, and its bytes: writing few through an array takes longer."""
 
+
+def _references_of_unused() -> int:
+    memory = np.empty(1, np.uint8)
+    block: _Block = memory, 0, memoryview(memory)
+    del memory
+    return getrefcount(block[0])
+
+
+_UNUSED = _references_of_unused()
+"""References to the memory of a free block: those of its tuple and its bytes, and that of who counts.
+
+Arrays over the memory refer to it, and so do their views: of views of views, NumPy keeps the owner alone.
+Counted here, as other versions of Python may count another one for who asks.
+"""
+
 _PADDING = [bytes(count) for count in range(ALIGNMENT)]
 
 
 class Pool:
-    """Blocks by size, the last used one at the end; those that are in use are among them.
+    """Blocks by size, up to `most` bytes, the last used one at the end; those that are in use are among them.
 
     No lock: each step is one operation of a deque, which is atomic, and the thread that has taken a block
     out is the only one that looks at it.
-
-    Args:
-        most: The bytes to keep.
     """
 
     def __init__(self, most: int) -> None:

@@ -77,10 +77,8 @@ MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
 
 
 def same_type(a: DataType, b: DataType) -> bool:
-    """Whether two types are equal but for the names of list elements, map entries, keys and items.
-
-    Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
-    """
+    """Whether two types are equal but for the names of list elements, map entries, keys and items."""
+    # Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
     if a is b:
         return True
     return alike(a, b, by_name=False) if isinstance(a, trees.NestedType) else a == b
@@ -94,11 +92,7 @@ _EXTENSION_KEYS = (EXTENSION_NAME_KEY, EXTENSION_METADATA_KEY)
 def field_from_wire(
     name: str, type: DataType, nullable: bool, metadata: Mapping[bytes, bytes] | None
 ) -> Field:
-    """A field as IPC and the C Data interface carry it: the extension keys become the type.
-
-    Raises:
-        InvalidArrowError: If the extension name is not UTF-8.
-    """
+    """A field as IPC and the C Data interface carry it: the extension keys become the type."""
     if not metadata or EXTENSION_NAME_KEY not in metadata:
         return Field(name, type, nullable, metadata or None)
     try:
@@ -407,12 +401,7 @@ float64 = _constant("float64", FloatingPoint(64), "Double-precision floats.")
 
 
 def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
-    """Decimals of `bit_width` bits.
-
-    Raises:
-        TypeError: If precision or scale is no integer.
-        ValueError: If the precision does not fit the width, or the scale not 32 bits.
-    """
+    """Decimals of `bit_width` bits."""
     precision, scale = integer(precision, "precision"), integer(scale, "scale")
     if bit_width not in MAX_DECIMAL_PRECISION:
         raise ValueError(f"bit_width: decimals have 32, 64, 128 or 256 bits, not {bit_width}")
@@ -485,12 +474,7 @@ month_day_nano_interval = _constant(
 
 
 def _size(value: int, name: str) -> int:
-    """A size that 31 bits hold.
-
-    Raises:
-        TypeError: If it is no integer.
-        ValueError: If it is negative or larger.
-    """
+    """A size that 31 bits hold."""
     size = integer(value, name)
     if size < 0:
         raise ValueError(f"{name}: must not be negative, got {size}")

@@ -75,10 +75,7 @@ class Target(Protocol):
         """Run a kernel that returns partial results, and combine them as `kernel.combine` says. Waits."""
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
-        """As `reduce`, but waits when the result is called, at once for all that are asked for by then.
-
-        It is called in the same thread, on the same stream.
-        """
+        """As `reduce`, but waits, for all asked for by then, when the result is called, in this thread."""
 
     def later_item(self, array: Items, position: int) -> Later:
         """As `item`, but waits as `later` does."""
@@ -87,19 +84,13 @@ class Target(Protocol):
         """As `reduce`, for what can wait: `UNKNOWN` where the result would have to be waited for."""
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
-
-        The caller has checked that the sum fits; see `total`.
-        """
+        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]), whose `total` fits."""
 
     def copy(self, items: Items, out: Items) -> None:
         """`out[:] = items`, both unsigned words of one type."""
 
     def accumulate(self, offsets: Items) -> None:
-        """Turn lengths, behind one item of any value, into offsets `[0, l0, l0 + l1, …]`, in place.
-
-        The caller has checked that the sum fits.
-        """
+        """Turn lengths, behind any item, into offsets `[0, l0, l0 + l1, …]` in place; their sum fits."""
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         """As `scan`, and the sum. Waits. Where the sum does not fit `dtype`, the offsets mean nothing."""
@@ -140,14 +131,11 @@ Result = TypeVar("Result")
 
 
 def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
-    """A function that leaves arithmetic to the array library, which then works where the bytes are.
-
-    Targets choose the device for what they do themselves. Within the function, its device is
-    current, and errors of the library are raised in colkern's words.
-
-    Args:
-        function: Its first argument says which device: an array, several, or a target.
+    """A function that leaves arithmetic to the array library, which then works where the bytes are. The
+    first argument says which device: an array, several, or a target.
     """
+    # Targets choose the device for what they do themselves. Within the function, its device is current, and
+    # errors of the library are raised in colkern's words.
 
     @wraps(function)
     def called(*args: Args.args, **options: Args.kwargs) -> Result:
@@ -165,11 +153,7 @@ def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
 
 @cache
 def target_of(device: Device) -> Target:
-    """The target for a device; compilers are imported when it is first asked for.
-
-    Raises:
-        DeviceUnavailableError: If this process cannot use that device.
-    """
+    """The target for a device; compilers are imported when it is first asked for."""
     if device.kind == "cpu":
         from colkern.cpu.target import CpuTarget
 

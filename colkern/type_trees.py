@@ -156,11 +156,7 @@ def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
 
 
 def _parameters(part: DataType | Field, *, compared: bool = False) -> list[object]:
-    """The parameters of a type or a field: types, fields, tuples of fields, and plain values.
-
-    Args:
-        compared: Whether to leave out what `==` does not compare.
-    """
+    """The parameters of a type or a field; `compared`: those that `==` compares."""
     kind: Any = type(part)
     return [getattr(part, name) for name in _parameter_names(kind, compared)]
 

@@ -16,12 +16,12 @@ from arrow_oracle import batch_from_pyarrow, from_pyarrow, type_of
 from arrow_strategies import arrays
 from hypothesis import assume, given
 
-from colkern import extensions
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import DayTime, MonthDayNano, Months
 from colkern.builders import UnionValue, array, record_batch
 from colkern.errors import LimitExceededError
+from colkern.extensions.making import timestamp_with_offset
 from colkern.memory import ALIGNMENT
 
 
@@ -330,7 +330,7 @@ def test_nulls_of_other_libraries_within_unions_and_times_with_offset() -> None:
     for make in (s.sparse_union, s.dense_union):
         union = make([("n", s.int64())])
         assert array([UnionValue(0, pd.NA), 1], union).to_pylist() == [None, 1]
-    local = extensions.timestamp_with_offset("us")
+    local = timestamp_with_offset("us")
     pairs = [(pd.NaT, pd.NA), {"timestamp": 0, "offset_minutes": pd.NA}]
     first, second = array(pairs, local).to_pylist()
     assert first is None

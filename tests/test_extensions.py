@@ -22,8 +22,8 @@ import colkern as ck
 import colkern.ipc
 from colkern import Array, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.arrays.extension_values import OffsetTimestamp
-from colkern.extensions import TensorParameters, parameters_of
-from colkern.extensions.metadata import OpaqueParameters
+from colkern.extensions.canonical import parameters_of
+from colkern.extensions.metadata import OpaqueParameters, TensorParameters
 from colkern.interchange import import_array, import_field
 from colkern.schema import Extension
 

@@ -159,12 +159,7 @@ def cut_out(parts: Sequence[Part], offset: int, count: int) -> list[Part]:
 
 
 def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:
-    """Parts that end at `ends` and nowhere else; each end of one of the parts is among them.
-
-    Args:
-        parts: Arrays or batches, one after the other.
-        ends: Ascending, without 0.
-    """
+    """Parts that end at `ends` (ascending, without 0, with all ends of the parts) and nowhere else."""
     pieces: list[Part] = []
     filled = iter([part for part in parts if part.length])
     begin = after = 0
@@ -186,11 +181,7 @@ def common_ends(sides: Sequence[Sequence[_Slots]]) -> list[int]:
 
 
 def cut_alike(sides: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-    """The parts of each side, cut so that those of all sides are as long; nothing is copied.
-
-    Args:
-        sides: Arrays or batches, one after the other, of one length together.
-    """
+    """The parts of each side, cut so that those of all sides are as long; nothing is copied."""
     sizes = [[part.length for part in parts] for parts in sides]
     if all(size == sizes[0] for size in sizes):
         return list(sides)

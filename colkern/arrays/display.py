@@ -46,10 +46,7 @@ def column_repr(column: Array | ChunkedArray) -> str:
 
 
 def rows_repr(table: RecordBatch | Table) -> str:
-    """The counts, then the first columns' values at both ends, as many as fit into a line.
-
-    The columns that are shown are decoded if they were not yet.
-    """
+    """The counts, then the first columns' values at both ends, as many as fit into a line."""
     grid, widths = _grid(table)
     title = f"<{_rows_title(table)}>"
     if not grid:

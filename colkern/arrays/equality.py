@@ -71,16 +71,8 @@ def equals_by_chunks(a: Array | ChunkedArray, b: Array | ChunkedArray) -> bool:
 
 
 def equal_slots(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool = False) -> bool:
-    """Whether slot `a_slots[i]` of `a` equals slot `b_slots[i]` of `b`, for every i.
-
-    Args:
-        a: An array in host memory.
-        b: Another one, of the same type.
-        by_value: Whether NaN equals NaN, and dictionaries are compared by the values that the slots
-            point to. Else as `equals`.
-
-    Raises:
-        InvalidArrowError: If an offset, an index, a type id or a run end is bad, with the slot.
+    """Whether slot `a_slots[i]` of `a` equals slot `b_slots[i]` of `b`, for every i. With `by_value`, NaN
+    equals NaN, and dictionaries are compared by the values pointed at.
     """
     a_valid, b_valid = valid_at(a, a_slots), valid_at(b, b_slots)
     if a_valid is not None or b_valid is not None:

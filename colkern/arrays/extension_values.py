@@ -19,7 +19,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.slots import Slots, Values, element_ranges, items_at, same_slots, valid_at
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.extensions import TensorParameters, known_parameters, tensor_fields
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
+from colkern.extensions.storage import tensor_fields
 from colkern.layouts import Role
 from colkern.memory import Items
 
@@ -175,10 +177,7 @@ class _Elements:
         """The elements, not copied, nulls among them as they lie; None if they are no numbers."""
 
     def tensor(self, start: int, size: int, shape: Shape, most: int | None) -> object:
-        """The tensor of `size` elements from `start` on, in the logical order of its dimensions.
-
-        To be shown (`most`): the first members of each dimension, as lists within lists.
-        """
+        """The tensor of `size` elements from `start` on, in logical order; lists of the first `most`."""
         sizes = [own for own in shape if own is not None and own >= 0]
         if len(sizes) != len(shape) or prod(sizes) != size:
             raise InvalidArrowError(f"shape {_shape_text(shape)} of {size} elements")

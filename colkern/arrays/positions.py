@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def slice_bounds(offset: int, length: int | None, count: int, what: str) -> tuple[int, int]:
-    """The offset and length of `slice(offset, length)` of `count` values; a length past the end is cut.
-
-    Raises:
-        TypeError: If one of them is no integer.
-        IndexError: If `offset` is negative or past the end, or `length` negative.
-    """
+    """The offset and length of `slice(offset, length)` of `count` values; a length past the end is cut."""
     if offset.__class__ is not int:
         offset = integer(offset, "offset")
     if length.__class__ is not int and length is not None:

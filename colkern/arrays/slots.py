@@ -76,11 +76,7 @@ def valid_at(array: Array, slots: Slots) -> NDArray[np.bool_] | None:
 
 
 def concatenated(starts: Slots, sizes: Slots) -> Slots:
-    """The places of the ranges `[starts[i], starts[i] + sizes[i])`, one range after the other.
-
-    Raises:
-        LimitExceededError: If there are more places than 64-bit integers count.
-    """
+    """The places of the ranges `[starts[i], starts[i] + sizes[i])`, one range after the other."""
     if sizes.sum(dtype=np.float64) >= 2.0**62:
         raise LimitExceededError(f"{sizes.size} lists with more than 2**62 elements together")
     stops = np.cumsum(sizes)
@@ -94,21 +90,13 @@ def follow_each_other(starts: Slots, sizes: Slots) -> bool:
 
 
 def byte_ranges(array: Array, slots: Slots) -> tuple[Slots, Slots]:
-    """Starts and sizes, in the bytes buffer, of variable-size binary values.
-
-    Raises:
-        InvalidArrowError: If a value's offsets run backwards or leave the buffer.
-    """
+    """Starts and sizes, in the bytes buffer, of variable-size binary values."""
     size = (array.buffer(Role.BYTES) or EMPTY).size
     return _between_offsets(array, slots, size, f"{size} bytes")
 
 
 def element_ranges(array: Array, slots: Slots) -> tuple[Slots, Slots]:
-    """Starts and sizes, in the only child, of the values of any list layout or map.
-
-    Raises:
-        InvalidArrowError: If a value lies outside the child.
-    """
+    """Starts and sizes, in the only child, of the values of any list layout or map."""
     length = array.children[0].length
     what = f"a child of {length} values"
     rule = array.layout.child_length
@@ -140,19 +128,12 @@ def _between_offsets(array: Array, slots: Slots, limit: int, what: str) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Views, taken apart.
+    """Views, taken apart."""
 
-    Args:
-        raw: The views, uint8[n, 16].
-        sizes: The bytes of each value.
-        sources: The data buffer of each value, `INLINE` for values of up to 12 bytes.
-        starts: The start of each value in its data buffer, or in the bytes of `raw`.
-    """
-
-    raw: NDArray[np.uint8]
+    raw: NDArray[np.uint8]  #: The views, uint8[n, 16].
     sizes: Slots
-    sources: Slots
-    starts: Slots
+    sources: Slots  #: The data buffer of each value, `INLINE` for values of up to 12 bytes.
+    starts: Slots  #: The start of each value in its data buffer, or in the bytes of `raw`.
 
     def parts(
         self, data_buffers: tuple[Buffer | None, ...]
@@ -167,11 +148,7 @@ class Views:
 
 
 def views_at(array: Array, slots: Slots) -> Views:
-    """The views at those slots, each checked to lie within a data buffer.
-
-    Raises:
-        InvalidArrowError: If a view has a negative length or leaves its data buffer.
-    """
+    """The views at those slots, each checked to lie within a data buffer."""
     raw = items_at(array, Role.VIEWS, slots).view(np.uint8).reshape(-1, VIEW_BYTES)
     words = raw.view("<i4").astype(np.int64)
     sizes, sources, starts = words[:, 0], words[:, 2], words[:, 3]
@@ -195,11 +172,7 @@ def views_at(array: Array, slots: Slots) -> Views:
 
 
 def same_slots(array: Array, child: int, slots: Slots) -> Slots:
-    """The slots in a child that runs beside its parent: of a struct or a sparse union.
-
-    Raises:
-        InvalidArrowError: If the child is shorter than the parent.
-    """
+    """The slots in a child that runs beside its parent: of a struct or a sparse union."""
     have, need = array.children[child].length, array.offset + array.length
     if have < need:
         raise InvalidArrowError(f"child {child} has {have} values, {need} are needed")
@@ -207,11 +180,7 @@ def same_slots(array: Array, child: int, slots: Slots) -> Slots:
 
 
 def union_members(array: Array, slots: Slots) -> Iterator[tuple[int, NDArray[np.intp], Slots]]:
-    """For each child in use: its number, which of `slots` it holds, and its own slots for them.
-
-    Raises:
-        InvalidArrowError: If a type id is unknown or an offset lies outside its child.
-    """
+    """For each child in use: its number, which of `slots` it holds, and its own slots for them."""
     storage = array.type.storage
     assert isinstance(storage, Union)
     codes = storage.type_codes
@@ -232,11 +201,7 @@ def union_members(array: Array, slots: Slots) -> Iterator[tuple[int, NDArray[np.
 
 
 def dictionary_slots(array: Array, slots: Slots) -> Slots:
-    """The slots in the dictionary that those slots point at.
-
-    Raises:
-        InvalidArrowError: If an index lies outside the dictionary.
-    """
+    """The slots in the dictionary that those slots point at."""
     assert array.dictionary is not None
     indices = items_at(array, Role.DATA, slots)
     _refuse_outside(slots, indices, array.dictionary.length, "a dictionary")
@@ -244,13 +209,8 @@ def dictionary_slots(array: Array, slots: Slots) -> Slots:
 
 
 def run_slots(array: Array, slots: Slots) -> Slots:
-    """The run, which is the slot in the child `values`, of each slot.
-
-    Only the runs in use are looked at, so a slice of a long array costs what the slice costs.
-
-    Raises:
-        InvalidArrowError: If run ends are null, not increasing, or end before the array does.
-    """
+    """The run, which is the slot in the child `values`, of each slot."""
+    # Only the runs in use are looked at, so a slice of a long array costs what the slice costs.
     run_ends, values = array.children
     if not slots.size:
         return slots

@@ -180,11 +180,9 @@ def to_pylist(array: Array) -> list[Any]:
 
 
 def preview(array: Array, most: int) -> list[Any]:
-    """Like `to_pylist`, but silently cut: for printing.
-
-    Lists and structs have at most `most` members, one fewer with each level of nesting but at least
-    one; byte strings and text have at most `CUT_BYTES` bytes.
-    """
+    """Like `to_pylist`, but silently cut: for printing."""
+    # Lists and structs have at most `most` members, one fewer with each level of nesting but at least one;
+    # byte strings and text have at most `CUT_BYTES` bytes.
     require_host(array, "array")
     return _values(array, all_slots(array), most)
 
@@ -378,11 +376,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def zone_name(value: datetime) -> str | None:
-    """The name that a type has for the timezone of a datetime; None if it has none.
-
-    Raises:
-        ValueError: If there is no such name.
-    """
+    """The name that a type has for the timezone of a datetime; None if it has none."""
     zone = value.tzinfo
     if zone is None:
         return None

@@ -13,7 +13,8 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.builders.parts import each, with_validity, within_field, wrong
-from colkern.extensions import TensorParameters, known_parameters
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
 from colkern.missing import is_null
 
 Values = list[Any]
@@ -21,11 +22,7 @@ Build = Callable[[s.DataType, Values], Array]
 
 
 def build_extension(type_: s.Extension, values: Values, build: Build) -> Array:
-    """Build an extension array from values as `to_pylist` gives them, or from values of its storage.
-
-    Args:
-        values: The values, None for nulls.
-    """
+    """Build an extension array from values as `to_pylist` gives them, or from values of its storage."""
     make = _BUILDERS.get(type_.extension_name)
     if make is None or known_parameters(type_) is None:
         return with_type(build(type_.storage_type, values), type_)
@@ -144,20 +141,7 @@ def _inverse(parameters: TensorParameters) -> list[int]:
 def tensors_from_numpy(
     values: NDArray[Any], type_: s.DataType, from_numpy: Callable[[NDArray[Any], s.DataType], Array]
 ) -> Array | None:
-    """An array of tensors of one shape, over the memory of an array with one dimension more.
-
-    Copied only if the elements are, or do not lie in row-major physical order.
-
-    Args:
-        values: The array; its first dimension is the column's.
-        from_numpy: Makes the array of the elements.
-
-    Returns:
-        None if that is no type of tensors with one shape.
-
-    Raises:
-        ValueError: If the shape is another one.
-    """
+    """An array of tensors over an array of one dimension more, copied if need be; None for others."""
     parameters = known_parameters(type_) if isinstance(type_, s.Extension) else None
     if not isinstance(parameters, TensorParameters) or parameters.shape is None:
         return None

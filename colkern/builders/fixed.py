@@ -228,10 +228,7 @@ def build_time(type_: s.Time, values: Values) -> Array:
 
 
 def build_timestamp(type_: s.Timestamp, values: Values) -> Array:
-    """`datetime.datetime`, `numpy.datetime64` (UTC if the type has a timezone), or the stored integer.
-
-    A type with a timezone takes aware datetimes only, a type without takes naive ones only.
-    """
+    """`datetime.datetime`, aware if the type has a timezone, `numpy.datetime64`, or the stored integer."""
 
     def convert(value: object) -> int:
         if isinstance(value, datetime):

@@ -34,10 +34,7 @@ def array_of(values: Values, type_: s.DataType | None) -> Array:
 
 
 def infer(values: Values) -> s.DataType:
-    """The type of values of one Python class, nulls aside; `null` if there is nothing else.
-
-    Integers beside floats are floats. `BadValue` where no type, or more than one, would fit.
-    """
+    """The type of values of one class, or integers beside floats; `BadValue` if none or several fit."""
     return _inferred(*with_nulls(values))
 
 

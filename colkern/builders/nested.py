@@ -43,11 +43,7 @@ class UnionValue(NamedTuple):
 
 
 def build(type_: s.DataType, values: Values) -> Array:
-    """An array of that type; `BadValue` for a value that does not fit.
-
-    Args:
-        values: The values; a null is None, and none of pandas' or NumPy's: see `colkern.missing`.
-    """
+    """An array of that type; `BadValue` for a value that does not fit. Nulls are None alone."""
     return _BUILDERS[type(type_)](type_, values)
 
 
@@ -118,10 +114,7 @@ def build_map(type_: s.Map, values: Values) -> Array:
 
 
 def build_struct(type_: s.DataType, values: Values) -> Array:
-    """Mappings of field names (a missing one is null), or tuples with one value a field.
-
-    With duplicate field names: tuples, or lists of `(name, value)` tuples as `to_pylist` gives them.
-    """
+    """Mappings of field names (a missing one is null), or tuples with one value a field."""
     names = [field.name for field in type_.fields]
     known = set(names)
     duplicates = len(known) != len(names)
@@ -154,10 +147,7 @@ def _column(field: s.Field, values: Values) -> Array:
 
 
 def build_union(type_: s.Union, values: Values) -> Array:
-    """A `UnionValue` goes to the child of its code, any other value to the first child it fits.
-
-    Unions have no nulls of their own: None becomes a null of the first child.
-    """
+    """A `UnionValue` goes to the child of its code, others to the first they fit, None to the first."""
     members = each(values, lambda value: _member(type_, value), (0, None))
     type_ids = filled(np.int8, [type_.type_codes[child] for child, _ in members])
     if type_.mode == "sparse":
@@ -203,10 +193,7 @@ def _fits(type_: s.DataType, value: object) -> bool:
 
 
 def _key(value: object) -> Any:
-    """Something hashable that is equal for values of one class that look the same.
-
-    Floats by their digits: NaN is one value, 0.0 and -0.0 are two.
-    """
+    """Something hashable, equal for values of one class that look the same: floats by their digits."""
     if isinstance(value, str | bytes | int):
         return type(value), value
     if isinstance(value, float | np.floating):

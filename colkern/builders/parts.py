@@ -23,13 +23,10 @@ T = TypeVar("T")
 
 
 class BadValue(Exception):
-    """A value that does not fit its type.
+    """A value at `index` that does not fit its type; `inside` is the place within it, as Python spells it:
+    `[3]['name']`.
 
-    Args:
-        kind: The class that the caller gets: `TypeError` or `ValueError`.
-        message: The expected and the actual value.
-        index: The position of the value in the list.
-        inside: The place within that value, as Python would spell it: `[3]['name']`.
+    The caller gets an error of the class `kind`.
     """
 
     def __init__(self, kind: type[Exception], message: str, index: int, inside: str = "") -> None:
@@ -74,10 +71,7 @@ def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
 def each(
     values: list[Any], convert: Callable[[object], T], missing: T, as_is: type | None = None
 ) -> list[T]:
-    """Every value converted, `missing` for nulls; `TypeError` and `ValueError` get their place.
-
-    Where all values are of the class `as_is`, `convert` would give them back and is not called.
-    """
+    """Every value converted, `missing` for nulls; `convert` would give those of the class `as_is` back."""
     if as_is is not None and classes_of(values) <= {as_is, type(None)}:
         return [missing if value is None else value for value in values]
     converted: list[T] = []
@@ -95,15 +89,7 @@ def each(
 
 
 def filler(values: list[Any], size: int, limit: int, what: str) -> int:
-    """How large what stands under one null must be: `size`, or 0 if there are no nulls.
-
-    Args:
-        limit: How large what stands under all nulls may be.
-        what: The unit of both, for the error.
-
-    Raises:
-        LimitExceededError: If it would be larger.
-    """
+    """How large what stands under a null must be: `size` of `what`, 0 without nulls; checks the limit."""
     _, nulls = flags_of(values, None)
     if nulls * size > limit:
         raise LimitExceededError(

@@ -38,17 +38,8 @@ class Table:
 
 @contextlib.contextmanager
 def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
-    """The table in an Arrow file, an Arrow stream or a Parquet file.
-
-    Args:
-        name: Its name; - for standard input.
-        unify_dictionaries: Whether all batches of a Parquet file get the same dictionaries; a file
-            with dictionaries is then read as a whole.
-
-    Raises:
-        UsageError: If the source is Parquet and pyarrow is missing.
-        CommandError: If pyarrow cannot read the Parquet file.
-    """
+    """The table in an Arrow file, an Arrow stream or a Parquet file; - is standard input."""
+    # With `unify_dictionaries`, all batches of Parquet get the same dictionaries: it is read as a whole.
     source = source_of(name)
     if is_parquet(source):
         with opened_parquet(name, source, unify_dictionaries=unify_dictionaries) as stream:
@@ -77,11 +68,9 @@ class Counts(Iterator[RecordBatch]):
 
 
 def rechunked(batches: Iterable[RecordBatch], rows: int) -> Iterator[RecordBatch]:
-    """The same rows in batches of `rows` each; the last one has the rest.
-
-    Cut batches are not copied, joined ones are. A joined batch keeps the custom metadata that all its
-    parts share.
-    """
+    """The same rows in batches of `rows` each; the last one has the rest."""
+    # Cut batches are not copied, joined ones are. A joined batch keeps the custom metadata that all its
+    # parts share.
     parts: list[RecordBatch] = []
     held = 0
     for batch in batches:
@@ -119,21 +108,7 @@ def write_table(
     codec: str | None = None,
     level: int | None = None,
 ) -> Counts:
-    """Write a table; a file appears when it is whole.
-
-    Args:
-        target: Where to write, and in which format.
-        table: The table.
-        source: The name of its source, for errors.
-        codec: "none", "lz4" or "zstd"; None for the format's default.
-        level: The codec's level, or None.
-
-    Returns:
-        The counts of what was written.
-
-    Raises:
-        CommandError: If the target cannot be written, or the format cannot hold the table.
-    """
+    """Write a table; a file appears when it is whole."""
     table.batches = counts = Counts(table.batches, source)
     try:
         with writing(target.name, source):

@@ -68,17 +68,11 @@ def _local(name: str) -> Path:
 
 
 class Target(NamedTuple):
-    """A file to write.
-
-    Args:
-        name: Its name, as the user gave it.
-        format: "file", "stream" or "parquet".
-        sink: The path, or standard output.
-    """
+    """A file to write."""
 
     name: str
-    format: str
-    sink: Path | BinaryIO
+    format: str  #: "file", "stream" or "parquet".
+    sink: Path | BinaryIO  #: The path, or standard output.
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
@@ -92,11 +86,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_target(name: str, format_: str | None) -> Target:
-    """The target of a name and of the option `--to`; without it, the suffix says the format.
-
-    Raises:
-        UsageError: If the suffix is none of `FORMATS`, or the target cannot be written to.
-    """
+    """The target of a name and of the option `--to`; without it, the suffix says the format."""
     suffix = os.path.splitext(name)[1].lower()
     chosen = format_ or ("stream" if name == STANDARD else FORMATS.get(suffix))
     if chosen is None:
@@ -108,12 +98,7 @@ def chosen_target(name: str, format_: str | None) -> Target:
 
 @contextlib.contextmanager
 def writing(target: str, source: str) -> Iterator[None]:
-    """Raise errors of the system with the target's name, as the user gave it.
-
-    Args:
-        target: The name of the target; the reader of standard output may leave.
-        source: The name of the source: errors about that file keep it.
-    """
+    """Raise errors of the system with the target's name; those about the source keep its name."""
     try:
         yield
     except ColkernError:
@@ -143,14 +128,8 @@ def size_of(name: str) -> int | None:
 
 
 def with_files_of_folders(names: Iterable[str]) -> list[str]:
-    """The names, with each folder replaced by the Arrow files in it and in the folders below.
-
-    A folder without such files is kept: `require_files` raises the error for it.
-
-    Raises:
-        UsageError: If there are no files at all.
-        OSError: If a folder cannot be listed.
-    """
+    """The names, with each folder replaced by the Arrow files in it and in the folders below."""
+    # A folder without such files is kept: `require_files` raises the error for it.
     files: list[str] = []
     for name in names:
         inside = sorted(_arrow_files_in(name)) if _is_folder(name) else []

@@ -74,13 +74,7 @@ def print_rows(
     numbers: Collection[str],
     fold: bool,
 ) -> None:
-    """Print a table of text, or nothing if it has no rows; control characters become escapes.
-
-    Args:
-        texts: The names of the columns that become narrower if the terminal is too narrow.
-        numbers: The names of the columns that are aligned to the right.
-        fold: Whether long cells go on in further lines; else they are cut.
-    """
+    """Print a table, or nothing without rows; a narrow terminal cuts cells of `texts` unless `fold`."""
     from rich.table import Table
     from rich.text import Text
 

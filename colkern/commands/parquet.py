@@ -36,18 +36,7 @@ def is_parquet(source: Path | BinaryIO) -> bool:
 def opened_parquet(
     name: str, source: Path | BinaryIO, *, unify_dictionaries: bool
 ) -> Iterator[RecordBatchStream]:
-    """The batches of a Parquet file; standard input is read into memory whole.
-
-    Args:
-        name: The source's name, for errors.
-        source: A path, or the file object of standard input.
-        unify_dictionaries: Whether all batches get the same dictionaries; a file with dictionaries is
-            then read as a whole.
-
-    Raises:
-        UsageError: If pyarrow is missing.
-        CommandError: If pyarrow cannot read the file, within the context too.
-    """
+    """The batches of a Parquet file; standard input is read into memory whole. See `opened_table`."""
     pa, pq = _pyarrow()
     with contextlib.ExitStack() as closing:
         try:

@@ -36,10 +36,7 @@ class _Version(argparse.Action):
 
 
 def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParser:
-    """The parser of `colkern` with those subcommands, in that order.
-
-    It raises `UsageError` where argparse would end the process.
-    """
+    """The parser of `colkern` with those subcommands; raises `UsageError` where argparse would exit."""
     parser = _Parser(
         prog="colkern",
         description="Arrow columns through Numba kernels, on the CPU and on the GPU.",
@@ -54,13 +51,7 @@ def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParse
 def new_command(
     commands: Commands, name: str, run: Run, summary: str, description: str = "", keys: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a subcommand; returns its parser.
-
-    Args:
-        summary: Its line in the list of commands.
-        description: The text of its own help; the summary if empty.
-        keys: The keys of its JSON documents, printed below the options as they stand.
-    """
+    """Add a subcommand; returns its parser. `keys` tells those of its JSON documents, below the options."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -123,11 +114,7 @@ _CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4",
 
 
 def codec_and_level(words: str | None) -> tuple[str | None, int | None]:
-    """The codec and its level in `CODEC[:LEVEL]`; "none" is a codec, None stands for no choice.
-
-    Raises:
-        UsageError: If there is no such codec, or it has no such level.
-    """
+    """The codec ("none" is one) and its level in `CODEC[:LEVEL]`; None stands for no choice."""
     if words is None:
         return None, None
     from colkern.ipc import WriteOptions

@@ -123,10 +123,8 @@ def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
 
 @contextlib.contextmanager
 def _signals_waited_for() -> Iterator[list[int]]:
-    """Block the signals that stop the command: `sigtimedwait` receives them, or the list gets them.
-
-    A thread of a library that has not blocked them may get one while this thread does not wait.
-    """
+    """Block the signals that stop the command: `sigtimedwait` receives them, or the list gets them."""
+    # A thread of a library that has not blocked them may get one while this thread does not wait.
     received: list[int] = []
     handlers = {
         number: signal.signal(number, lambda got, frame: received.append(got))

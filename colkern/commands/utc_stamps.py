@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
-from colkern.extensions import TensorParameters, known_parameters
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,9 @@ class UtcStamp:
 
 
 def marked(values: list[Any], data_type: s.DataType) -> list[Any]:
-    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth.
-
-    A value of a union does not say which child it belongs to: it is marked if every child that has
-    scalars of its unit has a time zone.
-    """
+    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth."""
+    # A value of a union does not say which child it belongs to: it is marked if every child that has
+    # scalars of its unit has a time zone.
     return [_marked(value, data_type) for value in values] if _has_utc(data_type) else values
 
 

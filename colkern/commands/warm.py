@@ -64,14 +64,11 @@ def _capability(text: str) -> tuple[int, int]:
 
 
 class _Work(NamedTuple):
-    """What one process compiles at a time.
-
-    Args:
-        warm: Compiles what has the name; how many it compiled and loaded.
-    """
+    """What one process compiles at a time."""
 
     name: str
     variants: int
+    #: Compiles what has the name; how many it compiled and loaded.
     warm: Callable[[str], dict[str, int]]
 
 

@@ -86,14 +86,10 @@ SerializedLibrary = tuple[str, str, tuple[bytes, bytes]]
 class ContentCache(_Cache):
     """The cache of one dispatcher.
 
-    Args:
-        key: The content hash of its function, asked for at each load: an array that the function
-            reads may have changed since.
-        name: The function's name; makes files recognisable.
-        only: The argument types that it may be called with; None for any.
-        prepare: Called before the function is compiled, if it must be.
-        outermost: Whether it is called from Python alone. Then nothing is stored by which Numba would
-            compile it into others: reading that takes as long as all the rest.
+    `key` gives the content hash at each load: an array that the function reads may have changed. `only` has
+    the argument types that it takes, None for any; `prepare` is called before it is compiled. Of an
+    `outermost` function, called from Python alone, nothing is stored by which Numba would compile it into
+    others: reading that takes as long as all the rest.
     """
 
     def __init__(
@@ -131,14 +127,9 @@ class ContentCache(_Cache):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: InputTypes, target_context: CPUContext) -> CompileResult | None:
-        """The compiled function for a signature, or None if it must be compiled.
-
-        Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code,
-        its runtime (NRT) is enough.
-
-        Raises:
-            TypeError: If it may not be called with those types: they would compile to something, too.
-        """
+        """The compiled code of a signature; None if it must be compiled, `TypeError` if it may not be."""
+        # Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code, its
+        # runtime (NRT) is enough.
         if self._only is not None and sig not in self._only:
             raise TypeError(f"{self._name}: declared for {self._only}, called with {sig}")
         rtsys.initialize(target_context)

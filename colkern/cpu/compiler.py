@@ -118,10 +118,7 @@ def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
 
 @cache
 def compile_kernel(kernel: Kernel) -> Any:
-    """The loop of a kernel: called with `start, stop` and the kernel's arguments.
-
-    The numbers among them are taken as the types that the kernel declares.
-    """
+    """The loop of a kernel: called with `start, stop` and its arguments, numbers as the types declared."""
     names = [f"a{number}" for number in range(len(kernel.arguments))]
     following = iter(names)
     passed = [expression(parameter, following) for parameter in kernel.parameters]

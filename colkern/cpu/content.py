@@ -74,18 +74,14 @@ def text_hash(*parts: str) -> str:
 
 
 def is_shared(key: str) -> bool:
-    """Whether other processes have the same hash for the same content.
-
-    They have not where it is that of an object of no known content, or of texts with such a hash.
-    """
+    """Whether other processes have the same hash for the same content."""
+    # They have not where it is that of an object of no known content, or of texts with such a hash.
     return not key.endswith(_SUFFIX)
 
 
 def is_copied(value: object) -> bool:
-    """Whether a user's function that names a dispatcher is compiled with a copy of it.
-
-    Not if it was declared for argument types: it converts its arguments to them, and a copy does not.
-    """
+    """Whether a user's function that names a dispatcher is compiled with a copy of it."""
+    # Not if it was declared for argument types: it converts its arguments to them, and a copy does not.
     return (
         isinstance(value, CPUDispatcher)
         and _is_users(value)
@@ -107,11 +103,9 @@ _AS_COMPILED: WeakKeyDictionary[Dispatcher, bytes] = WeakKeyDictionary()
 
 
 def _is_out_of_date(part: bytes) -> bool:
-    """Whether a part is a dispatcher with code that may not be of what its function reads now.
-
-    Numba compiles it once for the same types, whatever becomes of the globals. What they were then is
-    known if it was looked at before.
-    """
+    """Whether a part is a dispatcher with code that may not be of what its function reads now."""
+    # Numba compiles it once for the same types, whatever becomes of the globals. What they were then is
+    # known if it was looked at before.
     if not isinstance(part, _Linked):
         return False
     if not part.dispatcher.overloads:
@@ -420,10 +414,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 def _module_parts(
     module: types.ModuleType, names: list[str], seen: dict[int, int], modules: set[int]
 ) -> Iterator[bytes]:
-    """The values that a function may reach as `module.name`: all that it does reach, and perhaps more.
-
-    `modules` are those that were looked at for this function; the next one uses other names.
-    """
+    """The values a function may reach as `module.name` through `modules`, perhaps more than it does."""
     if _is_known_by_version(module.__name__) or id(module) in modules:
         return
     modules.add(id(module))

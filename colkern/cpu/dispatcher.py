@@ -30,10 +30,8 @@ class CachedDispatcher(CPUDispatcher):
         """Called by Numba ahead of the types of the arguments: too early."""
 
     def compile(self, sig: Any) -> Any:
-        """Compile or load the code for a signature.
-
-        Without the collector of cycles meanwhile: it would look at all that compiling makes, often.
-        """
+        """Compile or load the code for a signature."""
+        # Without the collector of cycles meanwhile: it would look at all that compiling makes, often.
         was_on = gc.isenabled()
         gc.disable()
         try:
@@ -52,10 +50,7 @@ class CachedDispatcher(CPUDispatcher):
 
 
 class HelperDispatcher(CachedDispatcher):
-    """A dispatcher of what becomes part of its callers, where LLVM sees which numbers are constants.
-
-    So Numba need not compile it for each of them.
-    """
+    """A dispatcher of what becomes part of its callers, so that LLVM, not Numba, sees constants."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Numba's form of a call."""

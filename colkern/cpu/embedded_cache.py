@@ -35,11 +35,7 @@ def is_kept(function: Callable[..., Any]) -> bool:
 
 
 class EmbeddedCache(_Cache):  # type: ignore[misc]
-    """The bitcode of one helper: a file for each signature.
-
-    Args:
-        function: The helper, for which `is_kept` holds.
-    """
+    """The bitcode of one helper: a file for each signature."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -108,11 +104,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
             write_whole(self._file(sig, data.target_context), payload)
 
     def _file(self, sig: Any, target_context: CPUContext) -> Path:
-        """The file of a signature.
-
-        Raises:
-            LookupError: If a type is of an object of this process, as that of a function is.
-        """
+        """The file of a signature; `LookupError` if a type is of an object of this process."""
         types_of = tuple(map(str, getattr(sig, "args", sig)))
         if any(" at 0x" in each for each in types_of):
             raise LookupError(f"{types_of}: no other process has them")

@@ -45,14 +45,9 @@ _SOURCES: list[Callable[[], Iterable[object]]] = [
 
 
 def extensions_key(arguments: Iterable[object]) -> str:
-    """A hash of all that has been registered with Numba outside it and colkern.
-
-    What entry points register (`numba_extensions`) counts only if an argument's type is from there:
-    Numba loads it when something is compiled, not in a process that finds everything compiled.
-
-    Args:
-        arguments: The Numba types that a function is called with.
-    """
+    """A hash of all that has been registered with Numba outside it and colkern."""
+    # What entry points register (`numba_extensions`) counts only if an argument's type is from there: Numba
+    # loads it when something is compiled, not in a process that finds everything compiled.
     _look_at_new_ones()
     if not _registered:
         return ""

@@ -13,20 +13,18 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from colkern.cpu.compiler import jit
 from colkern.cpu.python_objects import CLASS
 from colkern.kernels.intrinsics import (
     Builder,
-    Intrinsic,
     Signature,
     Target,
     Type,
-    Typing,
     Value,
     Values,
     get_word,
+    instructions,
     pointer,
     set_word,
 )
@@ -38,18 +36,13 @@ _BYTE = ir.IntType(8)
 def _calls(result: Type) -> Any:
     """An intrinsic that calls the function at an address with a tuple of integers."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def call(typingctx: Typing, function: Type, arguments: Type) -> Intrinsic:
-        given = types.UniTuple(types.int64, len(arguments))
-
-        def generate(
-            context: Target, builder: Builder, signature: Signature, args: Values
-        ) -> Value:
-            passed = cgutils.unpack_tuple(builder, args[1])
-            kind = ir.FunctionType(context.get_value_type(result), [v.type for v in passed])
-            return builder.call(builder.inttoptr(args[0], kind.as_pointer()), passed)
-
-        return result(types.int64, given), generate
+    @instructions(
+        lambda function, arguments: result(types.int64, types.UniTuple(types.int64, len(arguments)))
+    )
+    def call(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        passed = cgutils.unpack_tuple(builder, args[1])
+        kind = ir.FunctionType(context.get_value_type(result), [v.type for v in passed])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), passed)
 
     return call
 
@@ -59,16 +52,11 @@ _call_for_float = _calls(types.float64)
 _call_for_nothing = _calls(types.void)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _copy(typingctx: Typing, target: Type, source: Type, size: Type) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64, types.int64))
+def _copy(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A copy of bytes from address to address."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        places = [pointer(context, builder, place, _BYTE) for place in args[:2]]
-        cgutils.raw_memcpy(builder, *places, args[2], 1)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64, types.int64), generate
+    places = [pointer(context, builder, place, _BYTE) for place in args[:2]]
+    cgutils.raw_memcpy(builder, *places, args[2], 1)
 
 
 def _loop(function: Callable[..., int]) -> Any:
@@ -109,15 +97,9 @@ def find_objects(objects: int, count: int, wanted: int, matches: Items) -> int:
 
 @_loop
 def read_integers(objects: int, count: int, none: int, convert: int, items: Items) -> int:
-    """Write the integers (int64[]), 0 for None; how many were read before one without 64 bits.
-
-    Args:
-        objects: The address of the objects' addresses: integers and None.
-        count: How many objects there are.
-        none: The address of None.
-        convert: The address of `PyLong_AsLongLongAndOverflow`.
-        items: The integers, and an item more that is written over.
-    """
+    """Write integers (int64[]), 0 for None; how many were read before one without 64 bits."""
+    # `objects` is the address of the addresses of `count` integers and None, `none` that of None, `convert`
+    # that of `PyLong_AsLongLongAndOverflow`. `items` has one item more, which is written over.
     overflow = items.ctypes.data + 8 * count
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -142,17 +124,9 @@ def read_floats(objects: int, count: int, none: int, convert: int, items: Items)
 def find_texts(
     objects: int, count: int, none: int, utf8: int, clear: int, places: Items, sizes: Items
 ) -> int:
-    """Write where the UTF-8 of each text is, and its size; how many there are before one that has none.
-
-    Args:
-        objects: The address of the objects' addresses: texts and None.
-        count: How many objects there are.
-        none: The address of None.
-        utf8: The address of `PyUnicode_AsUTF8AndSize`.
-        clear: The address of `PyErr_Clear`.
-        places: The addresses (int64[]).
-        sizes: The sizes in bytes, 0 for None (int64[]).
-    """
+    """Write address and size (int64[]; 0 for None) of each text's UTF-8; how many before one without."""
+    # `objects` is the address of the addresses of `count` texts and None, `none` that of None, `utf8` that
+    # of `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
     size = sizes.ctypes.data
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -193,17 +167,9 @@ def copy_pieces(places: Items, sizes: Items, out: Items) -> int:
 def make_objects(
     values: int, data: Items, starts: Items, sizes: Items, make: int, put: int, clear: int
 ) -> int:
-    """Put an object made of bytes at each place of a list; how many before one that cannot be made.
-
-    Args:
-        values: The address of the list, which has as many items.
-        data: The bytes (uint8[]).
-        starts: The first byte of each object (int64[]).
-        sizes: The bytes of each (int64[]).
-        make: The address of `PyUnicode_FromStringAndSize` or `PyBytes_FromStringAndSize`.
-        put: The address of `PyList_SetItem`.
-        clear: The address of `PyErr_Clear`.
-    """
+    """Put an object made of bytes at each place of a list; how many before one that cannot be made."""
+    # `values` is the address of the list, `make` that of `PyUnicode_FromStringAndSize` or
+    # `PyBytes_FromStringAndSize`, `put` that of `PyList_SetItem`, `clear` that of `PyErr_Clear`.
     address = data.ctypes.data
     for i in range(len(starts)):
         item = _call(make, (address + starts[i], sizes[i]))
@@ -216,10 +182,8 @@ def make_objects(
 
 @_loop
 def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> int:
-    """Write the sizes of objects (int64[]), 0 for None; their sum.
-
-    `size` is the address of `PyList_Size` or `PyDict_Size`.
-    """
+    """Write the sizes of objects (int64[]), 0 for None; their sum."""
+    # `size` is the address of `PyList_Size` or `PyDict_Size`.
     total = 0
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -232,11 +196,9 @@ def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> 
 def flatten_lists(
     objects: int, count: int, sizes: Items, first: int, hold: int, put: int, values: int
 ) -> int:
-    """Put the items of lists of those sizes into one; how many they are.
-
-    A list has the address of its items `first` bytes from its own. `hold` is that of `Py_IncRef`, and
-    `put` of `PyList_SetItem`.
-    """
+    """Put the items of lists of those sizes into one; how many they are."""
+    # A list has the address of its items `first` bytes from its own. `hold` is that of `Py_IncRef`, and
+    # `put` of `PyList_SetItem`.
     place = 0
     for i in range(count):
         if sizes[i]:
@@ -253,10 +215,8 @@ def flatten_lists(
 def find_members(
     objects: int, count: int, none: int, name: int, get: int, hold: int, put: int, values: int
 ) -> int:
-    """Put what dictionaries have under a name at their places of a list of None; how many have it.
-
-    `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
-    """
+    """Put what dictionaries have under a name at their places of a list of None; how many have it."""
+    # `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
     count_known = 0
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -271,11 +231,9 @@ def find_members(
 
 @_loop
 def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
-    """Exchange objects, one after the other, with those that are None and whose places are valid (bool[]).
-
-    So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
-    places, and `none` that of None.
-    """
+    """Exchange objects, one after the other, with those that are None at valid places (bool[])."""
+    # So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
+    # places, and `none` that of None.
     place = 0
     for i in range(len(valid)):
         if valid[i]:
@@ -289,10 +247,8 @@ def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
 def cut_lists(
     values: int, firsts: Items, stops: Items, cut: int, put: int, clear: int, lists: int
 ) -> int:
-    """Put `values[first:stop]` of a list into another, for each of both (int64[]).
-
-    How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
-    """
+    """Put `values[first:stop]` of a list into another, for each of both (int64[])."""
+    # How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
     for i in range(len(firsts)):
         list_ = _call(cut, (values, firsts[i], stops[i]))
         if list_ == 0:
@@ -306,11 +262,9 @@ def cut_lists(
 def make_dictionaries(
     names: Items, columns: Items, count: int, make: int, enter: int, put: int, clear: int, rows: int
 ) -> int:
-    """Put dictionaries of columns into a list; how many before one that there is no memory for.
-
-    Names are addresses (int64[]), columns those of the addresses of their objects. `make` and `enter` are
-    the addresses of `PyDict_New` and `PyDict_SetItem`.
-    """
+    """Put dictionaries of columns into a list; how many before one that there is no memory for."""
+    # Names are addresses (int64[]), columns those of the addresses of their objects. `make` and `enter` are
+    # the addresses of `PyDict_New` and `PyDict_SetItem`.
     for i in range(count):
         row = _call(make, ())
         failed = row == 0

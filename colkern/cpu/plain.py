@@ -28,13 +28,7 @@ _spent: dict[Kernel, int] = {}
 
 
 def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any] | None:
-    """The loop of a kernel in plain Python, called as a compiled one; None if it should be compiled.
-
-    Args:
-        kernel: The kernel.
-        count: Over how many items it is to run.
-        args: The arguments it is to be given.
-    """
+    """The loop of a kernel in plain Python, called as a compiled one; None if it should be compiled."""
     if count > FEW or "numba" in sys.modules:
         return None
     longest = max(

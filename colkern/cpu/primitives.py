@@ -7,7 +7,6 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy import uint64
 
 from colkern.cpu.processor import fast_features
@@ -15,14 +14,13 @@ from colkern.kernels import relations
 from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.intrinsics import (
     Builder,
-    Intrinsic,
     Signature,
     Target,
     Type,
     Types,
-    Typing,
     Value,
     Values,
+    instructions,
     pointer,
 )
 from colkern.kernels.intrinsics import add as add
@@ -50,38 +48,25 @@ _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def popcount(typingctx: Typing, word: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def popcount(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """LLVM's `ctpop`: one instruction, or a vector of them."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), generate
+    return builder.ctpop(args[0])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx: Typing, word: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def trailing_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """LLVM's `cttz`, 64 for zero."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.cttz(args[0], cgutils.false_bit)
-
-    return types.uint64(types.uint64), generate
+    return builder.cttz(args[0], cgutils.false_bit)
 
 
 def _sets_flag(instruction: str) -> Any:
     """Whether integers make the processor set its flag of an overflow, of which there are no vectors."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def sets_flag(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
-        def generate(
-            context: Target, builder: Builder, signature: Signature, args: Values
-        ) -> Value:
-            both = getattr(builder, f"{instruction}_with_overflow")(*args)
-            return builder.extract_value(both, 1)
-
-        return types.boolean(types.int64, types.int64), generate
+    @instructions(types.boolean(types.int64, types.int64))
+    def sets_flag(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        both = getattr(builder, f"{instruction}_with_overflow")(*args)
+        return builder.extract_value(both, 1)
 
     return sets_flag
 
@@ -98,23 +83,17 @@ def _bit_instruction(builder: Builder, name: str, args: Values) -> Value:
     return builder.call(function, args)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def extract_bits(typingctx: Typing, word: Type, mask: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64, types.uint64))
+def extract_bits(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """`pext` where the processor has it, else a few shifts for each power of two."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        if "bmi2" in fast_features():
-            return _bit_instruction(builder, "pext", args)
-        return context.compile_internal(builder, _extracted_bits, signature, args)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    if "bmi2" in fast_features():
+        return _bit_instruction(builder, "pext", args)
+    return context.compile_internal(builder, _extracted_bits, signature, args)
 
 
 def _extracted_bits(word: uint64, mask: uint64) -> uint64:
-    """Each step moves those bits that have a number of zeros below them with that power of two in it.
-
-    Hacker's Delight, 7-4: compress.
-    """
+    """Each step moves those bits that have a number of zeros below them with that power of two in it."""
+    # Hacker's Delight, 7-4: compress.
     bits = word & mask
     below = ~mask << uint64(1)
     step = uint64(1)
@@ -135,30 +114,26 @@ def _extracted_bits(word: uint64, mask: uint64) -> uint64:
     return bits
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def compress_items(
-    typingctx: Typing, out: Type, place: Type, values: Type, first: Type, kept: Type
-) -> Intrinsic:
-    """Vectors of 64 bytes where the processor has an instruction for that.
-
-    Else four or eight items at a time, by a permutation that a table has for each mask; a loop over the
-    items where there are no such vectors either.
-    """
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        features = fast_features()
-        if "avx2" not in features:
-            return context.compile_internal(builder, _compressed_items, signature, args)
-        target, source = (
-            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 2)
-        )
-        source = builder.gep(source, [args[3]])
-        bits = signature.args[0].dtype.bitwidth
-        compress = _compress_at_once if "avx512vbmi2" in features else _compress
-        compress(builder, bits, target, args[1], source, args[4])
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
+@instructions(
+    lambda out, place, values, first, kept: types.none(
+        out, types.uint64, values, types.uint64, types.uint64
+    )
+)
+def compress_items(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
+    """Vectors of 64 bytes where the processor has an instruction for that."""
+    # Else four or eight items at a time, by a permutation that a table has for each mask; a loop over the
+    # items where there are no such vectors either.
+    features = fast_features()
+    if "avx2" not in features:
+        context.compile_internal(builder, _compressed_items, signature, args)
+        return
+    target, source = (
+        context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 2)
+    )
+    source = builder.gep(source, [args[3]])
+    bits = signature.args[0].dtype.bitwidth
+    compress = _compress_at_once if "avx512vbmi2" in features else _compress
+    compress(builder, bits, target, args[1], source, args[4])
 
 
 def _compress_at_once(
@@ -252,120 +227,76 @@ def _compressed_items(
         place += uint64(1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def most_one_by_one(typingctx: Typing, values: Type) -> Intrinsic:
+@instructions(lambda values: types.uint64(values))
+def most_one_by_one(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """As measured; none where an instruction compresses, which takes as long for any of them."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        if "avx512vbmi2" in fast_features():
-            return ir.Constant(_WORD, 0)
-        return ir.Constant(_WORD, 12 if values.dtype.bitwidth == 64 else 5)
-
-    return types.uint64(values), generate
+    if "avx512vbmi2" in fast_features():
+        return ir.Constant(_WORD, 0)
+    return ir.Constant(_WORD, 12 if signature.args[0].dtype.bitwidth == 64 else 5)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_word(typingctx: Typing, data: Type, position: Type, word: Type) -> Intrinsic:
-    """A 64-bit load that needs no alignment.
-
-    The word's number indexes a pointer to words: LLVM sees consecutive loads, not a gather.
-    """
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        first = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
-        return builder.load(builder.gep(first, [args[2]], inbounds=True), align=1)
-
-    return types.uint64(data, types.uint64, types.uint64), generate
+@instructions(lambda data, position, word: types.uint64(data, types.uint64, types.uint64))
+def load_word(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+    """A 64-bit load that needs no alignment."""
+    # The word's number indexes a pointer to words: LLVM sees consecutive loads, not a gather.
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    first = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
+    return builder.load(builder.gep(first, [args[2]], inbounds=True), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_item(typingctx: Typing, like: Type, address: Type) -> Intrinsic:
+@instructions(lambda like, address: like.dtype(like, types.uint64))
+def load_item(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A load of the array's item type that needs no alignment."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        item = context.get_data_type(signature.return_type)
-        return builder.load(pointer(context, builder, args[1], item), align=1)
-
-    return like.dtype(like, types.uint64), generate
+    item = context.get_data_type(signature.return_type)
+    return builder.load(pointer(context, builder, args[1], item), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_item(typingctx: Typing, like: Type, address: Type, value: Type) -> Intrinsic:
+@instructions(lambda like, address, value: types.none(like, types.uint64, like.dtype))
+def store_item(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A store of the array's item type that needs no alignment."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        builder.store(args[2], pointer(context, builder, args[1], args[2].type), align=1)
-        return context.get_dummy_value()
-
-    return types.none(like, types.uint64, like.dtype), generate
+    builder.store(args[2], pointer(context, builder, args[1], args[2].type), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def word_at(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def word_at(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A 64-bit load that needs no alignment."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.load(pointer(context, builder, args[0], _WORD), align=1)
-
-    return types.uint64(types.uint64), generate
+    return builder.load(pointer(context, builder, args[0], _WORD), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def get_unaligned(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.int64(types.int64))
+def get_unaligned(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A 64-bit load that needs no alignment."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.load(pointer(context, builder, args[0], _WORD), align=1)
-
-    return types.int64(types.int64), generate
+    return builder.load(pointer(context, builder, args[0], _WORD), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_piece(typingctx: Typing, target: Type, source: Type) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64))
+def copy_piece(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A load and a store of a vector."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        target = pointer(context, builder, args[0], _PIECE_OF_BYTES)
-        builder.store(_piece(context, builder, args[1]), target, align=1)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), generate
+    target = pointer(context, builder, args[0], _PIECE_OF_BYTES)
+    builder.store(_piece(context, builder, args[1]), target, align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def range_places(typingctx: Typing, address: Type, first: Type, count: Type) -> Intrinsic:
+@instructions(types.int64(types.int64, types.int64, types.int64))
+def range_places(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One comparison of a vector for both ends."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        address, first, count = args
-        distances = builder.sub(_piece(context, builder, address), _all_bytes(builder, first))
-        inside = builder.icmp_unsigned("<", distances, _all_bytes(builder, count))
-        return _places(builder, inside)
-
-    return types.int64(types.int64, types.int64, types.int64), generate
+    address, first, count = args
+    distances = builder.sub(_piece(context, builder, address), _all_bytes(builder, first))
+    inside = builder.icmp_unsigned("<", distances, _all_bytes(builder, count))
+    return _places(builder, inside)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def turn_piece(
-    typingctx: Typing, target: Type, source: Type, first: Type, either: Type
-) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64, types.int64, types.int64))
+def turn_piece(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """One comparison of a vector for both ends."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        target, source, first, either = args
-        piece = _piece(context, builder, source)
-        places = builder.sub(
-            builder.or_(piece, _all_bytes(builder, either)), _all_bytes(builder, first)
-        )
-        letters = builder.icmp_unsigned("<", places, _all_bytes(builder, 26))
-        turned = builder.xor(piece, _all_bytes(builder, 32))
-        out = builder.select(letters, turned, piece)
-        builder.store(out, pointer(context, builder, target, _PIECE_OF_BYTES), align=1)
-        return context.get_dummy_value()
-
-    word = types.int64
-    return types.none(word, word, word, word), generate
+    target, source, first, either = args
+    piece = _piece(context, builder, source)
+    places = builder.sub(
+        builder.or_(piece, _all_bytes(builder, either)), _all_bytes(builder, first)
+    )
+    letters = builder.icmp_unsigned("<", places, _all_bytes(builder, 26))
+    turned = builder.xor(piece, _all_bytes(builder, 32))
+    out = builder.select(letters, turned, piece)
+    builder.store(out, pointer(context, builder, target, _PIECE_OF_BYTES), align=1)
 
 
 def _piece(context: Target, builder: Builder, address: Value) -> Value:
@@ -389,116 +320,87 @@ def _all_bytes(builder: Builder, byte: Value | int) -> Value:
     return builder.shuffle_vector(one, one, places)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def character_starts(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def character_starts(
+    context: Target, builder: Builder, signature: Signature, args: Values
+) -> Value:
     """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        piece = _piece(context, builder, args[0])
-        return _places(builder, builder.icmp_signed(">", piece, _all_bytes(builder, -65)))
-
-    return types.uint64(types.uint64), generate
+    piece = _piece(context, builder, args[0])
+    return _places(builder, builder.icmp_signed(">", piece, _all_bytes(builder, -65)))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_equal(
-    typingctx: Typing, out: Type, place: Type, left: Type, i: Type, right: Type, j: Type, flip: Type
-) -> Intrinsic:
+@instructions(
+    lambda out, place, left, i, right, j, flip: types.none(
+        out, types.uint64, left, types.uint64, right, types.uint64, types.uint64
+    )
+)
+def store_equal(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A comparison of vectors of 64 items, whose outcome is a word."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        sides = _sixty_four_pairs(context, builder, signature.args, args)
-        same = _equal_mask(builder, left.dtype, *sides)
-        word = _turned(builder, same, args[-1])
-        return _store_word(context, builder, signature, args, word)
-
-    whole = types.uint64
-    return types.none(out, whole, left, whole, right, whole, whole), generate
+    sides = _sixty_four_pairs(context, builder, signature.args, args)
+    same = _equal_mask(builder, signature.args[2].dtype, *sides)
+    word = _turned(builder, same, args[-1])
+    _store_word(context, builder, signature, args, word)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_equal_to(
-    typingctx: Typing, out: Type, place: Type, left: Type, i: Type, value: Type, flip: Type
-) -> Intrinsic:
+@instructions(
+    lambda out, place, left, i, value, flip: types.none(
+        out, types.uint64, left, types.uint64, left.dtype, types.uint64
+    )
+)
+def store_equal_to(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """As `store_equal`, with a vector of the same value everywhere."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        items = _sixty_four(context, builder, signature.args, args, 2)
-        same = _equal_mask(builder, left.dtype, items, _vector_of(builder, args[4], 64))
-        word = _turned(builder, same, args[-1])
-        return _store_word(context, builder, signature, args, word)
-
-    whole = types.uint64
-    return types.none(out, whole, left, whole, left.dtype, whole), generate
+    items = _sixty_four(context, builder, signature.args, args, 2)
+    same = _equal_mask(builder, signature.args[2].dtype, items, _vector_of(builder, args[4], 64))
+    word = _turned(builder, same, args[-1])
+    _store_word(context, builder, signature, args, word)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instructions(
+    lambda out, place, left, i, right, j, minus, flip: types.none(
+        out, types.uint64, left, types.uint64, right, types.uint64, types.uint64, types.uint64
+    )
+)
 def store_less_integers(
-    typingctx: Typing,
-    out: Type,
-    place: Type,
-    left: Type,
-    i: Type,
-    right: Type,
-    j: Type,
-    minus: Type,
-    flip: Type,
-) -> Intrinsic:
-    """A comparison of vectors of 64 items, whose outcome is a word.
-
-    As signed items: not every processor has vectors of others to compare.
-    """
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        sides = _sixty_four_pairs(context, builder, signature.args, args)
-        item = sides[0].type.element
-        least = ir.Constant(item, 1 << (item.width - 1))
-        turn = _vector_of(builder, builder.xor(_narrowed(builder, args[6], item), least), 64)
-        less = builder.icmp_signed("<", *(builder.xor(side, turn) for side in sides))
-        word = _turned(builder, builder.bitcast(less, _WORD), args[7])
-        return _store_word(context, builder, signature, args, word)
-
-    whole = types.uint64
-    return types.none(out, whole, left, whole, right, whole, whole, whole), generate
+    context: Target, builder: Builder, signature: Signature, args: Values
+) -> None:
+    """A comparison of vectors of 64 items, whose outcome is a word."""
+    # As signed items: not every processor has vectors of others to compare.
+    sides = _sixty_four_pairs(context, builder, signature.args, args)
+    item = sides[0].type.element
+    least = ir.Constant(item, 1 << (item.width - 1))
+    turn = _vector_of(builder, builder.xor(_narrowed(builder, args[6], item), least), 64)
+    less = builder.icmp_signed("<", *(builder.xor(side, turn) for side in sides))
+    word = _turned(builder, builder.bitcast(less, _WORD), args[7])
+    _store_word(context, builder, signature, args, word)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instructions(
+    lambda out, place, left, i, right, j, relation, flip: types.none(
+        out, types.uint64, left, types.uint64, right, types.uint64, types.uint64, types.uint64
+    )
+)
 def store_less_floats(
-    typingctx: Typing,
-    out: Type,
-    place: Type,
-    left: Type,
-    i: Type,
-    right: Type,
-    j: Type,
-    relation: Type,
-    flip: Type,
-) -> Intrinsic:
+    context: Target, builder: Builder, signature: Signature, args: Values
+) -> None:
     """As `store_less_integers`, for each relation in code of its own."""
+    mine, others = _sixty_four_pairs(context, builder, signature.args, args)
 
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        mine, others = _sixty_four_pairs(context, builder, signature.args, args)
+    def store(less: Value) -> None:
+        word = _turned(builder, builder.bitcast(less, _WORD), args[7])
+        _store_word(context, builder, signature, args, word)
 
-        def store(less: Value) -> None:
-            word = _turned(builder, builder.bitcast(less, _WORD), args[7])
-            _store_word(context, builder, signature, args, word)
+    def asked(relation: int) -> Value:
+        return builder.icmp_unsigned("==", args[6], ir.Constant(_WORD, relation))
 
-        def asked(relation: int) -> Value:
-            return builder.icmp_unsigned("==", args[6], ir.Constant(_WORD, relation))
-
-        with builder.if_else(asked(relations.LESS)) as (of_less, of_others):
-            with of_less:
-                store(builder.fcmp_ordered("<", mine, others))
-            with of_others, builder.if_else(asked(relations.LESS_OR_EQUAL)) as (equal, nan):
-                with equal:
-                    store(builder.fcmp_ordered("<=", mine, others))
-                with nan:
-                    below = builder.fcmp_unordered("<", mine, others)
-                    store(builder.and_(below, builder.fcmp_ordered("ord", mine, mine)))
-        return context.get_dummy_value()
-
-    whole = types.uint64
-    return types.none(out, whole, left, whole, right, whole, whole, whole), generate
+    with builder.if_else(asked(relations.LESS)) as (of_less, of_others):
+        with of_less:
+            store(builder.fcmp_ordered("<", mine, others))
+        with of_others, builder.if_else(asked(relations.LESS_OR_EQUAL)) as (equal, nan):
+            with equal:
+                store(builder.fcmp_ordered("<=", mine, others))
+            with nan:
+                below = builder.fcmp_unordered("<", mine, others)
+                store(builder.and_(below, builder.fcmp_ordered("ord", mine, mine)))
 
 
 def _sixty_four_pairs(context: Target, builder: Builder, kinds: Types, args: Values) -> Values:
@@ -526,12 +428,11 @@ def _turned(builder: Builder, word: Value, flip: Value) -> Value:
 
 def _store_word(
     context: Target, builder: Builder, signature: Signature, args: Values, word: Value
-) -> Value:
+) -> None:
     """A word to the first argument, at the place that the second says."""
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
     builder.store(word, place, align=1)
-    return context.get_dummy_value()
 
 
 def _equal_mask(builder: Builder, item: Type, left: Value, right: Value) -> Value:
@@ -540,43 +441,37 @@ def _equal_mask(builder: Builder, item: Type, left: Value, right: Value) -> Valu
     return builder.bitcast(compare("==", left, right), ir.IntType(left.type.count))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_bytes(
-    typingctx: Typing, out: Type, position: Type, address: Type, count: Type
-) -> Intrinsic:
+@instructions(
+    lambda out, position, address, count: types.none(out, types.uint64, types.uint64, types.uint64)
+)
+def copy_bytes(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        target = builder.gep(array.data, [args[1]])
-        source = builder.inttoptr(args[2], _BYTE.as_pointer())
-        _copy(builder, target, source, args[3])
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, types.uint64, types.uint64), generate
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    target = builder.gep(array.data, [args[1]])
+    source = builder.inttoptr(args[2], _BYTE.as_pointer())
+    _copy(builder, target, source, args[3])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instructions(
+    lambda out, position, address, count, room: types.none(
+        out, types.uint64, types.uint64, types.uint64, types.uint64
+    )
+)
 def copy_bytes_loosely(
-    typingctx: Typing, out: Type, position: Type, address: Type, count: Type, room: Type
-) -> Intrinsic:
+    context: Target, builder: Builder, signature: Signature, args: Values
+) -> None:
     """Pieces of 32 bytes where there is room for whole ones, else `copy_bytes`."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        target = builder.gep(array.data, [args[1]])
-        source = builder.inttoptr(args[2], _BYTE.as_pointer())
-        count, room = args[3:]
-        needed = builder.add(count, ir.Constant(_WORD, _PIECE))
-        roomy = builder.icmp_unsigned("<=", needed, room)
-        with builder.if_else(roomy, likely=True) as (loosely, exactly):
-            with loosely:
-                _copy_whole_pieces(builder, target, source, count, _PIECE)
-            with exactly:
-                _copy(builder, target, source, count)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, types.uint64, types.uint64, types.uint64), generate
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    target = builder.gep(array.data, [args[1]])
+    source = builder.inttoptr(args[2], _BYTE.as_pointer())
+    count, room = args[3:]
+    needed = builder.add(count, ir.Constant(_WORD, _PIECE))
+    roomy = builder.icmp_unsigned("<=", needed, room)
+    with builder.if_else(roomy, likely=True) as (loosely, exactly):
+        with loosely:
+            _copy_whole_pieces(builder, target, source, count, _PIECE)
+        with exactly:
+            _copy(builder, target, source, count)
 
 
 def _copy_whole_pieces(
@@ -649,87 +544,66 @@ def _copy_pieces(
         builder.store(piece, at(target, place), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def fill_eight(
-    typingctx: Typing, out: Type, position: Type, value: Type, stride: Type
-) -> Intrinsic:
+@instructions(lambda out, position, value, stride: types.none(out, types.uint64, value, stride))
+def fill_eight(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """One vector: LLVM does not make one of eight stores itself."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        item = context.get_data_type(out.dtype)
-        first, step = (
-            context.cast(builder, number, kind, out.dtype)
-            for number, kind in ((args[2], value), (args[3], stride))
-        )
-        numbers = ir.Constant(_eight(item), [ir.Constant(item, j) for j in range(8)])
-        steps = builder.mul(_vector_of(builder, step, 8), numbers)
-        vector = builder.add(_vector_of(builder, first, 8), steps)
-        _store_eight(builder, vector, builder.gep(array.data, [args[1]]), item)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, value, stride), generate
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    item = context.get_data_type(signature.args[0].dtype)
+    first, step = (
+        context.cast(builder, number, kind, signature.args[0].dtype)
+        for number, kind in ((args[2], signature.args[2]), (args[3], signature.args[3]))
+    )
+    numbers = ir.Constant(_eight(item), [ir.Constant(item, j) for j in range(8)])
+    steps = builder.mul(_vector_of(builder, step, 8), numbers)
+    vector = builder.add(_vector_of(builder, first, 8), steps)
+    _store_eight(builder, vector, builder.gep(array.data, [args[1]]), item)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_eight(
-    typingctx: Typing, out: Type, position: Type, values: Type, source: Type
-) -> Intrinsic:
+@instructions(
+    lambda out, position, values, source: types.none(out, types.uint64, values, types.uint64)
+)
+def copy_eight(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """One vector: all is read before anything is written, so that the arrays need not differ."""
+    target, origin = (
+        context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
+    )
+    item = context.get_data_type(signature.args[0].dtype)
+    place = builder.gep(origin.data, [args[3]])
+    vector = builder.load(builder.bitcast(place, _eight(item).as_pointer()), align=item.width // 8)
+    _store_eight(builder, vector, builder.gep(target.data, [args[1]]), item)
 
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        target, origin = (
-            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
+
+@instructions(
+    lambda out, position, values, source: types.none(out, types.uint64, values, types.uint64)
+)
+def copy_line(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
+    """Vectors that are stored without being read first: a third less for memory to move."""
+    # Other threads see them once this one has released a lock, as it does before it reports back.
+    vector = ir.VectorType(_WORD, 4)
+    target, origin = (
+        builder.bitcast(
+            builder.gep(
+                context.make_array(signature.args[k])(context, builder, args[k]).data,
+                [args[k + 1]],
+            ),
+            vector.as_pointer(),
         )
-        item = context.get_data_type(out.dtype)
-        place = builder.gep(origin.data, [args[3]])
-        vector = builder.load(
-            builder.bitcast(place, _eight(item).as_pointer()), align=item.width // 8
-        )
-        _store_eight(builder, vector, builder.gep(target.data, [args[1]]), item)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, values, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_line(
-    typingctx: Typing, out: Type, position: Type, values: Type, source: Type
-) -> Intrinsic:
-    """Vectors that are stored without being read first: a third less for memory to move.
-
-    Other threads see them once this one has released a lock, as it does before it reports back.
-    """
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        vector = ir.VectorType(_WORD, 4)
-        target, origin = (
-            builder.bitcast(
-                builder.gep(
-                    context.make_array(signature.args[k])(context, builder, args[k]).data,
-                    [args[k + 1]],
-                ),
-                vector.as_pointer(),
-            )
-            for k in (0, 2)
-        )
-        places = [ir.Constant(_WORD, k) for k in range(2)]
-        loaded = [builder.load(builder.gep(origin, [place]), align=1) for place in places]
-        past_caches = builder.module.add_metadata([ir.Constant(_INDEX, 1)])
-        # The instruction faults at any other address.
-        low_bits = builder.and_(builder.ptrtoint(target, _WORD), ir.Constant(_WORD, 31))
-        aligned = builder.icmp_unsigned("==", low_bits, ir.Constant(_WORD, 0))
-        with builder.if_else(aligned, likely=True) as (past, through):
-            with past:
-                for place, piece in zip(places, loaded, strict=True):
-                    stored = builder.store(piece, builder.gep(target, [place]), align=32)
-                    stored.set_metadata("nontemporal", past_caches)
-            with through:
-                for place, piece in zip(places, loaded, strict=True):
-                    builder.store(piece, builder.gep(target, [place]), align=1)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, values, types.uint64), generate
+        for k in (0, 2)
+    )
+    places = [ir.Constant(_WORD, k) for k in range(2)]
+    loaded = [builder.load(builder.gep(origin, [place]), align=1) for place in places]
+    past_caches = builder.module.add_metadata([ir.Constant(_INDEX, 1)])
+    # The instruction faults at any other address.
+    low_bits = builder.and_(builder.ptrtoint(target, _WORD), ir.Constant(_WORD, 31))
+    aligned = builder.icmp_unsigned("==", low_bits, ir.Constant(_WORD, 0))
+    with builder.if_else(aligned, likely=True) as (past, through):
+        with past:
+            for place, piece in zip(places, loaded, strict=True):
+                stored = builder.store(piece, builder.gep(target, [place]), align=32)
+                stored.set_metadata("nontemporal", past_caches)
+        with through:
+            for place, piece in zip(places, loaded, strict=True):
+                builder.store(piece, builder.gep(target, [place]), align=1)
 
 
 def _eight(item: Value) -> ir.VectorType:
@@ -749,16 +623,11 @@ def _store_eight(builder: Builder, vector: Value, place: Value, item: Value) -> 
     builder.store(vector, where, align=item.width // 8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.none(types.uint64))
+def prefetch(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """LLVM's `prefetch`, to be read and kept in all caches."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        place = builder.inttoptr(args[0], _BYTE.as_pointer())
-        builder.call(function, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.none(types.uint64), generate
+    number = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    place = builder.inttoptr(args[0], _BYTE.as_pointer())
+    builder.call(function, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])

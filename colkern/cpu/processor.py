@@ -14,10 +14,7 @@ def fast_features() -> set[str]:
 
 
 def compiled_for() -> str:
-    """The processor of this process's machine code: machine code for another is not loaded.
-
-    Imports Numba.
-    """
+    """The processor that this process's machine code is for; imports Numba."""
     from numba.core.registry import cpu_target
 
     triple, processor, features = cpu_target.target_context.codegen().magic_tuple()

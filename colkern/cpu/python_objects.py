@@ -125,11 +125,7 @@ def floats_of(values: Values) -> Items | None:
 
 
 def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
-    """The bytes of texts (as UTF-8) or byte strings, one behind the other, and the size of each.
-
-    None if one is of a class other than `of_class`, which is `str` or `bytes`, or has no UTF-8. Empty for
-    None.
-    """
+    """The bytes of texts or byte strings and their sizes; None if one is of another class, or no UTF-8."""
     if not _are_all(values, of_class):
         return None
     from colkern.cpu.object_loops import copy_pieces, find_bytes, find_texts
@@ -149,14 +145,7 @@ def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
 
 
 def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Values | None:
-    """Texts or byte strings made of pieces of bytes; None if a text is not UTF-8.
-
-    Args:
-        data: The bytes (uint8[]), which hold all pieces.
-        starts: The first byte of each piece (int64[]).
-        sizes: The bytes of each (int64[]).
-        of_class: `str` or `bytes`.
-    """
+    """`str` or `bytes` made of pieces of `data` (sizes: int64[]); None if one is not UTF-8."""
     values: Values = [None] * len(starts)
     if not _is_worth(values):
         return None
@@ -184,10 +173,7 @@ def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
 
 
 def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
-    """The members of dictionaries by name; None for a missing key, and for a None in place of a dictionary.
-
-    None if a value is none of the class dict, or has another name.
-    """
+    """The members of dictionaries by name; None for missing ones, or if a value is no such dictionary."""
     if not _are_all(values, dict):
         return None
     from colkern.cpu.object_loops import find_members, find_sizes
@@ -209,10 +195,8 @@ def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
 
 
 def spread(values: Values, valid: NDArray[np.bool_]) -> Values:
-    """A list that has the values, in order, at the places that are valid, and None at the others.
-
-    They may be gone from the list that is given, which nobody else is to have.
-    """
+    """A list that has the values, in order, at the places that are valid, and None at the others."""
+    # They may be gone from the list that is given, which nobody else is to have.
     whole: Values = [None] * len(valid)
     if _is_worth(whole):
         from colkern.cpu.object_loops import spread_objects

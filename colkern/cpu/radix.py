@@ -34,13 +34,7 @@ _LONG = 16
 def sorted_positions(
     target: Target, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
 ) -> Items:
-    """`positions` (all, in their order, if None) in the order of their keys; stable (uint64[]).
-
-    Args:
-        target: The CPU's.
-        keys: One for each position.
-        positions: Those to sort, which may be fewer than there are keys.
-    """
+    """`positions` (all, in their order, if None) in the order of their keys; stable (uint64[])."""
     if len(keys) > _MOST:
         chosen = keys if positions is None else keys[positions]
         order = np.argsort(chosen, kind="stable").astype(np.uint64)
@@ -100,15 +94,9 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
 
 
 def counted_positions(target: Target, words: Items, flip: int, low: int, bits: int) -> Items:
-    """All positions (uint64[n]) in the order of few keys; stable.
-
-    Args:
-        target: The CPU's.
-        words: Unsigned ones.
-        flip: A word with these bits flipped is its key.
-        low: The least key.
-        bits: The bits that keys have, less `low`: at most `FEW_BITS`.
-    """
+    """All positions (uint64[n]) in the order of few keys; stable."""
+    # The key of a word is the word with the bits of `flip` flipped, less `low`; keys have at most
+    # `FEW_BITS` bits.
     chunks, chunk = _chunks(len(words))
     keys = (words, flip, low, chunk, bits)
     counts = target.allocate(chunks << bits, np.int64)

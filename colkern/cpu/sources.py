@@ -38,11 +38,9 @@ def package_of(module: str) -> str | None:
 
 @cache
 def source_key(package: str) -> str:
-    """A hash of all files of a package: of every function in them, whoever calls it.
-
-    The hash is kept on disk by the sizes and times of the files. The time of the last change of a file's
-    status is among them, which no program can set.
-    """
+    """A hash of all files of a package: of every function in them, whoever calls it."""
+    # The hash is kept on disk by the sizes and times of the files. The time of the last change of a file's
+    # status is among them, which no program can set.
     folder = resources.files(package)
     if not isinstance(folder, Path):
         return _hash_of(folder)

@@ -78,10 +78,8 @@ def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """The arguments, numbers past int64 as the negative ones of the same bits.
-
-    Compiled loops take int64, and make uint64 of it again.
-    """
+    """The arguments, numbers past int64 as the negative ones of the same bits."""
+    # Compiled loops take int64, and make uint64 of it again.
     numbers: list[Any] = list(args)
     for place in kernel.unsigned:
         if numbers[place] > _MOST:
@@ -111,15 +109,12 @@ class CpuTarget:
     device = HOST
 
     def block_words(self, words: int) -> int:
-        """The number of words of a bitmap in a block of a filter: all of them for one thread.
-
-        For several threads, enough that there are few blocks to sum.
-        """
+        """The number of words of a bitmap in a block of a filter: all of them for one thread."""
+        # For several threads, enough that there are few blocks to sum.
         return max(words if words <= 64 or num_threads() == 1 else 64, 1)
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
-        """See `Target.no_bits`."""
         return self.table([], np.uint8)
 
     def map(
@@ -145,7 +140,6 @@ class CpuTarget:
                 run_ranges(loop, count, _wrapped(kernel, args), grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """See `Target.reduce`."""
         place = kernel.chooser
         chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
@@ -160,23 +154,19 @@ class CpuTarget:
     start = reduce
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
-        """See `Target.later`: the number is there."""
         number = self.reduce(kernel, count, *args, work=work)
         return lambda: number
 
     def later_item(self, array: Items, position: int) -> Later:
-        """See `Target.later_item`."""
         return lambda: int(array[position])
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """See `Target.scan`."""
         offsets = self.output(len(lengths) + 1, dtype)
         offsets[0] = 0
         lengths.cumsum(out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
-        """See `Target.copy`."""
         if items.nbytes < _WORTH_A_KERNEL:
             out[:] = items
         elif items.nbytes < _PAST_CACHES:
@@ -195,12 +185,10 @@ class CpuTarget:
         self.map(selection.copy_lines, lines, items[begin:end], out[begin:end], work=_LINE)
 
     def accumulate(self, offsets: Items) -> None:
-        """See `Target.accumulate`."""
         offsets[0] = 0
         offsets.cumsum(out=offsets)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """See `Target.running_sum`."""
         sums = self.output(len(lengths) + 1, dtype)
         try:
             total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
@@ -210,44 +198,36 @@ class CpuTarget:
         return sums, total if total <= _MOST else self.total(lengths)
 
     def total(self, lengths: Items) -> int:
-        """See `Target.total`."""
         # Of few, without a limit, in less time than NumPy takes for two of its sums.
         if len(lengths) < _FEW or int(lengths.max()) > _MOST // len(lengths):
             return sum(lengths.tolist())
         return int(lengths.sum())
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.allocate`."""
         return memory.allocate(count, dtype)
 
     # No function around what each operation calls.
     output = staticmethod(memory.allocate_for_overwrite)
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
-        """See `Target.table`."""
         return np.ascontiguousarray(values, dtype)
 
     def positions(self, count: int) -> NDArray[np.int64]:
-        """See `Target.positions`."""
         return np.arange(count, dtype=np.int64)
 
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
-        """See `Target.sort_positions`."""
         from colkern.cpu.radix import sorted_positions
 
         sorted_: Items = sorted_positions(self, keys, positions)
         return sorted_
 
     def item(self, array: Items, position: int) -> int:
-        """See `Target.item`."""
         return int(array[position])
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
-        """See `Target.ends`."""
         return [(int(array[0]), int(array[-1])) for array in arrays]
 
     def address(self, array: Items) -> int:
-        """See `Target.address`."""
         return int(array.ctypes.data)
 
     buffer = staticmethod(Buffer.of_items)

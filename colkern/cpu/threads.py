@@ -29,11 +29,7 @@ _threads = 0
 
 
 class _Role(threading.local):
-    """The role of the running thread.
-
-    Attributes:
-        is_worker: Whether it is one of the pool's: all others may wait for it, so it waits for none.
-    """
+    """Whether the running thread is of the pool: all others may wait for it, so it waits for none."""
 
     is_worker = False
 
@@ -73,18 +69,10 @@ def run_ranges(
     grain: int = GRAIN,
     balance: Items | None = None,
 ) -> list[Result]:
-    """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order.
-
-    One call in this thread where there is less work than twice the grain, and in a thread of the pool.
-    An exception of any call is raised once all have ended.
-
-    Args:
-        loop: The work.
-        count: The number of items.
-        args: The other arguments of the loop.
-        grain: The least work that a thread is worth waking for.
-        balance: The running sum of the work for each item, [count + 1]; None if each is one.
-    """
+    """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order."""
+    # One call in this thread where there is less work than twice the grain (the least that a thread is
+    # worth waking for), and in a thread of the pool. `balance` is the running sum of the work for each
+    # item, [count + 1]. An exception of any call is raised once all have ended.
     work = count if balance is None else int(balance[count] - balance[0])
     workers = max(count, work) // grain
     if workers > 1:
@@ -115,16 +103,9 @@ def _balanced_cuts(count: int, workers: int, balance: Items) -> list[int]:
 def map_items(
     function: Callable[[Item], Result], items: Sequence[Item], total: int
 ) -> list[Result]:
-    """`[function(item) for item in items]` over the threads, for work that releases the GIL.
-
-    Each thread takes the next item when it is through with one. One thread where there is little to
-    do, and in a thread of the pool. An exception of any call is raised once all threads have stopped.
-
-    Args:
-        function: The work.
-        items: The items.
-        total: The work for all items, in bytes.
-    """
+    """`[function(item) for item in items]` over the threads, without the GIL; the work is `total` bytes."""
+    # Each thread takes the next item when it is through with one; one thread where there is little to do,
+    # and in a thread of the pool. An exception of any call is raised once all threads have stopped.
     workers = min(len(items), num_threads())
     if workers <= 1 or total < GRAIN or _role.is_worker:
         return [function(item) for item in items]

@@ -23,22 +23,14 @@ def compilations() -> dict[str, int]:
 
 
 def read_whole(path: Path) -> bytes | None:
-    """The content of a file of `write_whole`; None if it is damaged: its code would crash the process.
-
-    Raises:
-        OSError: If there is no file that can be read.
-    """
+    """The content of a file of `write_whole`; None if it is damaged: its code would crash."""
     stored = path.read_bytes()
     digest, content = stored[:_DIGEST], stored[_DIGEST:]
     return content if hashlib.sha256(content).digest() == digest else None
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write a file so that other processes see all of it or nothing."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -48,11 +48,7 @@ class Launchable(Hashable, Protocol):
 
 
 def chosen_compiler() -> str:
-    """The compiler that COLKERN_CUDA_COMPILER names.
-
-    Raises:
-        ValueError: If it names neither of the two.
-    """
+    """The compiler that COLKERN_CUDA_COMPILER names."""
     chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
     if chosen not in MODULES:
         raise ValueError(
@@ -73,12 +69,7 @@ def is_simulated() -> bool:
 
 @cache
 def compiler() -> ModuleType:
-    """The `cuda` module of the chosen compiler.
-
-    Raises:
-        DeviceUnavailableError: If it cannot be imported, with what is missing.
-        ValueError: If COLKERN_CUDA_COMPILER names no compiler.
-    """
+    """The `cuda` module of the chosen compiler."""
     if not hasattr(np, "row_stack"):
         # numba-cuda up to 0.30 looks for a function that NumPy 2.5 removed.
         np.row_stack = np.vstack
@@ -133,10 +124,8 @@ def _make_shared_arrays_once() -> None:
 
 
 def require_device() -> None:
-    """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing.
-
-    Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
-    """
+    """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
+    # Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
     if loads_kernels() and _has_packages() and has_device():
         return
     cuda = compiler()
@@ -203,10 +192,8 @@ def device_function(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def separate_function(function: Callable[..., object]) -> Callable[..., object]:
-    """A function that kernels call, compiled by itself: for many that call each other.
-
-    To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see `ptx`.
-    """
+    """A function that kernels call, compiled by itself: for many that call each other."""
+    # To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see `ptx`.
     if is_simulated():
         return function
     return cast("Callable[..., object]", compiler().jit(device=True)(function))
@@ -230,10 +217,8 @@ def compile_errors() -> tuple[type[Exception], ...]:
 
 @lru_cache(maxsize=256)
 def stream(ordinal: int, pointer: int) -> object:
-    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer.
-
-    Kept, as the compiler keeps the configuration of a launch by the stream's object.
-    """
+    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer."""
+    # Kept, as the compiler keeps the configuration of a launch by the stream's object.
     return None if is_simulated() else compiler().external_stream(pointer)
 
 
@@ -259,12 +244,10 @@ _configuring = threading.Lock()
 def _configured(
     kernel: Launchable, blocks: int, threads: int, stream: object, shared: int
 ) -> Callable[..., object]:
-    """A kernel with its grid, kept; numba-cuda does not warn of a small one.
-
-    It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid, and
-    no other grid would be faster; a user who sees the warning can do nothing about it. The option is
-    of the whole process, so it is put back at once, for kernels that are not colkern's.
-    """
+    """A kernel with its grid, kept; numba-cuda does not warn of a small one."""
+    # It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid,
+    # and no other grid would be faster; a user who sees the warning can do nothing about it. The option is
+    # of the whole process, so it is put back at once, for kernels that are not colkern's.
     from numba import config
 
     with _configuring:
@@ -290,12 +273,7 @@ _PLAIN_OPTIONS = {"debug", "fastmath", "launch_bounds", "lineinfo", "opt"}
 
 
 def loaded(image: bytes, entry: str) -> object:
-    """A kernel of the current device: for `launcher`.
-
-    Args:
-        image: Machine code, or PTX.
-        entry: The kernel's name in it.
-    """
+    """A kernel of the current device, by its name in machine code or PTX: for `launcher`."""
     from cuda.core import ObjectCode
 
     load = ObjectCode.from_cubin if image.startswith(CUBIN) else ObjectCode.from_ptx
@@ -358,18 +336,7 @@ def ptx(
     apart: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """The PTX of a kernel; needs no GPU.
-
-    numba-cuda-mlir asks the driver for the device's capability before it compiles for another one: where
-    there is no driver, whoever calls this has to answer for it (tests/cuda/mlir_machine.py).
-
-    Args:
-        function: The kernel.
-        arguments: NumPy's type code of each argument, and whether it is an array of that type.
-        capability: The compute capability, such as (9, 0).
-        apart: Whether nothing that is written is in two arrays.
-        options: The compiler's.
-    """
+    """The PTX of a kernel, without a GPU: NumPy type codes, and which are arrays; `apart`: none overlap."""
     given = options or {}
     cuda, signature = compiler(), _signature(arguments)
     with _answering_for_device(capability), _apart() if apart else nullcontext():
@@ -394,11 +361,9 @@ def _signature(arguments: Sequence[tuple[str, bool]]) -> Any:
 
 @contextmanager
 def _apart() -> Iterator[None]:
-    """Within it, kernels are compiled that write no array of which a part is in another argument.
-
-    The compiler then reads on before it has written, so that a thread waits for several items at once, and
-    reads through the cache for what does not change.
-    """
+    """Within it, kernels are compiled that write no array of which a part is in another argument."""
+    # The compiler then reads on before it has written, so that a thread waits for several items at once,
+    # and reads through the cache for what does not change.
     if not loads_kernels():
         yield
         return
@@ -426,10 +391,8 @@ def _apart() -> Iterator[None]:
 
 @contextmanager
 def _answering_for_device(capability: tuple[int, int]) -> Iterator[None]:
-    """Within it, separate functions are compiled for a capability, not for that of the current device.
-
-    The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
-    """
+    """Within it, separate functions are compiled for a capability, not for that of the current device."""
+    # The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
     if not loads_kernels():
         yield
         return

@@ -64,15 +64,7 @@ COMBINE = {
 
 
 def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionType:
-    """The function of one thread: called with `count, tile` and the kernel's arguments.
-
-    If the kernel returns partial results, the function takes the array of one for each block, too.
-
-    Args:
-        kernel: The kernel.
-        threads: The threads of a block.
-        lanes: How many of them work on one item.
-    """
+    """The function of one thread: `count, tile, *arguments[, partial results]`; `lanes` share an item."""
     # Not by their own names, which may be those of the grid's.
     arguments = [(f"a{number}", argument) for number, argument in enumerate(kernel.arguments)]
     source = (_REDUCE if kernel.returns else _MAP).format(
@@ -126,15 +118,7 @@ def ptx(
     threads: int = THREADS,
     lanes: int = 8,
 ) -> str:
-    """The PTX of a kernel for one variant of its types; needs the compiler but no GPU.
-
-    Args:
-        kernel: The kernel.
-        variant: One of `kernel.variants()`.
-        capability: The compute capability, such as (9, 0).
-        threads: The threads of a block, unless the kernel is sequential.
-        lanes: How many threads work on one item, if the kernel is grouped.
-    """
+    """The PTX of a kernel for one of its `variants()`; needs the compiler but no GPU."""
     function = grid_function(
         kernel, 1 if kernel.sequential else threads, lanes if kernel.grouped else 1
     )

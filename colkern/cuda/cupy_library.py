@@ -62,11 +62,7 @@ class _CupyLibrary:
 
     @cached_property
     def arrays(self) -> ArrayLibrary:
-        """CuPy.
-
-        Raises:
-            DeviceUnavailableError: If it is not installed or does not load.
-        """
+        """CuPy."""
         try:
             import cupy
         except ImportError as error:
@@ -184,11 +180,7 @@ class _CupyLibrary:
 
 
 def handle_of_stream(stream: object) -> int:
-    """The `cudaStream_t` of a stream: of CuPy, PyTorch, cuda.core or the compiler, or an integer.
-
-    Raises:
-        TypeError: If it is none of these.
-    """
+    """The `cudaStream_t` of a stream: of CuPy, PyTorch, cuda.core or the compiler, or an integer."""
     if hasattr(stream, "__cuda_stream__"):
         _, handle = stream.__cuda_stream__()
         return int(handle)

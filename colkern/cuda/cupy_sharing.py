@@ -24,12 +24,7 @@ _IS_LEGACY_CUDA_IPC_CAPABLE = 10
 
 @explaining
 class CupySharing:
-    """The memory that CuPy, or whoever allocates for it, has on devices.
-
-    Args:
-        cupy: CuPy.
-        driver: The library of the driver; None to load it when it is first needed.
-    """
+    """The memory that CuPy, or whoever allocates for it, has on devices."""
 
     def __init__(self, cupy: ArrayLibrary, driver: ctypes.CDLL | None = None) -> None:
         self._cupy = cupy
@@ -44,10 +39,8 @@ class CupySharing:
         return uuid.raw
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The allocation that an address is in; None if there is no handle of it.
-
-        There is none of memory of asynchronous pools, of managed and of mapped memory.
-        """
+        """The allocation that an address is in; None if there is no handle of it."""
+        # There is none of memory of asynchronous pools, of managed and of mapped memory.
         capable, identity = ctypes.c_int(), ctypes.c_ulonglong()
         pointer = ctypes.c_ulonglong(address)
         with self._context(ordinal):

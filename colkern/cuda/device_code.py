@@ -42,26 +42,18 @@ _OF_DRIVER = {"vprintf", "malloc", "free", "__assertfail"}
 
 
 class DeviceCode(NamedTuple):
-    """Code that the driver loads.
+    """Code that the driver loads."""
 
-    Args:
-        entry: The kernel's name in it.
-        image: Machine code, or PTX where nothing could assemble it.
-    """
-
-    entry: str
-    image: bytes
+    entry: str  #: The kernel's name in it.
+    image: bytes  #: Machine code, or PTX where nothing could assemble it.
 
 
 class KernelSource:
     """A kernel that is compiled once for each set of types and compute capability, by whichever process.
 
-    Args:
-        name: Its name; makes files recognisable.
-        make: Makes the function of one thread, which is asked for if something must be compiled.
-        key: Gives all that its meaning follows from, as text; None where no other process has the same.
-        apart: Whether nothing that is written is in two arrays.
-        options: For the compiler's `cuda.jit`.
+    `make` makes the function of one thread if something must be compiled; `key` gives all that its meaning
+    follows from as text, None where no other process has the same; `apart` tells that nothing that is
+    written is in two arrays; `options` are those of `cuda.jit`.
     """
 
     def __init__(
@@ -90,10 +82,7 @@ class KernelSource:
         return adapter.kernel(self.function, **self._options)
 
     def loaded(self, types: Types, ordinal: int) -> object | None:
-        """The kernel for arguments of these types, on the current device, whose ordinal that is.
-
-        None if the compiler has to launch it: its options say so, or it needs more than its own code.
-        """
+        """The kernel for types, on the current device; None if the compiler has to launch it."""
         if not adapter.has_plain_launches(self._options):
             return None
         code = self.code(types, adapter.capability(ordinal))

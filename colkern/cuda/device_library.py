@@ -19,11 +19,9 @@ class Event(Protocol):
 
     def wait(self) -> None:
         """Wait, on the host, until the stream has come there."""
-        ...
 
     def hold_current(self) -> None:
         """Further work of the caller's current stream waits for that point."""
-        ...
 
 
 class CopyEvent(Event, Protocol):
@@ -31,7 +29,6 @@ class CopyEvent(Event, Protocol):
 
     def is_over(self) -> bool:
         """Whether the stream has come there."""
-        ...
 
 
 class SharedEvent(Event, Protocol):
@@ -40,7 +37,6 @@ class SharedEvent(Event, Protocol):
     @property
     def handle(self) -> int:
         """Its `cudaEvent_t`."""
-        ...
 
 
 class CopyStream(Protocol):
@@ -52,33 +48,23 @@ class CopyStream(Protocol):
 
     def to_device(self, source: NDArray[np.uint8], target: Items) -> None:
         """Start to copy host memory to the device."""
-        ...
 
     def to_host(self, source: Items, target: NDArray[np.uint8]) -> None:
         """Start to copy device memory to the host."""
-        ...
 
     def record(self, event: CopyEvent | None = None) -> CopyEvent:
         """The point behind all copies so far; an event that is over may be used again for it."""
-        ...
 
     def wait_for_current(self) -> None:
         """Further copies wait for the work that the caller's current stream has now."""
-        ...
 
 
 class Allocation(NamedTuple):
-    """Device memory as it was allocated, of which an array may be a part.
-
-    Args:
-        address: Where it begins.
-        size: How many bytes it has.
-        identity: A number of this allocation alone: none at the same address has it later.
-    """
+    """Device memory as it was allocated, of which an array may be a part."""
 
     address: int
     size: int
-    identity: int
+    identity: int  #: A number of this allocation alone: none at the same address has it later.
 
 
 class DeviceSharing(Protocol):
@@ -86,35 +72,24 @@ class DeviceSharing(Protocol):
 
     def uuid(self, ordinal: int) -> bytes:
         """The 16 bytes by which every process knows a device, whatever its ordinal is there."""
-        ...
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
         """The allocation that an address is in; None if other processes cannot open it."""
-        ...
 
     def allocate(self, size: int, ordinal: int) -> Items:
         """A uint8 array over an allocation of its own, which others can open; not zeroed."""
-        ...
 
     def handle(self, allocation: Allocation, ordinal: int) -> bytes:
         """The handle by which another process opens an allocation: 64 bytes."""
-        ...
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
-        """An allocation of another process, mapped here until it is closed as often as it was opened.
-
-        Raises:
-            OSError: If it cannot be opened: also if it is this process's own.
-        """
-        ...
+        """Another process's allocation (`OSError` if of this one); close it as often as it was opened."""
 
     def close(self, address: int, ordinal: int) -> None:
         """Unmap memory that was opened at an address. Work that uses it has ended."""
-        ...
 
     def finish_device(self, ordinal: int) -> None:
         """Wait for the work of all streams of a device."""
-        ...
 
 
 class ArrayLibrary(Protocol):
@@ -122,7 +97,6 @@ class ArrayLibrary(Protocol):
 
     def __getattr__(self, name: str) -> Any:
         """A function or a class of the module."""
-        ...
 
 
 class DeviceLibrary(Protocol):
@@ -143,76 +117,57 @@ class DeviceLibrary(Protocol):
     @property
     def sharing(self) -> DeviceSharing:
         """The way of other processes to its memory."""
-        ...
 
     @property
     def arrays(self) -> ArrayLibrary:
         """The module of its arrays, with NumPy's functions."""
-        ...
 
     def require_device(self) -> None:
         """Raise `DeviceUnavailableError` unless there is a device, saying what is missing."""
-        ...
 
     def current(self, ordinal: int) -> AbstractContextManager[object]:
         """Within it, allocations and launches are on that device."""
-        ...
 
     def current_ordinal(self) -> int:
         """The device that the caller has made current."""
-        ...
 
     def ordinal_of(self, value: object) -> int | None:
         """The device of one of its arrays; None for all else."""
-        ...
 
     def current_stream(self) -> int:
         """The stream that the caller has made current, as a `cudaStream_t`."""
-        ...
 
     def on_stream(self, stream: object) -> AbstractContextManager[object]:
         """Within it, that stream of the current device is the current one; see `memory.on_stream`."""
-        ...
 
     def current_state(self) -> object:
-        """The caller's own stream and allocator on the current device, for `in_state`.
-
-        Two states are equal where both are the same, and the stream lives as long. None if other
-        threads cannot use that stream: the default one that each thread has for itself.
-        """
-        ...
+        """The caller's own stream and allocator on the current device, for `in_state`."""
+        # Two states are equal where both are the same, and the stream lives as long. None if other threads
+        # cannot use that stream: the default one that each thread has for itself.
 
     def in_state(self, state: object) -> AbstractContextManager[object]:
         """Within it, another thread's stream and allocator of the current device are this one's, too."""
-        ...
 
     def finish(self) -> None:
         """Wait for the work of the current stream."""
-        ...
 
     def devices(self) -> int:
         """The number of devices."""
-        ...
 
     def multiprocessors(self, ordinal: int) -> int:
         """The number of multiprocessors of a device."""
-        ...
 
     def on_host(self, array: Items) -> Items:
         """A copy of an array in host memory; waits for the work of the current stream."""
-        ...
 
     def all_on_host(self, arrays: Sequence[Items]) -> list[NDArray[Any]]:
         """Copies of contiguous arrays in host memory; waits once for the work of the current stream."""
-        ...
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
         """Host memory that the device copies from and to by itself; not zeroed."""
-        ...
 
     def copy_stream(self, ordinal: int) -> CopyStream:
         """A stream for copies alone, beside those that kernels run on."""
-        ...
 
     def place_of(self, array: Items) -> tuple[int, int]:
         """The identity of the memory that one of its arrays is a part of, and the array's address."""
@@ -220,20 +175,15 @@ class DeviceLibrary(Protocol):
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Items:
         """The `size` bytes of a device from an address on, as a uint8 array that keeps their owner."""
-        ...
 
     def ordinal_at(self, address: int) -> int | None:
         """The device that memory belongs to; None for host memory."""
-        ...
 
     def record_current(self, ordinal: int) -> SharedEvent:
         """The point behind the work that the caller's current stream of a device has now."""
-        ...
 
     def event_at(self, handle: int, ordinal: int) -> Event:
         """The event of another library, for streams of a device; its owner must be kept alive."""
-        ...
 
     def finish_stream(self, pointer: int) -> None:
         """Wait for the work of a stream of another library, a `cudaStream_t`."""
-        ...

@@ -41,14 +41,7 @@ class PendingRead(Protocol):
 
 
 class DirectFile:
-    """A file that is read into device memory.
-
-    Args:
-        path: Its name, or that of an open descriptor (/proc/self/fd/N).
-
-    Raises:
-        OSError: If kvikio cannot open it.
-    """
+    """A file that is read into device memory, by its name or /proc/self/fd/N."""
 
     def __init__(self, path: str) -> None:
         import kvikio
@@ -57,20 +50,12 @@ class DirectFile:
             self._file = kvikio.CuFile(path, "r")
 
     def begin(self, offset: int, target: Items) -> PendingRead:
-        """Start to fill a uint8 array in device memory; the result is for `end`.
-
-        It is not ordered with any stream: nothing may be using the array.
-        """
+        """Start to fill an unused uint8 array on the device, in no stream's order; for `end`."""
         with _as_os_error():
             return cast("PendingRead", self._file.pread(target, target.nbytes, offset))
 
     def end(self, read: PendingRead, size: int, offset: int) -> None:
-        """Wait for a read.
-
-        Raises:
-            InvalidArrowError: If fewer bytes were read from there than were asked for.
-            OSError: If it failed.
-        """
+        """Wait for a read."""
         with _as_os_error():
             count = read.get()
         if count != size:

@@ -29,48 +29,28 @@ class DriverError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """A driver and its devices.
+    """A driver and its devices."""
 
-    Args:
-        cuda: The CUDA release that it serves, such as (13, 0).
-        release: Its own release, such as `580.65.06`; empty if the system does not say.
-        devices: The devices that it sees, in the order of their ordinals.
-    """
-
-    cuda: tuple[int, int]
-    release: str
-    devices: list[DriverDevice]
+    cuda: tuple[int, int]  #: The CUDA release that it serves, such as (13, 0).
+    release: str  #: Its own release, such as `580.65.06`; empty if the system does not say.
+    devices: list[DriverDevice]  #: The devices that it sees, in the order of their ordinals.
 
 
 @dataclass(frozen=True, slots=True)
 class DriverDevice:
-    """A device, as the driver sees it.
-
-    Args:
-        ordinal: Its number.
-        name: Its name.
-        capability: Its compute capability.
-        total: The bytes of its memory.
-        free: How many of them are free; None if no context can be made.
-        pinned: Whether host memory can be pinned for it.
-        error: Which call failed; empty if none did.
-    """
+    """A device, as the driver sees it."""
 
     ordinal: int
     name: str
     capability: tuple[int, int]
-    total: int
-    free: int | None
-    pinned: bool
-    error: str
+    total: int  #: The bytes of its memory.
+    free: int | None  #: How many of them are free; None if no context can be made.
+    pinned: bool  #: Whether host memory can be pinned for it.
+    error: str  #: Which call failed; empty if none did.
 
 
 def find_driver() -> Driver | str:
-    """The driver of this machine, or why there is nothing to use: no driver, or no device.
-
-    Raises:
-        DriverError: If there is one that does not work.
-    """
+    """The driver, or why there is none to use; `DriverError` if there is one that does not work."""
     try:
         library = loaded_driver()
     except OSError as error:

@@ -88,11 +88,7 @@ def _is_of_device_memory(error: BaseException) -> bool:
 
 
 class Explaining(AbstractContextManager[object]):
-    """Another context manager, within which errors of CUDA's libraries are raised in colkern's words.
-
-    Args:
-        inner: The other one.
-    """
+    """Another context manager, within which errors of CUDA's libraries are raised in colkern's words."""
 
     __slots__ = ("_inner",)
 
@@ -128,10 +124,7 @@ class Explaining(AbstractContextManager[object]):
 
 
 def explaining(decorated: Class) -> Class:
-    """A class whose public methods raise errors of CUDA's libraries in colkern's words.
-
-    A `MemoryError` stays one: the caller says which memory is lacking.
-    """
+    """A class whose methods raise errors of CUDA's libraries, but `MemoryError`, in colkern's words."""
     for name, member in list(vars(decorated).items()):
         if isinstance(member, types.FunctionType) and not name.startswith("_"):
             setattr(decorated, name, _in_our_words(member))

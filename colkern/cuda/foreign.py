@@ -13,15 +13,11 @@ from colkern.memory import Device
 
 
 class InUse:
-    """Keeps the owner of foreign memory alive, until the device has ended the work that reads the memory.
+    """Keeps the owner of foreign memory alive, until devices have ended the work that reads the memory.
 
     A kernel that was started over an array may still run when the last reference to the array is dropped.
     So before the owner is let go of, all streams of the device are waited for: kernels run on whichever
     stream was current when they were started.
-
-    Args:
-        owner: The object to keep.
-        ordinals: The devices that the memory is on.
     """
 
     __slots__ = ("_ordinals", "_process", "_sharing", "owner")
@@ -46,8 +42,6 @@ def held(owner: object, device: Device) -> InUse:
 
 
 def is_told_of(process: int) -> bool:
-    """Whether CUDA can be told that memory of a process is not used any more.
-
-    A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
-    """
+    """Whether CUDA can be told that memory of a process is not used any more."""
+    # A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
     return os.getpid() == process and not sys.is_finalizing()

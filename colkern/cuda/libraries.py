@@ -16,29 +16,17 @@ _VERSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class CudaLibrary:
-    """A library that was found, or not.
+    """A library that was found, or not."""
 
-    Args:
-        name: `cudart`, `nvJitLink`, `nvrtc` or `nvvm`.
-        path: Where it is; empty if it was not found.
-        source: How it was found: among packages, in a toolkit, by the system.
-        version: Its release, such as (13, 2); that of NVVM's own IR for `nvvm`.
-        error: Why it was not found, in a line.
-    """
-
-    name: str
-    path: str
-    source: str
-    version: tuple[int, int]
-    error: str
+    name: str  #: `cudart`, `nvJitLink`, `nvrtc` or `nvvm`.
+    path: str  #: Where it is; empty if it was not found.
+    source: str  #: How it was found: among packages, in a toolkit, by the system.
+    version: tuple[int, int]  #: Its release, such as (13, 2); that of NVVM's own IR for `nvvm`.
+    error: str  #: Why it was not found, in a line.
 
 
 def find_libraries() -> list[CudaLibrary]:
-    """The CUDA runtime, nvJitLink, NVRTC and NVVM, as the compiler finds them.
-
-    Raises:
-        ImportError: If the package cuda-pathfinder, which looks for them, is not installed.
-    """
+    """The CUDA runtime, nvJitLink, NVRTC and NVVM, as the compiler finds them."""
     return [find_library(name) for name in _VERSIONS]
 
 

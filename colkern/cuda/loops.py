@@ -65,11 +65,7 @@ while {next} + {u8}(7) * {step} < {end}:
 
 
 def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
-    """The same function with its loops spelled out and its global names looked up in `namespace`.
-
-    Raises:
-        TypeError: If a loop is over something else than a range that goes up.
-    """
+    """The same function with its loops spelled out; `TypeError` for those not over a rising range."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     (definition,) = tree.body
     assert isinstance(definition, ast.FunctionDef)

@@ -43,11 +43,7 @@ def is_available() -> bool:
 
 
 def require_device(device: Device | None = None) -> None:
-    """Raise `DeviceUnavailableError` unless there is a device and memory on it, saying what is missing.
-
-    Args:
-        device: Which one; None for any.
-    """
+    """Raise `DeviceUnavailableError` unless there is a device and memory on it, saying what is missing."""
     library().require_device()
     array_library()
     if device is not None and not 0 <= device.ordinal < library().devices():
@@ -57,11 +53,7 @@ def require_device(device: Device | None = None) -> None:
 
 
 def array_library() -> ArrayLibrary:
-    """CuPy; NumPy for a stand-in, whose memory is host memory.
-
-    Raises:
-        DeviceUnavailableError: If CuPy is not installed or does not load.
-    """
+    """CuPy; NumPy for a stand-in, whose memory is host memory."""
     return library().arrays
 
 
@@ -94,25 +86,14 @@ def current_stream() -> int:
 
 
 def on_stream(stream: object) -> AbstractContextManager[object]:
-    """Within it, a stream of the current device is CuPy's current one.
-
-    Args:
-        stream: That of CuPy, PyTorch, cuda.core or the compiler, or a `cudaStream_t` as an integer; None
-            for the one that is.
-
-    Raises:
-        TypeError: If it is none of these.
-    """
+    """Within it, a stream of the current device is CuPy's current one; None for the one that is."""
     if stream is None:
         return nullcontext()
     return library().on_stream(stream)
 
 
 def current_state(device: Device) -> object:
-    """The caller's stream and allocator on a device, for `in_state`.
-
-    None if other threads cannot have it: see `DeviceLibrary.current_state`.
-    """
+    """The caller's stream and allocator, for `in_state`; None if other threads cannot have it."""
     with current(device):
         return library().current_state()
 
@@ -148,11 +129,7 @@ def on_device(array: Items) -> Items:
 
 
 def allocate(count: int, dtype: DTypeLike) -> Items:
-    """A zeroed array in device memory.
-
-    Raises:
-        LimitExceededError: If the device is out of memory.
-    """
+    """A zeroed array in device memory."""
     return _allocated(array_library().zeros, count, dtype)
 
 

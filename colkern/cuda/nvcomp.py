@@ -62,19 +62,10 @@ def _codec(library: ModuleType, algorithm: str, device: Device, stream: int) -> 
 def decompress(
     algorithm: str, stored: Sequence[Items], outputs: Sequence[Items], device: Device
 ) -> list[int]:
-    """Decompress arrays into others, on the current stream; waits until they are there.
-
-    The formats are the plain ones, which say themselves how many bytes there are.
-
-    Args:
-        algorithm: As nvCOMP names it, such as "Zstd".
-        stored: uint8[] on the device each, at an address that is a multiple of `ALIGNMENT`.
-        outputs: As many, at such addresses, for what they make.
-        device: The device, which is the current one.
-
-    Returns:
-        How many bytes each makes; nothing if nvCOMP refuses any of them.
-    """
+    """Decompress arrays into others, on the current stream; waits until they are there."""
+    # All are uint8[] on the current device, at multiples of `ALIGNMENT`. Gives how many bytes each makes;
+    # nothing if nvCOMP refuses any of them. The formats are the plain ones, which say themselves how many
+    # bytes there are.
     library = _library()
     stream = memory.current_stream()
     try:

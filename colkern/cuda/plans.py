@@ -59,18 +59,7 @@ def array_places(kernel: Kernel) -> tuple[int, ...]:
 def plan_of(
     kernel: Kernel, args: tuple[Argument, ...], threads: int, lanes: int, ordinal: int
 ) -> Plan:
-    """The plan for arguments of these types on the current device.
-
-    Args:
-        kernel: The kernel.
-        args: Its arguments; with the array of partial results, if it returns some.
-        threads: The threads of a block.
-        lanes: How many of them work on one item.
-        ordinal: The device's.
-
-    Raises:
-        TypeError: If an array is of a type that the kernel is not declared for.
-    """
+    """The plan for arguments of these types on the current device; `TypeError` if it is not declared."""
     # The compiler would take others, too.
     types = parameters(kernel, kernel.variant(kernel.require_types(args)))
     source = compile_kernel(kernel, threads, lanes)
@@ -89,18 +78,9 @@ def launch(
     args: tuple[Any, ...],
     shared: int = 0,
 ) -> None:
-    """Launch a kernel that is made of a function of the user's; returns before it has ended.
-
-    By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
-
-    Args:
-        source: The kernel.
-        blocks: The number of blocks, or several dimensions of them.
-        threads: The threads of a block, as well.
-        ordinal: The current device's.
-        args: The arguments.
-        shared: The bytes of shared memory.
-    """
+    """Launch a kernel that is made of a function of the user's; returns before it has ended."""
+    # By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
+    # `shared` is in bytes.
     pointer = current_stream()
     types = tuple(map(_type_of, args))
     if None not in types and isinstance(blocks, int) and isinstance(threads, int):

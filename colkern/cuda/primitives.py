@@ -28,6 +28,7 @@ from colkern.kernels.intrinsics import (
     Typing,
     Value,
     Values,
+    instructions,
 )
 from colkern.kernels.intrinsics import add as add
 from colkern.kernels.intrinsics import bits_of_float as bits_of_float
@@ -61,24 +62,16 @@ cuda: Any = None
 LANES = uint64(1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def popcount(typingctx: Typing, word: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def popcount(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """LLVM's `ctpop`, which becomes `popc`."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), generate
+    return builder.ctpop(args[0])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx: Typing, word: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def trailing_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """LLVM's `cttz`, 64 for zero."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.cttz(args[0], cgutils.false_bit)
-
-    return types.uint64(types.uint64), generate
+    return builder.cttz(args[0], cgutils.false_bit)
 
 
 def _multiplied(
@@ -114,34 +107,24 @@ def product(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
     return plain.return_type(left, right), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def rounded(typingctx: Typing, value: Type) -> Intrinsic:
-    """The same number, after a rounding that the compiler cannot remove.
-
-    A power is computed as products. Without this rounding, the compiler would fuse the last product
-    with a following addition, and the result would differ from that on the host.
-    """
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        if not isinstance(value, types.Float):
-            return args[0]
-        one = context.get_constant(value, 1.0)
-        return _multiplied(context, builder, value, args[0], one)
-
-    return value(value), generate
+@instructions(lambda value: value(value))
+def rounded(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+    """The same number, after a rounding that the compiler cannot remove."""
+    # A power is computed as products. Without this rounding, the compiler would fuse the last product with
+    # a following addition, and the result would differ from that on the host.
+    if not isinstance(signature.args[0], types.Float):
+        return args[0]
+    one = context.get_constant(signature.args[0], 1.0)
+    return _multiplied(context, builder, signature.args[0], args[0], one)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_word(typingctx: Typing, data: Type, position: Type, word: Type) -> Intrinsic:
+@instructions(lambda data, position, word: types.uint64(data, types.uint64, types.uint64))
+def load_word(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """Two aligned loads (of one word, if it is aligned itself) and a shift."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        begin = builder.add(builder.ptrtoint(array.data, _WORD), args[1])
-        word = builder.shl(args[2], ir.Constant(_WORD, 3))
-        return _unaligned_word(builder, builder.add(begin, word))
-
-    return types.uint64(data, types.uint64, types.uint64), generate
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    begin = builder.add(builder.ptrtoint(array.data, _WORD), args[1])
+    word = builder.shl(args[2], ir.Constant(_WORD, 3))
+    return _unaligned_word(builder, builder.add(begin, word))
 
 
 def _unaligned_word(builder: Builder, address: Value) -> Value:
@@ -158,71 +141,45 @@ def _unaligned_word(builder: Builder, address: Value) -> Value:
     return builder.or_(low, builder.shl(high, builder.sub(number(63), shift)))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_item(typingctx: Typing, like: Type, address: Type) -> Intrinsic:
+@instructions(lambda like, address: like.dtype(like, types.uint64))
+def load_item(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A load of the array's item type; the address is a multiple of the item's size."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        item = context.get_data_type(signature.return_type)
-        return builder.load(builder.inttoptr(args[1], item.as_pointer(_GLOBAL)))
-
-    return like.dtype(like, types.uint64), generate
+    item = context.get_data_type(signature.return_type)
+    return builder.load(builder.inttoptr(args[1], item.as_pointer(_GLOBAL)))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_item(typingctx: Typing, like: Type, address: Type, value: Type) -> Intrinsic:
+@instructions(lambda like, address, value: types.none(like, types.uint64, like.dtype))
+def store_item(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A store of the array's item type; the address is a multiple of the item's size."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        place = builder.inttoptr(args[1], args[2].type.as_pointer(_GLOBAL))
-        builder.store(args[2], place)
-        return context.get_dummy_value()
-
-    return types.none(like, types.uint64, like.dtype), generate
+    place = builder.inttoptr(args[1], args[2].type.as_pointer(_GLOBAL))
+    builder.store(args[2], place)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_word(typingctx: Typing, out: Type, position: Type, word: Type) -> Intrinsic:
+@instructions(lambda out, position, word: types.none(out, types.uint64, types.uint64))
+def store_word(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        place = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
-        builder.store(args[2], place, align=8)
-        return context.get_dummy_value()
-
-    return types.none(out, types.uint64, types.uint64), generate
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    place = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
+    builder.store(args[2], place, align=8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def address_of(typingctx: Typing, array: Type, position: Type) -> Intrinsic:
+@instructions(lambda array, position: types.uint64(array, types.uint64))
+def address_of(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """The address of item `position` of an array."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        items = context.make_array(signature.args[0])(context, builder, args[0])
-        return builder.ptrtoint(builder.gep(items.data, [args[1]]), _WORD)
-
-    return types.uint64(array, types.uint64), generate
+    items = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.ptrtoint(builder.gep(items.data, [args[1]]), _WORD)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def word_at(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64))
+def word_at(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """The uint64 at any address."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return _unaligned_word(builder, args[0])
-
-    return types.uint64(types.uint64), generate
+    return _unaligned_word(builder, args[0])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def get_unaligned(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.int64(types.int64))
+def get_unaligned(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """The int64 at any address."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return _unaligned_word(builder, args[0])
-
-    return types.int64(types.int64), generate
+    return _unaligned_word(builder, args[0])
 
 
 def character_starts(address: uint64) -> uint64:
@@ -237,10 +194,8 @@ def character_starts(address: uint64) -> uint64:
 
 
 def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64) -> None:
-    """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
-
-    Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
-    """
+    """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share."""
+    # Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
     lane = uint64(cuda.threadIdx.x) % LANES
     # Spelled so that no number is below 0, of which the simulator would warn.
     head = min((~address_of(out, position) + uint64(1)) & uint64(7), count)
@@ -265,11 +220,9 @@ def copy_bytes_loosely(
 def repeat_bytes(
     out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
 ) -> None:
-    """Rounds of twice as many bytes each, as far as they have been written by the rounds before.
-
-    A group's lanes wait for each other before each round; other groups of the warp go their own way.
-    A lane has a byte at a time: most matches are no longer than a warp.
-    """
+    """Rounds of twice as many bytes each, as far as they have been written by the rounds before."""
+    # A group's lanes wait for each other before each round; other groups of the warp go their own way. A
+    # lane has a byte at a time: most matches are no longer than a warp.
     thread = uint64(cuda.threadIdx.x)
     lane = thread % LANES
     lanes = ((uint64(1) << LANES) - uint64(1)) << (thread % uint64(32) - lane)

@@ -27,11 +27,7 @@ _PRODUCT = "_product"
 
 
 def require_compiler() -> None:
-    """Make sure that the chosen compiler takes row functions.
-
-    Raises:
-        UnsupportedError: If it does not.
-    """
+    """Make sure that the chosen compiler takes row functions."""
     if adapter.is_mlir():
         raise UnsupportedError("row functions compiled by numba-cuda-mlir")
 

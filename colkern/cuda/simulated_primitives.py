@@ -27,10 +27,8 @@ _LONGEST_WAIT = 60
 class Thread:
     """The thread as functions that kernels call know it, by the names of the compiler's module.
 
-    The simulator tells it to kernels alone, which are called in a Python thread each.
-
-    Args:
-        module_of_kernel: Gives the compiler's module as the kernel that runs sees it.
+    The simulator tells it to kernels alone, which are called in a Python thread each: `module_of_kernel`
+    gives the compiler's module as the running kernel sees it.
     """
 
     def __init__(self, module_of_kernel: Callable[[], object]) -> None:

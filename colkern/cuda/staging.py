@@ -39,17 +39,12 @@ _IN_FLIGHT = 2
 
 
 class Piece(NamedTuple):
-    """Bytes that belong into a block of device memory.
+    """Bytes that belong into a block of device memory."""
 
-    Args:
-        at: Where they begin in the block.
-        size: How many there are.
-        read_into: `(offset, view)`: puts those from `offset` on, counted in the piece, into all of a
-            uint8 array; from any thread.
-    """
-
-    at: int
+    at: int  #: Where they begin in the block.
     size: int
+    #: `(offset, view)`: puts those from `offset` on, counted in the piece, into all of a uint8
+    #: array; from any thread.
     read_into: Callable[[int, NDArray[np.uint8]], None]
 
     @classmethod
@@ -110,12 +105,7 @@ class Staging:
 
     @contextmanager
     def slot(self, *, at_once: bool = False) -> Iterator[_Slot]:
-        """A slot to fill.
-
-        Args:
-            at_once: Whether not to wait for others to fill theirs: for bytes that come from a peer, who
-                may hold up nobody else.
-        """
+        """A slot to fill; `at_once` waits for no other thread's: a peer may hold up nobody else."""
         with nullcontext() if at_once else self._turns:
             slot = self.take()
             try:
@@ -124,11 +114,7 @@ class Staging:
                 self.give_back(slot)
 
     def take(self) -> _Slot:
-        """A slot whose last copy has ended; a further one where all are in other hands.
-
-        Raises:
-            LimitExceededError: If the host has no memory to lock for it.
-        """
+        """A slot whose last copy has ended; a further one where all are in other hands."""
         with self._lock:
             # The one that was given back first has had most time for its copy.
             is_over = bool(self._free) and _is_over(self._free[0])
@@ -182,13 +168,6 @@ class Upload:
 
     The block is allocated for the caller's current stream. Copies run beside that stream; what has
     been sent may be used, on any stream that is current then, after `hold_current`.
-
-    Args:
-        device: The device.
-        size: The bytes of the block.
-
-    Raises:
-        LimitExceededError: If the device is out of memory.
     """
 
     def __init__(self, device: Device, size: int) -> None:
@@ -204,12 +183,7 @@ class Upload:
             self._stream.wait_for_current()
 
     def send_pieces(self, pieces: Sequence[Piece], *, in_order: bool = False) -> None:
-        """Send pieces that follow each other in the block, with zeros between them and behind the last.
-
-        Args:
-            pieces: They do not overlap, and begin at multiples of 64.
-            in_order: Whether to read them one after the other, in this thread, from a peer.
-        """
+        """Send pieces, each at a multiple of 64, zeros between; `in_order`: in turn, by this thread."""
         room, total = self._library.slot_bytes, _extent(pieces)
         if in_order:
             self._send(pieces, room, at_once=True)
@@ -217,10 +191,7 @@ class Upload:
             self._send(pieces, min(room, _share(total)), total)
 
     def send_whole(self, pieces: Sequence[Piece]) -> None:
-        """As `send_pieces`, for pieces of which each is read by one thread, from its begin to its end.
-
-        The block keeps what stands between them.
-        """
+        """As `send_pieces`, keeping what stands between; each piece is read by one thread."""
         total = _extent(pieces)
         # Some for each thread, as some take longer than others.
         size = max(_share(total) // 4, _LEAST_PART)
@@ -255,16 +226,7 @@ class Upload:
         map_items(send, range(starts[0], end, room), total)
 
     def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
-        """Fill parts of the block from a file, past the host's memory; waits until they are there.
-
-        Args:
-            file: The file.
-            ranges: Where each part begins in the block, its size, and where it begins in the file.
-
-        Raises:
-            InvalidArrowError: If the file ends before.
-            OSError: If it cannot be read.
-        """
+        """Fill parts (in the block, size, in the file) from a file, past the host's memory; waits."""
         with memory.current(self._device):
             # The reads know no streams.
             self._library.finish()
@@ -327,17 +289,7 @@ def _fill(
 def downloaded(
     sources: Sequence[Items], device: Device
 ) -> Generator[tuple[int, NDArray[np.uint8]]]:
-    """The bytes of device arrays, in order, in parts: which array, and its next bytes.
-
-    The device copies the next parts meanwhile.
-
-    Args:
-        sources: uint8 arrays of one device, which the current stream may still have to write.
-        device: The device.
-
-    Yields:
-        The position of the array, and bytes that stay as they are until the next part is asked for.
-    """
+    """Uint8 arrays of a device in parts, valid until the next, which the device copies meanwhile."""
     download = _Download(device)
     slots: list[_Slot] = []
     under_way: deque[tuple[_Slot, _Load]] = deque()

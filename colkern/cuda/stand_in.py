@@ -32,16 +32,10 @@ FRESH = 0xA5
 
 
 class Copy(NamedTuple):
-    """A copy that was carried out.
+    """A copy that was carried out."""
 
-    Args:
-        to_device: Whether it went to the device, or to the host.
-        address: The address of its end on the device.
-        size: Its bytes.
-    """
-
-    to_device: bool
-    address: int
+    to_device: bool  #: Whether it went to the device, or to the host.
+    address: int  #: The address of its end on the device.
     size: int
 
 
@@ -195,11 +189,7 @@ class StandIn:
         return event
 
     def event_at(self, handle: int, ordinal: int) -> Event:
-        """One of `events`.
-
-        Raises:
-            ValueError: If there is none, or not any more: CUDA would do anything.
-        """
+        """One of `events`; `ValueError` if there is none any more, where CUDA would do anything."""
         if handle not in self.events:
             raise ValueError(f"event {handle:#x} was destroyed, or never recorded")
         return self.events[handle]
@@ -209,11 +199,7 @@ class StandIn:
         self.finished_streams.append(pointer)
 
     def allocated(self, size: int, *, shareable: bool | None = None) -> NDArray[np.uint8]:
-        """A block of fresh memory; whether others can open it may be as it is for all blocks.
-
-        Raises:
-            MemoryError: If the device has not as much left.
-        """
+        """A block of fresh memory; whether others can open it may be as it is for all blocks."""
         ordinal = self.current_ordinal()
         used = self.used[ordinal]
         if self.memory_bytes is not None and used + size > self.memory_bytes:
@@ -351,13 +337,7 @@ def installed_library() -> DeviceLibrary | None:
 def installed(
     memory_bytes: int | None = None, *, shareable: bool = False, devices: int = 1
 ) -> Iterator[StandIn]:
-    """Within it, the devices of this process are a stand-in's: for all threads.
-
-    Args:
-        memory_bytes: The size of each one's memory; None for as much as the host gives.
-        shareable: See `StandIn`.
-        devices: The number of devices.
-    """
+    """Within it, the devices of this process are a stand-in's, for all threads; see `StandIn`."""
     before = _installed
     device = StandIn(memory_bytes, shareable=shareable, devices=devices)
     _install(device)

@@ -24,15 +24,7 @@ _HANDLE = struct.Struct("<QQQ40x")
 
 
 class StandInSharing:
-    """The blocks that other processes can open.
-
-    Args:
-        allocate: Makes an array of so many bytes in the memory of a device.
-
-    Attributes:
-        opened: How often what is mapped of other processes is open, by address.
-        finished: How often was waited for all of the device.
-    """
+    """The blocks that other processes can open; `opened` and `finished` count."""
 
     def __init__(self, allocate: Callable[[int, int], NDArray[np.uint8]]) -> None:
         self.opened: dict[int, int] = {}

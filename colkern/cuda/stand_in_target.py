@@ -14,27 +14,20 @@ from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
 
 
 class StandInTarget(CpuTarget):
-    """`colkern.cpu.target.CpuTarget` with outputs in a stand-in's memory.
-
-    Args:
-        device: The stand-in's device.
-    """
+    """`colkern.cpu.target.CpuTarget` with outputs in a stand-in's memory."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
 
     def map(self, kernel: Kernel, count: int, *args: Argument, **options: Any) -> None:
-        """See `Target.map`."""
         self._require_own(args)
         super().map(kernel, count, *args, **options)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """See `Target.reduce`."""
         self._require_own(args)
         return super().reduce(kernel, count, *args, work=work)
 
     def start(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """See `Target.start`."""
         self.reduce(kernel, count, *args, work=work)
         return UNKNOWN
 
@@ -57,5 +50,4 @@ class StandInTarget(CpuTarget):
             return items
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
-        """See `Target.buffer`."""
         return Buffer(array.view("u1")[:size], self.device)

@@ -28,22 +28,17 @@ _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 
 
 class Schedule(NamedTuple):
-    """How a device is kept busy.
+    """How a device is kept busy."""
 
-    Args:
-        threads: The threads of a block.
-        tile: The most items of a block's that only writes. They are few enough to even out items of
-            unequal work, and enough to share what a thread does once.
-        blocks: The number of blocks that a device runs at a time.
-        rounds: How often as many blocks leave partial results at most, which one transfer fetches.
-        lanes: The number of threads for each item of a `grouped` kernel, by the bytes of the
-            output that an item has on average: at least so many bytes, so many lanes.
-    """
-
-    threads: int
+    threads: int  #: The threads of a block.
+    #: The most items of a block's that only writes. They are few enough to even out items of
+    #: unequal work, and enough to share what a thread does once.
     tile: int
-    blocks: int
+    blocks: int  #: The number of blocks that a device runs at a time.
+    #: How often as many blocks leave partial results at most, which one transfer fetches.
     rounds: int
+    #: The number of threads for each item of a `grouped` kernel, by the bytes of the output that an
+    #: item has on average: at least so many bytes, so many lanes.
     lanes: tuple[tuple[int, int], ...]
 
     def cut(self, kernel: Kernel, count: int, mean_bytes: int = 0) -> Cut:
@@ -88,12 +83,7 @@ def schedule_for(multiprocessors: int) -> Schedule:
 
 
 class _Thread(threading.local):
-    """The state of a thread.
-
-    Attributes:
-        has_context: Whether the driver knows the thread's context.
-        asked: The numbers that nobody has waited for yet.
-    """
+    """Whether the driver knows a thread's context, and the numbers nobody has waited for yet."""
 
     has_context = False
 
@@ -102,13 +92,7 @@ class _Thread(threading.local):
 
 
 class _Asked:
-    """A number on a device, which is fetched with all others that the thread has asked for.
-
-    Args:
-        target: Where it is.
-        array: What it is made from.
-        combine: The array method that makes it.
-    """
+    """A number on a device that `combine` makes of `array`; fetched with all others of the thread."""
 
     __slots__ = ("__weakref__", "_target", "array", "combine", "number")
 
@@ -125,14 +109,7 @@ class _Asked:
 
 
 class CudaTarget:
-    """Runs kernels on one CUDA device, on the stream that is current there in CuPy.
-
-    Args:
-        device: The device.
-
-    Raises:
-        DeviceUnavailableError: If this process cannot use it.
-    """
+    """Runs kernels on one CUDA device, on the stream that is current there in CuPy."""
 
     def __init__(self, device: Device) -> None:
         memory.require_device()
@@ -148,7 +125,6 @@ class CudaTarget:
 
     @cached_property
     def no_bits(self) -> Items:
-        """See `Target.no_bits`."""
         return self.table([], np.uint8)
 
     def map(
@@ -159,26 +135,18 @@ class CudaTarget:
         work: float = 1,
         balance: Items | None = None,
     ) -> None:
-        """Start a kernel that writes; returns before it has ended.
-
-        Tiles are small enough to even out items of unequal work, so neither `work` nor `balance` is needed.
-        """
+        """Start a kernel that writes; tiles even out unequal work, without `work` and `balance`."""
         if count > 0:
             self._launch(kernel, count, self._cut(kernel, count, args), args)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """Run a kernel that returns partial results, and combine them as it says.
-
-        Waits once, for the few partial results, which are combined on the host.
-        """
+        """Run a kernel that returns partial results; waits once, and combines them on the host."""
         return self.later(kernel, count, *args)()
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
-        """See `Target.later`."""
         return self._asked(self.partials(kernel, count, *args), _COMBINE[kernel.combine])
 
     def later_item(self, array: Items, position: int) -> Later:
-        """See `Target.later_item`."""
         return self._asked(array[position:][:1], "item")
 
     def _asked(self, array: Items, combine: str) -> _Asked:
@@ -196,7 +164,6 @@ class CudaTarget:
         self._thread.asked.clear()
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
-        """See `Target.start`."""
         self.partials(kernel, count, *args)
         return UNKNOWN
 
@@ -234,31 +201,26 @@ class CudaTarget:
             raise explanation from error
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """See `Target.scan`."""
         offsets = self.allocate(len(lengths) + 1, dtype)
         with memory.current(self.device):
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
     def copy(self, items: Items, out: Items) -> None:
-        """See `Target.copy`."""
         with memory.current(self.device):
             out[:] = items
 
     def accumulate(self, offsets: Items) -> None:
-        """See `Target.accumulate`."""
         with memory.current(self.device):
             offsets[:1] = 0
             offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """See `Target.running_sum`."""
         total = self.total(lengths)
         fits = total <= np.iinfo(np.dtype(dtype)).max
         return self.scan(lengths, dtype) if fits else lengths, total
 
     def total(self, lengths: Items) -> int:
-        """See `Target.total`."""
         if not len(lengths):
             return 0
         with memory.current(self.device):
@@ -268,13 +230,11 @@ class CudaTarget:
         return total()
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.allocate`."""
         with memory.current(self.device):
             items: Items = memory.allocate(count, dtype)
             return items
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
-        """See `Target.output`."""
         with memory.current(self.device):
             items: Items = memory.allocate_for_overwrite(count, dtype)
             return items
@@ -286,13 +246,11 @@ class CudaTarget:
             return items
 
     def positions(self, count: int) -> Items:
-        """See `Target.positions`."""
         with memory.current(self.device):
             items: Items = memory.array_library().arange(count, dtype=np.int64)
             return items
 
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
-        """See `Target.sort_positions`."""
         with memory.current(self.device):
             chosen = keys if positions is None else keys[positions]
             # CuPy's sort is stable, and takes no other name for it.
@@ -300,11 +258,9 @@ class CudaTarget:
             return order.astype(np.uint64) if positions is None else positions[order]
 
     def item(self, array: Items, position: int) -> int:
-        """See `Target.item`."""
         return self.later_item(array, position)()
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
-        """See `Target.ends`."""
         with memory.current(self.device):
             pairs = [array[:: max(len(array) - 1, 1)] for array in arrays]
             both = pairs[0] if len(pairs) == 1 else memory.array_library().concatenate(pairs)
@@ -316,9 +272,7 @@ class CudaTarget:
         ]
 
     def address(self, array: Any) -> int:
-        """See `Target.address`."""
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
-        """See `Target.buffer`."""
         return Buffer(array.view(np.uint8)[:size], self.device)

@@ -16,12 +16,7 @@ from colkern.names import why_missing
 
 
 def require_capability(capability: tuple[int, int]) -> None:
-    """Make sure that kernels can be compiled for a compute capability here, and kept.
-
-    Raises:
-        DeviceUnavailableError: If the compiler, or a library that it needs, is missing.
-        UnsupportedError: If the chosen compiler keeps no code, or makes none for this capability.
-    """
+    """Make sure that kernels can be compiled for a compute capability here, and kept."""
     if not adapter.loads_kernels():
         raise UnsupportedError("numba-cuda alone compiles kernels ahead, and not in its simulator")
     adapter.compiler()

@@ -21,23 +21,16 @@ _MOST = (1 << 63) - 1
 
 
 class Location(NamedTuple):
-    """Where a buffer is: an address, or an offset in memory that both sides know, and a length.
-
-    A buffer without bytes is nowhere: address and length are 0, and nobody frees it.
-    """
+    """Where a buffer is, in memory that both sides know; one without bytes is nowhere: 0, 0."""
 
     address: int
     length: int
 
 
 class BodyLocations(NamedTuple):
-    """Where the buffers of a body are, in the order of the buffers in the message's metadata.
+    """Where the buffers of a body are, in the order of the buffers in the message's metadata."""
 
-    Args:
-        total: How many bytes they have together.
-    """
-
-    total: int
+    total: int  #: How many bytes they have together.
     buffers: tuple[Location, ...]
 
     @classmethod
@@ -56,16 +49,7 @@ class BodyLocations(NamedTuple):
 
 
 def parse_locations(data: bytes | NDArray[np.uint8], place: str) -> BodyLocations:
-    """The locations in the body of a tagged message.
-
-    Args:
-        data: The body, bytes-like.
-        place: Which message it belongs to, for errors.
-
-    Raises:
-        InvalidArrowError: If it is cut short, has not as many pairs as it says, a range leaves the 64
-            bits of addresses, or the lengths are together more than the total.
-    """
+    """The locations in the body of a tagged message."""
     size = len(data)
     if size < LOCATION_BYTES or size % LOCATION_BYTES:
         raise InvalidArrowError(
@@ -97,11 +81,7 @@ def encode_addresses(addresses: Sequence[int]) -> bytes:
 
 
 def parse_addresses(data: bytes | NDArray[np.uint8]) -> list[int]:
-    """The addresses in a `free_data` message.
-
-    Raises:
-        InvalidArrowError: If there is none, or the last one is cut short.
-    """
+    """The addresses in a `free_data` message."""
     size = len(data)
     if not size or size % _UINT64.itemsize:
         raise InvalidArrowError(

@@ -44,21 +44,15 @@ class ServiceReader(StreamReader):
 
 @dataclass(frozen=True, slots=True)
 class ConnectOptions:
-    """The options of a received stream; see `connect`.
-
-    Args:
-        timeout: For how many seconds nothing may come.
-        sealed_only: Whether to refuse mapped files.
-        first_sequence: See `ClientStream`.
-        device: Where bodies that come to a device may stay; None for wherever that is.
-    """
+    """The options of a received stream; see `connect`."""
 
     token: bytes = b""
-    timeout: float | None = 30.0
-    sealed_only: bool = False
+    timeout: float | None = 30.0  #: For how many seconds nothing may come.
+    sealed_only: bool = False  #: Whether to refuse mapped files.
     bounds: Bounds = DEFAULT_BOUNDS
     limits: Limits = DEFAULT_LIMITS
-    first_sequence: int = 0
+    first_sequence: int = 0  #: See `ClientStream`.
+    #: Where bodies that come to a device may stay; None for wherever that is.
     device: Device | None = None
 
 

@@ -15,13 +15,9 @@ _CLIENT_BYTES = 16
 
 
 class Hello(NamedTuple):
-    """A client.
+    """A client."""
 
-    Args:
-        client: 16 random bytes; the same on its connections for metadata and for bodies.
-    """
-
-    client: bytes
+    client: bytes  #: 16 random bytes; the same on its connections for metadata and for bodies.
     token: bytes
 
     def encode(self) -> bytes:

@@ -19,11 +19,7 @@ _SECONDS_UNTIL_NEXT_TRY = 0.01
 
 
 class Lease:
-    """The owner of the buffers of one body: its addresses are freed when the last buffer is gone.
-
-    Args:
-        memory: The owner of the mapping here.
-    """
+    """The owner of the buffers of one body: its addresses are freed when the last buffer is gone."""
 
     __slots__ = ("_addresses", "_frees", "memory")
 
@@ -40,12 +36,7 @@ class Lease:
 
 
 class Frees:
-    """Tells a server which addresses it may free. It never waits: arrays die wherever they do.
-
-    Args:
-        try_send: Sends the body of a `free_data` message, or says that it would have to wait.
-        close: Closes the connection, once the stream is over and nothing is in use.
-    """
+    """Tells a server which addresses it may free; never waits: `try_send` says if it would."""
 
     def __init__(self, try_send: Callable[[bytes], bool], close: Callable[[], None]) -> None:
         self._try_send = try_send

@@ -16,14 +16,10 @@ _METADATA = 1
 
 
 class MetadataMessage(NamedTuple):
-    """One message of the metadata stream.
-
-    Args:
-        metadata: The IPC message's FlatBuffers bytes; None at the end of the stream.
-    """
+    """One message of the metadata stream."""
 
     sequence: int
-    metadata: bytes | None
+    metadata: bytes | None  #: The IPC message's FlatBuffers bytes; None at the end of the stream.
 
 
 def metadata_prefix(sequence: int) -> bytes:
@@ -37,12 +33,7 @@ def end_of_stream(sequence: int) -> bytes:
 
 
 def parse_metadata_message(data: bytes) -> MetadataMessage:
-    """A message as it came.
-
-    Raises:
-        InvalidArrowError: If it is cut short, or the end of a stream with more than five bytes.
-        UnsupportedError: If it is of a type that is neither metadata nor the end.
-    """
+    """A message as it came."""
     if len(data) < _PREFIX.size:
         raise InvalidArrowError(
             f"metadata message of {len(data)} bytes; type and sequence number take {_PREFIX.size}"

@@ -40,12 +40,7 @@ class Pairing(Generic[Result]):
         self._waiting: dict[tuple[Key, int], Half[Result]] = {}
 
     def other_or_wait(self, key: Key, role: int) -> tuple[Half[Result], bool]:
-        """The other half, and True; or, if it has not come, the half that waits for it from here on.
-
-        Args:
-            key: The client, and the identifier that it asks for.
-            role: At which service it has asked: 0 or 1.
-        """
+        """The other half, and True; or the half that waits for it (`role`: the service, 0 or 1)."""
         with self._lock:
             waiting = self._waiting.pop((key, 1 - role), None)
             if waiting is not None:

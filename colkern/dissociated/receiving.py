@@ -35,12 +35,8 @@ Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]
 class ReceivedMessages:
     """The messages of one stream in order; each is received when it is asked for.
 
-    Args:
-        metadata: Where metadata comes from.
-        bodies: Where bodies come from; the same connection, or another.
-        reach: How locations are reached; None if they cannot be.
-        timeout: For how many seconds nothing may come; None for ever.
-        device: Where bodies that come to a device may stay; None for wherever that is.
+    `metadata` and `bodies` may be one connection; `reach` is None where locations cannot be reached,
+    `device` where bodies stay on whatever device they come to. Nothing may come for `timeout` seconds.
     """
 
     def __init__(
@@ -72,14 +68,7 @@ class ReceivedMessages:
         self._finish = weakref.finalize(self, _finish, metadata, bodies, frees)
 
     def next(self) -> Message | None:
-        """The next message with its body, or None at the end; see `Messages`.
-
-        Raises:
-            InvalidArrowError: If the server breaks the protocol.
-            StreamError: If it reports an error, has gone, or nothing comes in time.
-            LimitExceededError: If more would be under way than the bounds allow, or the server waits for
-                memory that is in use here.
-        """
+        """The next message with its body, or None at the end; see `Messages`."""
         self._frees.send()
         self._server_waits_since = None
         self._silent_since.clear()

@@ -13,12 +13,7 @@ from colkern.memory import EMPTY, HOST, Buffer
 
 
 class ScatteredBody:
-    """Random access to buffers by where they would stand in the packed body; none is copied by `read`.
-
-    Args:
-        offsets: Where each buffer with bytes would begin: ascending, and none overlaps the next.
-        buffers: The buffers, of one memory.
-    """
+    """Access to buffers by where they would stand in the packed body; `read` copies none."""
 
     def __init__(self, offsets: Sequence[int], buffers: Sequence[Buffer], size: int) -> None:
         self._offsets = offsets
@@ -27,11 +22,7 @@ class ScatteredBody:
         self.device = buffers[0].device if buffers else HOST
 
     def read(self, offset: int, length: int) -> Buffer:
-        """A slice of a buffer, on whatever device it is.
-
-        Raises:
-            InvalidArrowError: If the range is not within one buffer.
-        """
+        """A slice of a buffer, on whatever device it is."""
         if not length:
             return EMPTY
         number = bisect_right(self._offsets, offset) - 1

@@ -30,11 +30,7 @@ _FAILURE_BYTES = 4096
 
 
 class SeparateBuffers(Body):
-    """A body that also keeps its buffers as they are, on whatever device, each in its place.
-
-    Args:
-        alignment: 8 or 64 bytes.
-    """
+    """A body that also keeps its buffers as they are, on whatever device, each in its place."""
 
     def __init__(self, alignment: int) -> None:
         super().__init__(alignment)
@@ -56,18 +52,14 @@ Streams = Literal["both", "metadata", "bodies"]
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """The options of sent streams.
-
-    Args:
-        bodies_first: Whether a body is sent before its metadata, which clients must take as well.
-        first_sequence: See `ClientStream`.
-    """
+    """The options of sent streams."""
 
     body_type: BodyType
     options: WriteOptions
     bounds: Bounds = DEFAULT_BOUNDS
+    #: Whether a body is sent before its metadata, which clients must take as well.
     bodies_first: bool = False
-    first_sequence: int = 0
+    first_sequence: int = 0  #: See `ClientStream`.
 
 
 def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[Message]:
@@ -84,16 +76,11 @@ def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[M
 
 
 class Sending:
-    """The server's side of one stream.
+    """The server's side of one stream, which has seen the request.
 
     `run` sends, in a thread of its own; `receive` is called by the thread that receives from the client.
-
-    Args:
-        connection: Where messages go, and frees come from.
-        streams: Which of a message goes there.
-        announcer: How memory is announced there; None if bodies are packed, or do not go there.
-        stream: The state of the protocol, which has seen the request.
-        leave: Called when the client has gone.
+    `streams` are what goes there of a message; `announcer` is None where bodies are packed, or do not go
+    there; `leave` is called when the client has gone.
     """
 
     def __init__(
@@ -119,11 +106,9 @@ class Sending:
         self._is_announcing = False
 
     def run(self, open_messages: Callable[[], Iterator[Message]]) -> None:
-        """Send all of a source, and wait until the client has freed what was announced.
-
-        An error of the source ends the stream, and is sent to the client. Until all is freed, the
-        connection stays open in this direction, too: for errors in messages that free.
-        """
+        """Send all of a source, and wait until the client has freed what was announced."""
+        # An error of the source ends the stream, and is sent to the client. Until all is freed, the
+        # connection stays open in this direction, too: for errors in messages that free.
         try:
             self._send_stream(open_messages())
         except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
@@ -231,10 +216,8 @@ class Sending:
             self._is_announcing = True
 
     def _let_go(self) -> None:
-        """Keep nothing for a client that has gone.
-
-        A body must not be placed in memory that the client had, and may still read.
-        """
+        """Keep nothing for a client that has gone."""
+        # A body must not be placed in memory that the client had, and may still read.
         if self._is_gone and not self._is_announcing:
             self._stream.disconnected()
 

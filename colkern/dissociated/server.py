@@ -273,10 +273,8 @@ class Server(Closing):
             time.sleep(_UNTIL_NEXT_TRY)
 
     def _asked(self, service: Service, connection: Connection) -> _Asked:
-        """Wait for a client to ask, and to say hello before; raises if it does not, or must not.
-
-        The protocol itself has no hello: who needs no token, and has one connection, may leave it out.
-        """
+        """Wait for a client to ask, and to say hello before; raises if it does not, or must not."""
+        # The protocol itself has no hello: who needs no token, and has one connection, may leave it out.
         frame, hello = self._first(connection), UNKNOWN
         says_hello = frame.kind is FrameKind.HELLO
         if says_hello:

@@ -23,11 +23,7 @@ _LEAD_BYTES = 1 << 18
 
 
 class SharedBytes:
-    """Bytes of bodies that a server may keep for all clients whose streams are far apart.
-
-    Args:
-        size: How many; each client may go over it by one body.
-    """
+    """Bytes of bodies that a server may keep for clients far apart, and one body more each."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -76,18 +72,13 @@ class _Stream:
 class SharedMessages:
     """The messages of one source for two streams.
 
-    A source that can be read twice is read by each of them. Every other one is opened and read by one
-    thread, as some sources ask for; it takes a message when a stream waits for one, and keeps it until the
-    other stream has taken it, too.
+    A source that can be read twice is read by each of them (`open_source` then gives two). Every other one
+    is opened and read by one thread, as some sources ask for; it takes a message when a stream waits for
+    one, and keeps it until the other stream has taken it, too.
 
-    A stream may be a little ahead of the other one. It may go further once the other one has taken
-    nothing for `patience` seconds, as it does where a client reads one stream to its end first.
-
-    Args:
-        open_source: Opens the source: the messages once, or twice if it can be read twice.
-        bounds: How many messages are kept at most.
-        shared_bytes: How many bytes are kept for streams that are far behind.
-        start: Starts the thread that reads the source.
+    A stream may be a little ahead of the other one. It may go further once the other one has taken nothing
+    for `patience` seconds, as it does where a client reads one stream to its end first; `shared_bytes` is
+    kept for those.
     """
 
     def __init__(
@@ -111,12 +102,7 @@ class SharedMessages:
         self._failure: BaseException | None = None
 
     def messages(self, role: Role) -> Iterator[Message]:
-        """The messages for one of the streams.
-
-        Raises:
-            BrokenPipeError: If the stream was left.
-            Exception: The source's own; both streams raise it.
-        """
+        """The messages for one of the streams; `BrokenPipeError` if it was left."""
         self._start_once()
         while (message := self._next(role)) is not None:
             yield message

@@ -22,12 +22,7 @@ Source: TypeAlias = object
 
 
 class Catalogue:
-    """Opens the source that an identifier names.
-
-    Args:
-        sources: A source; a mapping from identifiers (bytes or str) to sources; or a callable that
-            takes an identifier and returns a source. A source that is alone has any identifier.
-    """
+    """Opens the source an identifier names: of one source, a mapping, or a callable."""
 
     def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
         self._find = _finder(sources)
@@ -39,13 +34,7 @@ class Catalogue:
         self._taken: dict[int, object] = {}
 
     def open(self, identifier: bytes) -> RecordBatchStream:
-        """The batches of an identifier.
-
-        Raises:
-            KeyError: If it names nothing.
-            ValueError: If the source gives its batches once, and another client has them.
-            Exception: Whatever the source raises.
-        """
+        """The batches of an identifier; `KeyError` for none, `ValueError` for another client's."""
         return self._opened(self._find(identifier))
 
     def _opened(self, source: Source) -> RecordBatchStream:
@@ -62,18 +51,10 @@ class Catalogue:
         return RecordBatchStream(schema, batches)
 
     def open_for_two(self, identifier: bytes) -> list[RecordBatchStream]:
-        """The batches of an identifier for two streams.
-
-        A file and batches in memory can be read twice: two results, one for each stream. Any other
-        source might give something else the second time, so it is opened once: one result, whose
-        messages both streams share. A file is mapped once for both, so that another file that takes its
-        place does not mix with it.
-
-        Raises:
-            KeyError: As `open`.
-            ValueError: As `open`.
-            Exception: Whatever the source raises.
-        """
+        """The batches of an identifier for two streams: two results, or one that both share."""
+        # A file and batches in memory can be read twice. Any other source might give something else the
+        # second time, so it is opened once. A file is mapped once for both, so that another file that takes
+        # its place does not mix with it.
         source = self._find(identifier)
         if isinstance(source, str | os.PathLike):
             mapped = _mapped_file(source)
@@ -84,12 +65,7 @@ class Catalogue:
         return [self._opened(source)]
 
     def schema(self, identifier: bytes) -> Schema:
-        """The schema of an identifier's batches; the source is not taken.
-
-        Raises:
-            ValueError: If the source gives its batches once, and its schema only with them.
-            Exception: As `open`.
-        """
+        """The schema of an identifier's batches; `ValueError` if it comes only with them."""
         source = self._find(identifier)
         if not _gives_once(source):
             return self.open(identifier).schema
@@ -104,11 +80,7 @@ class Catalogue:
 
 
 class AsyncBatches:
-    """An asynchronous iterator of batches, for a server, whose threads take them one by one.
-
-    Args:
-        loop: The running loop that they come from.
-    """
+    """An asynchronous iterator of a running loop, whose batches a server's threads take."""
 
     def __init__(
         self, schema: Schema, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop

@@ -21,10 +21,8 @@ def after(sequence: int, steps: int = 1) -> int:
 
 
 def distance(start: int, sequence: int) -> int:
-    """The steps from `start` to `sequence`; negative if `sequence` comes before it.
-
-    Numbers wrap around, so of both ways the shorter one counts.
-    """
+    """The steps from `start` to `sequence`; negative if `sequence` comes before it."""
+    # Numbers wrap around, so of both ways the shorter one counts.
     steps = (sequence - start) & SEQUENCE_MASK
     return steps - (1 << 32) if steps >= _HALF else steps
 
@@ -48,13 +46,9 @@ def body_tag(sequence: int, body_type: BodyType) -> int:
 
 
 def parse_body_tag(tag: int) -> tuple[int, BodyType]:
-    """The sequence number and the type of the body; reserved bits (32 to 55) are passed over.
-
-    Raises:
-        InvalidArrowError: If a server shifts the type by 55, as the specification's diagrams do: its
-            locations would be taken for a packed body.
-        UnsupportedError: If there is no such type.
-    """
+    """The sequence number and the type of the body; reserved bits (32 to 55) are passed over."""
+    # A type shifted by 55, as in the specification's diagrams, is refused: locations would be taken for a
+    # packed body.
     sequence = tag & SEQUENCE_MASK
     if tag & ~SEQUENCE_MASK == _LOCATIONS_SHIFTED_BY_55:
         raise InvalidArrowError(

@@ -77,11 +77,7 @@ def parse_uri(text: str) -> ServiceUri:
 
 
 def parse_address(text: str) -> tuple[str, str, int | None, int | None]:
-    """Scheme, address, and the tags if they are given: of a service that is to be started.
-
-    Raises:
-        InvalidArrowError: As `parse_uri`, but for a missing `want_data`.
-    """
+    """Scheme, address, and the tags if they are given: of a service that is to be started."""
     scheme, address, values = _split(text)
     if "remote_handle" in values:
         raise _bad(text, "remote_handle is for the server to give")

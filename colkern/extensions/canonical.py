@@ -41,18 +41,13 @@ MAX_METADATA_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """The rules of the format for one extension type.
+    """The rules of the format for one extension type."""
 
-    Args:
-        storage: The types that it may be stored as, in words.
-        stores: Whether a type is one of them.
-        parameters: Reads the metadata of a type whose storage is right.
-        text: The text within `extension<…>`, from the type and its parameters.
-    """
-
-    storage: str
-    stores: Callable[[s.DataType], bool]
+    storage: str  #: The types that it may be stored as, in words.
+    stores: Callable[[s.DataType], bool]  #: Whether a type is one of them.
+    #: Reads the metadata of a type whose storage is right.
     parameters: Callable[[s.Extension], Parameters]
+    #: The text within `extension<…>`, from the type and its parameters.
     text: Callable[[s.Extension, Any, Spell], str]
 
 
@@ -100,13 +95,7 @@ CANONICAL: dict[str, Canonical] = {
 
 
 def parameters_of(type_: s.Extension) -> Parameters | None:
-    """The parameters of a canonical extension type; None if its name is not known.
-
-    Raises:
-        InvalidArrowError: If the type breaks a rule of the format: storage or metadata.
-        LimitExceededError: If the metadata is longer than `MAX_METADATA_BYTES`.
-        UnsupportedError: If a tensor has more than `MAX_DIMENSIONS` dimensions.
-    """
+    """The parameters of a canonical extension type; None if its name is not known."""
     if type_.extension_name not in CANONICAL:
         return None
     if len(type_.extension_metadata) > MAX_METADATA_BYTES:
@@ -139,11 +128,7 @@ def known_parameters(type_: s.Extension) -> Parameters | None:
 
 
 def text_of(type_: s.Extension, of: Spell = str) -> str:
-    """The type as text: its name, and what its parameters say, or its storage if it is not known.
-
-    Args:
-        of: Gives the text of a type inside.
-    """
+    """The type as text: its name and parameters, or storage; `of` gives that of a type inside."""
     parameters = known_parameters(type_)
     if parameters is None:
         return f"extension<{type_.extension_name}[{of(type_.storage_type)}]>"

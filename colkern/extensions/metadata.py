@@ -20,21 +20,17 @@ MAX_DIMENSIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class TensorParameters:
-    """The parameters of a tensor type.
-
-    Args:
-        shape: The physical shape, in row-major order; None where each tensor has its own.
-        uniform_shape: For tensors with shapes of their own, the sizes that all have in common, None
-            for a dimension where they differ.
-        dim_names: A name for each physical dimension, or None.
-        permutation: For each logical dimension, the physical one that it is, or None for the same.
-    """
+    """The parameters of a tensor type."""
 
     value_type: s.DataType
     dimensions: int
+    #: The physical shape, in row-major order; None where each tensor has its own.
     shape: tuple[int, ...] | None = None
+    #: For tensors with shapes of their own, the sizes that all have in common, None for a dimension
+    #: where they differ.
     uniform_shape: tuple[int | None, ...] | None = None
-    dim_names: tuple[str, ...] | None = None
+    dim_names: tuple[str, ...] | None = None  #: A name for each physical dimension, or None.
+    #: For each logical dimension, the physical one that it is, or None for the same.
     permutation: tuple[int, ...] | None = None
 
     def logical(self, shape: Sequence[int]) -> tuple[int, ...]:
@@ -44,15 +40,10 @@ class TensorParameters:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueParameters:
-    """The parameters of `arrow.opaque`.
+    """The parameters of `arrow.opaque`."""
 
-    Args:
-        type_name: The name of the type in the system that it is from.
-        vendor_name: The name of that system.
-    """
-
-    type_name: str
-    vendor_name: str
+    type_name: str  #: The name of the type in the system that it is from.
+    vendor_name: str  #: The name of that system.
 
 
 @dataclass(frozen=True, slots=True)

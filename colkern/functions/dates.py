@@ -102,13 +102,11 @@ def _worked(
 
 
 def from_march(days: int) -> tuple[int, int, int]:
-    """The year of a day from 1970 on, if years begin in March; the day in it, from 0 on; leap days.
-
-    A leap day is the last of such a year. The leap days, 0 or 1, are those of the civil year. Days count
-    from the begin of an era of 400 years, up to two before their own. A product and a shift give that for
-    all days that a timestamp has, and LLVM makes vectors of them, as of what follows, which is as in
-    `colkern.kernels.calendar`.
-    """
+    """The year of a day from 1970 on, if years begin in March; the day in it, from 0 on; leap days."""
+    # A leap day is the last of such a year. The leap days, 0 or 1, are those of the civil year. Days count
+    # from the begin of an era of 400 years, up to two before their own. A product and a shift give that for
+    # all days that a timestamp has, and LLVM makes vectors of them, as of what follows, which is as in
+    # `colkern.kernels.calendar`.
     since = days + 719468
     era = ((since >> 16) * 3853261555 >> 33) - 1
     quarters = 4 * (since - era * 146097) + 3
@@ -615,16 +613,8 @@ def _local(plain: Array) -> Array:
 
 
 def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) -> Array:
-    """When clocks show wanted times: with the zone's offset at other moments, if it is the same then.
-
-    So a time that clocks show twice is the one of the two that belongs to the other moment.
-
-    Args:
-        moments: Timestamps of the zone.
-        shown: What its clocks show then.
-        wanted: What they are to show.
-        timezone: The zone.
-    """
+    """When the zone's clocks show wanted times: with its offset at other moments, if the same then."""
+    # So a time that clocks show twice is the one of the two that belongs to the other moment.
     offset = subtract(_numbers(shown), _numbers(moments))
     near = retyped(subtract(_numbers(wanted), offset), moments.type)
     is_right = equal(_numbers(_local(near)), _numbers(wanted))

@@ -121,14 +121,7 @@ _PLAIN = (s.Int, s.FloatingPoint)
 
 
 class _Arguments(Columns):
-    """Columns, and values that all rows have.
-
-    Args:
-        names: The parameters.
-        types: The types of the columns; `One` of that of a value.
-        nullable: As of `Columns`.
-        inner_nulls: As of `Columns`.
-    """
+    """Columns, and values that all rows have (`One` of their type)."""
 
     def __init__(
         self,
@@ -190,24 +183,15 @@ class _ValuesPlan(Plan):
 
 @dataclass(frozen=True)
 class _Call:
-    """The key of a compiled function: two calls with equal ones share it.
-
-    Args:
-        name: The operation's, for messages.
-        function: The plain function.
-        types: The types of its columns and values.
-        nullable: Whether it gets None for nulls.
-        returns: The type of the results, if that is declared.
-        machine: Whether arithmetic is the machine's.
-        otherwise: The function for rows that compiled code does not cover, if another one.
-    """
+    """The key of a compiled function: two calls with equal ones share it."""
 
     name: str
     function: Callable[..., object]
-    types: tuple[s.DataType | One, ...]
-    nullable: bool
-    returns: s.DataType | None
-    machine: bool
+    types: tuple[s.DataType | One, ...]  #: The types of its columns and values.
+    nullable: bool  #: Whether it gets None for nulls.
+    returns: s.DataType | None  #: The type of the results, if that is declared.
+    machine: bool  #: Whether arithmetic is the machine's.
+    #: The function for rows that compiled code does not cover, if another one.
     otherwise: Callable[..., object] | None
 
 
@@ -318,17 +302,11 @@ def _require_alike(name: str, arrays: Sequence[Array]) -> None:
 
 
 class _Ready(NamedTuple):
-    """A compiled function that was chosen for columns on the host, and the values that it gets each time.
-
-    Args:
-        plan: The compiled function.
-        returns: The type that its results were declared to have.
-        values: The values as arrays; None for columns.
-    """
+    """A compiled function that was chosen for columns on the host, and the values that it gets."""
 
     plan: Plan
-    returns: s.DataType | None
-    values: list[Array | None]
+    returns: s.DataType | None  #: The type that its results were declared to have.
+    values: list[Array | None]  #: The values as arrays; None for columns.
 
 
 _READY: dict[tuple[object, ...], _Ready] = {}

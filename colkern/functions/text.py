@@ -35,10 +35,8 @@ MOST_PATTERNS = 256
 
 
 def _by_character(turned: Callable[[str], str], text: str) -> str:
-    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several.
-
-    That of a title, if it is one; else the character stays, as "ﬁ" does.
-    """
+    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several."""
+    # That of a title, if it is one; else the character stays, as "ﬁ" does.
     return "".join(
         next(
             character

@@ -57,11 +57,7 @@ def _of_any_float(values: float) -> str:
 
 
 def to_text(array: Array, type: s.DataType) -> Array:
-    """Numbers, booleans, dates or timestamps, encoded or not, as text of a type.
-
-    Raises:
-        UnsupportedError: If there is no such cast.
-    """
+    """Numbers, booleans, dates or timestamps, encoded or not, as text of a type."""
     storage = decoded_type(array.type).storage
     if isinstance(storage, s.Date | s.Timestamp):
         return operations.cast(strftime(array, _form_of(storage)), type)
@@ -136,12 +132,7 @@ _PARSERS: dict[type[s.DataType], Callable[..., Any]] = {
 
 
 def from_text(array: Array, type: s.DataType) -> Array:
-    """Text, encoded or not, as numbers, booleans, dates or timestamps of a type.
-
-    Raises:
-        ValueError: If a text is no value of the type; a note says in which row.
-        UnsupportedError: If there is no such cast.
-    """
+    """Text, encoded or not, as numbers, booleans, dates or timestamps of a type."""
     if isinstance(type.storage, s.Timestamp) and type.storage.timezone:
         raise UnsupportedError(
             f"no cast from {array.type} to {type}; cast to one without a zone, and assume_timezone"

@@ -39,26 +39,14 @@ _LONG_VIEW = struct.Struct("<i4sii")
 
 
 class JsonDictionaries:
-    """The dictionaries of a document; each is decoded once, when a column needs it.
-
-    Args:
-        columns: The columns of the dictionaries' values, by id.
-    """
+    """The dictionaries of a document; each is decoded once, when a column needs it."""
 
     def __init__(self, columns: Mapping[int, Entry]) -> None:
         self._columns = columns
         self._arrays: dict[tuple[int, DataType], Array] = {}
 
     def values(self, node: WireField, unneeded: bool) -> Array:
-        """The values of a field's dictionary.
-
-        Args:
-            node: The field.
-            unneeded: Whether no slot points into it, so that the file may leave it out.
-
-        Raises:
-            InvalidArrowError: If there is no such dictionary, or it is malformed.
-        """
+        """The values of a field's dictionary, which may be left out if it is `unneeded`."""
         assert node.dictionary is not None
         key = node.dictionary, node.values
         if key not in self._arrays:
@@ -78,12 +66,7 @@ def values_of(node: WireField) -> WireField:
 
 
 def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
-    """The array of a column's entry, in host memory.
-
-    Raises:
-        InvalidArrowError: If a member is missing or malformed, or an offset, a view, an index, a type
-            id or a run end leads to no value; with the path of the column and the slot.
-    """
+    """The array of a column's entry, in host memory."""
     count = column.integer("count")
     if not 0 <= count <= _MAX_COUNT:
         raise InvalidArrowError(f"count: expected 0 to {_MAX_COUNT}, got {count}")
@@ -133,15 +116,12 @@ def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDict
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column while its buffers are made.
-
-    Args:
-        valid: Which slots are valid, bool[count]; empty for a type without a bitmap.
-    """
+    """A column while its buffers are made."""
 
     type: DataType
     entry: Entry
     count: int
+    #: Which slots are valid, bool[count]; empty for a type without a bitmap.
     valid: NDArray[np.bool_]
 
 

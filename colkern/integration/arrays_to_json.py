@@ -40,23 +40,14 @@ Column = dict[str, Json]
 
 
 class WrittenDictionaries:
-    """The dictionaries that the columns of a document point into.
-
-    The JSON has one dictionary for all batches. Where batches come with different ones, each must be
-    the beginning of the longest.
-    """
+    """The columns' dictionaries: one for all batches, so each is the beginning of the longest."""
 
     def __init__(self) -> None:
         # The values and their column; dictionaries within stand before those around them.
         self._columns: dict[int, tuple[Array, Column]] = {}
 
     def add(self, node: WireField, values: Array) -> None:
-        """Take note of the dictionary of a field.
-
-        Raises:
-            InvalidArrowError: As `column_to_json`.
-            UnsupportedError: If it neither begins with the one that was there, nor the other way round.
-        """
+        """Take note of the dictionary of a field."""
         id_ = node.dictionary
         assert id_ is not None
         before, _ = self._columns.get(id_, (None, None))
@@ -88,17 +79,7 @@ def _is_start_of(start: Array, values: Array) -> bool:
 def column_to_json(
     node: WireField, array: Array, dictionaries: WrittenDictionaries, name: str | None = None
 ) -> Column:
-    """The entry of a column; the bytes must be in host memory.
-
-    Args:
-        dictionaries: Gets the dictionaries that the column points into.
-        name: The column's name, if it is not the field's.
-
-    Raises:
-        InvalidArrowError: If an offset, a view, a run end or UTF-8 is bad, with the column and slot.
-        UnsupportedError: If dictionaries differ from batch to batch.
-        ValueError: If the bytes are in device memory.
-    """
+    """The entry of a column; the bytes must be in host memory. `name` stands in place of the field's."""
     name = node.field.name if name is None else name
     require_host(array, f"column {name!r}")
     with placed(f"column {name!r}"):

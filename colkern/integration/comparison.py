@@ -39,18 +39,7 @@ _ROWS = 1 << 16
 
 
 def require_equal_schemas(a: Schema, b: Schema, a_name: str, b_name: str) -> None:
-    """Make sure that two schemas have the same names, types, nullability and metadata.
-
-    Not compared are the names of list elements and of map entries, keys and items (see
-    `colkern.schema.same_type`), the ids of dictionaries, and the order of metadata.
-
-    Args:
-        a_name: What messages call `a`, such as "the JSON".
-        b_name: What they call `b`.
-
-    Raises:
-        DifferenceError: If they differ, with the path of the field and what both say.
-    """
+    """`DifferenceError` unless schemas are equal but for names in lists and maps, ids, metadata's order."""
 
     def refuse(path: str, a_says: object, b_says: object) -> None:
         place = f"schema, field {path}" if path else "schema"
@@ -103,32 +92,16 @@ def _compare_metadata(
 
 
 class Difference(NamedTuple):
-    """Where two arrays differ.
-
-    Args:
-        row: The slot of the arrays that were given.
-        path: The names of the children from there to where it shows.
-        a: The value of the one, as text.
-        b: The value of the other.
-    """
+    """Where two arrays differ."""
 
     row: int
-    path: tuple[str, ...]
+    path: tuple[str, ...]  #: The names of the children from there to where it shows.
     a: str
-    b: str
+    b: str  #: The value of the other.
 
 
 def require_equal_batches(a: RecordBatch, b: RecordBatch, a_name: str, b_name: str) -> None:
-    """Make sure that two batches of equal schemas have the same rows.
-
-    Args:
-        a_name: What messages call `a`, such as "the JSON".
-        b_name: What they call `b`.
-
-    Raises:
-        DifferenceError: If they differ, with the path of the column, the row and both values.
-        InvalidArrowError: If an offset, a view, an index, a type id or a run end is bad.
-    """
+    """Make sure that two batches of equal schemas have the same rows; else `DifferenceError` says where."""
     if a.num_rows != b.num_rows:
         raise DifferenceError(f"{a.num_rows} rows in {a_name}, {b.num_rows} in {b_name}")
     for position, field in enumerate(a.schema):

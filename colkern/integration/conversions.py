@@ -34,44 +34,20 @@ Source = str | os.PathLike[str] | BinaryIO
 
 
 def json_to_file(json: Source, arrow: Source) -> None:
-    """Write the batches of an integration JSON file as an Arrow file.
-
-    Args:
-        arrow: Where to write.
-
-    Raises:
-        InvalidArrowError: If the JSON is malformed.
-        OSError: If a file cannot be read or written.
-    """
+    """Write the batches of an integration JSON file as an Arrow file."""
     with _placed(json):
         document = read_json(json)
         ipc.write_file(arrow, document)
 
 
 def arrow_to_json(arrow: Source, json: Source) -> None:
-    """Write the batches of an Arrow file or stream as an integration JSON file.
-
-    Args:
-        arrow: The file or stream.
-        json: Where to write; a path that ends with `.gz` is compressed.
-
-    Raises:
-        InvalidArrowError: If the file is malformed.
-        UnsupportedError: If the JSON format cannot hold what is in it.
-        OSError: If a file cannot be read or written.
-    """
+    """Write an Arrow file or stream as integration JSON, compressed if the path ends with `.gz`."""
     with _placed(arrow), ipc.open(arrow) as reader:
         write_json(json, reader.schema, reader)
 
 
 def stream_to_file(stream: Source, file: Source) -> None:
-    """Write the batches of an Arrow stream as an Arrow file.
-
-    Raises:
-        InvalidArrowError: If the stream is malformed.
-        UnsupportedError: If it replaces a dictionary, which a file cannot.
-        OSError: If it cannot be read, or the file not be written.
-    """
+    """Write the batches of an Arrow stream as an Arrow file, which cannot replace dictionaries."""
     with _placed(stream), ipc.open_stream(stream) as reader:
         try:
             ipc.write_file(file, reader)

@@ -29,15 +29,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class JsonDocument(Sequence[RecordBatch]):
-    """The batches of an integration JSON file; a batch is decoded when it is asked for.
-
-    Args:
-        document: The content of the file, from `json`.
-
-    Raises:
-        InvalidArrowError: If the schema is malformed; the batches are looked at later.
-        LimitExceededError: If types nest too deep.
-    """
+    """The batches of an integration JSON file; a batch is decoded when it is asked for."""
 
     def __init__(self, document: object) -> None:
         whole = Entry(document, "document")
@@ -59,12 +51,7 @@ class JsonDocument(Sequence[RecordBatch]):
     @overload
     def __getitem__(self, position: slice) -> list[RecordBatch]: ...
     def __getitem__(self, position: int | slice) -> RecordBatch | list[RecordBatch]:
-        """A batch by its position, or a list of batches by a slice.
-
-        Raises:
-            IndexError: If there is no such batch.
-            InvalidArrowError: If it is malformed, with the batch, the column and the slot.
-        """
+        """A batch by its position, or a list of batches by a slice."""
         if isinstance(position, slice):
             return [self[place] for place in range(*position.indices(len(self)))]
         if not -len(self) <= position < len(self):
@@ -150,17 +137,7 @@ def _limited(file: BinaryIO) -> bytes:
 
 
 def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Json]:
-    """The integration JSON of batches, as `json` writes it.
-
-    Args:
-        batches: The batches, in host memory.
-
-    Raises:
-        InvalidArrowError: If an array leads outside its memory, or text is not UTF-8.
-        UnsupportedError: If the JSON has no form for a type or for metadata, or if a dictionary is
-            replaced from one batch to another.
-        ValueError: If a column is in device memory.
-    """
+    """The integration JSON of batches in host memory; `UnsupportedError` if JSON has no form for some."""
     wire = wire_schema_of(schema, {})
     dictionaries = WrittenDictionaries()
     entries: list[Json] = []
@@ -180,16 +157,7 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Jso
 def write_json(
     sink: str | os.PathLike[str] | BinaryIO, schema: Schema, batches: Iterable[RecordBatch]
 ) -> None:
-    """Write an integration JSON file.
-
-    Args:
-        sink: A path, compressed with gzip if it ends with `.gz`, or a binary file object.
-        batches: The batches, in host memory.
-
-    Raises:
-        InvalidArrowError, UnsupportedError, ValueError: As `document_of`.
-        OSError: If it cannot be written.
-    """
+    """Write an integration JSON file of batches in host memory, compressed if the path ends with `.gz`."""
     text = json.dumps(document_of(schema, batches), ensure_ascii=False, allow_nan=False) + "\n"
     raw = text.encode()
     if not isinstance(sink, str | os.PathLike):

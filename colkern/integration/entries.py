@@ -23,15 +23,7 @@ def shown(value: object) -> str:
 
 
 class Entry:
-    """A JSON object.
-
-    Args:
-        what: The name of the object in errors.
-
-    Raises:
-        InvalidArrowError: If it is not an object. All methods raise it if the member is missing or of
-            another kind.
-    """
+    """A JSON object, called `what` in errors; `InvalidArrowError` if it, or a member, is wrong."""
 
     __slots__ = ("_members", "_what")
 

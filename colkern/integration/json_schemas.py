@@ -24,12 +24,7 @@ MAX_NESTING = 64
 
 
 def schema_from_json(entry: Entry) -> WireSchema:
-    """The schema of a `schema` entry.
-
-    Raises:
-        InvalidArrowError: If an entry is malformed; the place names the field.
-        LimitExceededError: If types nest deeper than `MAX_NESTING`.
-    """
+    """The schema of a `schema` entry."""
     fields = _fields(entry, "fields", MAX_NESTING)
     schema = Schema(tuple(node.field for node in fields), _metadata_from_json(entry))
     return WireSchema(schema, fields, big_endian=False)

@@ -15,11 +15,7 @@ from colkern.ipc.types import BOOL, ROWS, Parameter
 
 
 def type_from_json(entry: Entry, fields: tuple[s.Field, ...]) -> s.DataType:
-    """The data type of a field's `type` entry.
-
-    Raises:
-        InvalidArrowError: If the type is unknown, or a parameter or the children do not fit it.
-    """
+    """The data type of a field's `type` entry."""
     name = entry.text("name")
     row = _BY_NAME.get(name)
     if row is None:

@@ -26,23 +26,15 @@ _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float
 
 
 class Codec(NamedTuple):
-    """Reads and writes values of one type.
+    """Reads and writes values of one type."""
 
-    Args:
-        read: From JSON to an item for a NumPy array; raises `ValueError` or `TypeError`.
-        write: From an item of NumPy's `tolist` to JSON.
-    """
-
+    #: From JSON to an item for a NumPy array; raises `ValueError` or `TypeError`.
     read: Callable[[object], Any]
-    write: Callable[[Any], Json]
+    write: Callable[[Any], Json]  #: From an item of NumPy's `tolist` to JSON.
 
 
 def read_all(values: Iterable[object], read: Callable[[object], Item], what: str) -> list[Item]:
-    """Every value through a codec.
-
-    Raises:
-        InvalidArrowError: If a value is malformed, with its place.
-    """
+    """Every value through a codec; `InvalidArrowError` with its place if one is malformed."""
     items: list[Item] = []
     for value in values:
         try:

@@ -28,12 +28,7 @@ from colkern.layouts import LayoutKind
 
 
 def check_positions(array: Array) -> None:
-    """Check that offsets, views and indices lead to values of this array; its children are not checked.
-
-    Raises:
-        InvalidArrowError: If an offset, a view, an index, a type id, a run end or the length of a
-            child is bad, with the slot.
-    """
+    """Check that offsets, views and indices lead to values of this array; its children are not checked."""
     check = _CHECKS.get(array.layout.kind)
     if check is not None and array.length:
         check(array)

@@ -126,14 +126,7 @@ class ColkernCDataExporter(_CDataSide):
         self._ledger = _Ledger()
 
     def export_schema_from_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
-        """Export the schema of a JSON file.
-
-        Args:
-            c_schema_ptr: The `ArrowSchema` to fill; whoever takes it must release it.
-
-        Raises:
-            InvalidArrowError: If the JSON is malformed.
-        """
+        """Export the schema of a JSON file to an `ArrowSchema`, which its taker must release."""
         address = address_in(c_schema_ptr)
         move_schema_to(read_json(json_path).schema, address)
         self._watch(SchemaStruct, address)
@@ -141,16 +134,7 @@ class ColkernCDataExporter(_CDataSide):
     def export_batch_from_json(
         self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
     ) -> None:
-        """Export a batch of a JSON file as a struct array.
-
-        Args:
-            num_batch: The number of the batch, from 0 on.
-            c_array_ptr: The `ArrowArray` to fill; whoever takes it must release it.
-
-        Raises:
-            IndexError: If there is no such batch.
-            InvalidArrowError: If the JSON is malformed.
-        """
+        """Export a batch of a JSON file as an `ArrowArray` that its taker must release."""
         address = address_in(c_array_ptr)
         batch = read_json(json_path)[num_batch]
         move_part_to(batch, address)
@@ -191,15 +175,7 @@ class ColkernCDataImporter(_CDataSide):
     """Imports by the C Data interface, and compares with integration JSON (archery's protocol)."""
 
     def import_schema_and_compare_to_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
-        """Import a schema and compare it to that of a JSON file.
-
-        Args:
-            c_schema_ptr: The `ArrowSchema`; it is taken, and released.
-
-        Raises:
-            DifferenceError: If they differ, with the path of the field.
-            InvalidArrowError: If the structure or the JSON is malformed.
-        """
+        """Import a schema, which is released, and compare it to that of a JSON file: `DifferenceError`."""
         owner = Imported(SchemaStruct, address_in(c_schema_ptr))
         try:
             schema = schema_of(read_field(owner.address))
@@ -210,17 +186,7 @@ class ColkernCDataImporter(_CDataSide):
     def import_batch_and_compare_to_json(
         self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
     ) -> None:
-        """Import a batch under the schema of a JSON file, and compare it to one of its batches.
-
-        Args:
-            num_batch: The number of the batch, from 0 on.
-            c_array_ptr: The `ArrowArray` of a struct; it is taken, and released when the batch goes.
-
-        Raises:
-            DifferenceError: If they differ, with the path of the column, the row and both values.
-            IndexError: If there is no such batch.
-            InvalidArrowError: If the structure, the data or the JSON is malformed.
-        """
+        """Import a batch under a JSON file's schema and compare it."""
         owner = Imported(ArrayStruct, address_in(c_array_ptr))
         document = read_json(json_path)
         field = Field("", Struct(document.schema.fields), nullable=False)
@@ -233,12 +199,7 @@ class ColkernCDataImporter(_CDataSide):
 
 
 class ColkernTester:
-    """colkern as archery's runner sees an implementation (its class `Tester`).
-
-    Args:
-        debug: archery's option; colkern starts no commands that could be logged.
-        args: archery's other options.
-    """
+    """colkern as archery's runner sees an implementation (its class `Tester`)."""
 
     PRODUCER = True
     CONSUMER = True

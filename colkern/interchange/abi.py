@@ -151,11 +151,7 @@ def address_of(words: array[int]) -> int:
 
 
 def children_at(struct: SchemaStruct | ArrayStruct | DeviceArrayStruct) -> Sequence[int]:
-    """The addresses of the children of a structure.
-
-    Raises:
-        InvalidArrowError: If their number is negative or absurd, or an address is missing.
-    """
+    """The addresses of the children of a structure."""
     if struct.n_children == 0:
         return ()
     if not 0 < struct.n_children <= MAX_POINTERS or not struct.children:
@@ -174,11 +170,7 @@ _call_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def pointer_in(capsule: object, cls: StructClass) -> int:
-    """The address of the structure in a capsule, good for as long as the caller holds the capsule.
-
-    Raises:
-        TypeError: If it is not a capsule of that structure's name.
-    """
+    """The address of the structure in a capsule, good for as long as the caller holds the capsule."""
     name = CAPSULE_NAMES[cls]
     try:
         return int(_get_pointer(capsule, name.encode()))
@@ -187,18 +179,7 @@ def pointer_in(capsule: object, cls: StructClass) -> int:
 
 
 class Imported:
-    """A structure that was moved out of its producer's hands; released when it is garbage.
-
-    Everything that uses memory of the structure must keep this object alive.
-
-    Args:
-        address: Its address; the structure there is marked as released.
-
-    Raises:
-        InvalidArrowError: If it has been released, or moved, before.
-
-    C Data interface: "Moving an array".
-    """
+    """A structure taken from its producer, kept alive by all uses; released when it is garbage."""
 
     __slots__ = ("_release", "words")
 

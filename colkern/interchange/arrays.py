@@ -89,11 +89,7 @@ class ArrayExport(Export):
     __slots__ = ()
 
     def buffer_address(self, buffer: Buffer | None) -> int:
-        """The address that stands for a buffer in the structure.
-
-        Raises:
-            UnsupportedError: If the bytes are not where those of all buffers are to be.
-        """
+        """The address that stands for a buffer in the structure."""
         if buffer is None or buffer.size == 0:
             return _ZEROS_AT
         if buffer.device is not HOST and buffer.device.kind != "cpu":
@@ -117,12 +113,7 @@ class ArrayExport(Export):
 def build_structure(
     export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: object = None
 ) -> array[int]:
-    """A structure, followed in memory by pointers to its buffers and children.
-
-    Args:
-        tail: The members that a larger structure has behind those of `ArrowArray`.
-        kept: Another object that must live as long as the structure.
-    """
+    """A structure, `tail` included, and its pointers to buffers and children; `kept` lives as long."""
     rule = source.layout
     # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
     no_bitmap = rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0)
@@ -173,12 +164,7 @@ def _exported_null_count(export: ArrayExport, source: Array, rule: Layout) -> in
 
 
 class HostStructure:
-    """An array's structure that was imported, with its buffers in host memory.
-
-    Args:
-        field: The field that it is read as.
-        owner: The structure; all buffers keep it alive.
-    """
+    """An array's structure that was imported, with its buffers in host memory, which keep it alive."""
 
     __slots__ = ("field", "owner")
 
@@ -196,25 +182,12 @@ class HostStructure:
 
 
 def read_array(source: HostStructure) -> Array:
-    """The array in an imported structure, which all its buffers keep alive.
-
-    Raises:
-        InvalidArrowError: If the structure breaks a rule of the C Data interface, or does not go
-            with the field.
-    """
+    """The array in an imported structure, which all its buffers keep alive."""
     return _read(source.field, source.owner.address, source)
 
 
 def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
-    """The batch of the field's children in an imported structure.
-
-    Args:
-        schema: What its field carries (`schema_of`): the same one for all batches of a stream.
-
-    Raises:
-        InvalidArrowError: As `read_array`, here and when a column is asked for; and if rows as such
-            are null, which a batch cannot say.
-    """
+    """The batch of the field's children in an imported structure; null rows are refused."""
     struct = struct_at(ArrayStruct, source.owner.address)
     rule = checked_shape(source.field.type, struct).rule
     bitmap = _read_buffers(rule, struct, source)[0]
@@ -234,16 +207,12 @@ def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
 
 
 class Shape(NamedTuple):
-    """The counts of a type by the layout table, kept for every array of that type.
-
-    Args:
-        child_slots: The slots of each child that a slot needs, as far as that is fixed.
-    """
+    """The counts of a type by the layout table, kept for every array of that type."""
 
     rule: Layout
     n_buffers: int
     n_children: int
-    child_slots: int
+    child_slots: int  #: The slots of each child that a slot needs, as far as that is fixed.
 
 
 # No types or fields in it: equal types differ in their fields' metadata.
@@ -303,11 +272,7 @@ def _read_child(field: Field, address: int, least: int, source: HostStructure) -
 
 
 def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
-    """The shape of a type, checked against the counts in a structure.
-
-    Raises:
-        InvalidArrowError: If it does not.
-    """
+    """The shape of a type, checked against the counts in a structure."""
     shape = _shape(data_type)
     if not struct.release:
         raise InvalidArrowError("the ArrowArray is released")
@@ -394,14 +359,7 @@ def _last_offset(offsets: BufferSpec, pointer: int, slots: int, source: HostStru
 
 
 def sizes_at(pointers: Sequence[int]) -> tuple[int, int] | None:
-    """The address of the sizes of a view's data buffers, and their bytes; None if it has none.
-
-    Args:
-        pointers: Those behind the fixed ones: the data buffers, and the buffer of their sizes.
-
-    Raises:
-        InvalidArrowError: If the last one is missing.
-    """
+    """The address of the sizes of a view's data buffers, and their bytes; None if it has none."""
     count = len(pointers) - 1
     if not count:
         return None

@@ -93,14 +93,7 @@ def device_of_batch(batch: RecordBatch) -> Device:
 
 
 def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> None:
-    """Write the structure of `export_device_batch` to `address`, whose owner must release it.
-
-    Args:
-        device: The device of its bytes.
-
-    Raises:
-        UnsupportedError: As `export_device_array`.
-    """
+    """Write the structure of `export_device_batch` to `address`, whose owner must release it."""
     export = _DeviceArrayExport(device)
     export.move_to(_build(export, struct_of(batch)), address)
 
@@ -125,12 +118,7 @@ def _device_of(arrays: Iterable[Array]) -> Device:
 
 
 class _DeviceArrayExport(ArrayExport):
-    """Structures in the making whose buffers are on one device.
-
-    Attributes:
-        device: The device.
-        zeros: Stands for buffers of no bytes, once one was needed: consumers may read an offset.
-    """
+    """Structures in the making on one device; `zeros` are offsets that consumers may read."""
 
     __slots__ = ("device", "zeros")
 
@@ -189,18 +177,7 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
 
 
 def device_structure(field: Field, owner: Imported) -> HostStructure:
-    """The source of an array in an imported `ArrowDeviceArray`.
-
-    What the caller's current stream of that device gets from here on waits for the structure's event.
-
-    Args:
-        field: The field that it is read as.
-
-    Raises:
-        UnsupportedError: If the buffers are on another device than a CPU or one of CUDA.
-        InvalidArrowError: If the members do not go with each other.
-        DeviceUnavailableError: If they are on a CUDA device that this process does not have.
-    """
+    """The source of an array in an `ArrowDeviceArray`; the caller's stream waits for its event."""
     struct = struct_at(DeviceArrayStruct, owner.address)
     if struct.device_type == CPU:
         if struct.sync_event:

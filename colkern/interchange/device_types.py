@@ -44,12 +44,7 @@ def require_known_type(device_type: int) -> None:
 
 
 def device_of_type(device_type: int, device_id: int) -> Device:
-    """The device that uses memory of that kind. Page-locked memory of CUDA is the host's.
-
-    Raises:
-        UnsupportedError: If colkern does not use such memory.
-        InvalidArrowError: If the number of a CUDA device is negative.
-    """
+    """The device that uses memory of that kind. Page-locked memory of CUDA is the host's."""
     require_known_type(device_type)
     if device_type in (CPU, CUDA_HOST):
         return HOST

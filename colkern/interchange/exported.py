@@ -25,10 +25,7 @@ _set_context = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p
 
 
 class Export:
-    """Structures of one kind in the making: a root, and all below it.
-
-    As long as neither `into_capsule` nor `move_to` was called, the structures are plain garbage.
-    """
+    """Structures in the making, a root and all below: plain garbage until they are handed over."""
 
     __slots__ = ("_anchors", "_cls", "_private", "release")
 

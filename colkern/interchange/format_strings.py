@@ -61,18 +61,12 @@ class _Read(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """How a type with parameters or children is written and read.
-
-    Args:
-        children: The number of children; None for any number.
-        write: Type → format string.
-        read: May raise `ValueError`.
-    """
+    """How a type with parameters or children is written and read."""
 
     heads: tuple[str, ...]
     children: int | None
-    write: Callable[[Any], str]
-    read: Callable[[_Read], s.DataType]
+    write: Callable[[Any], str]  #: Type → format string.
+    read: Callable[[_Read], s.DataType]  #: May raise `ValueError`.
 
 
 def _number(text: str) -> int:
@@ -156,12 +150,7 @@ _ROWS_BY_HEAD = {head: row for row in _ROWS.values() for head in row.heads}
 
 
 def format_of(data_type: s.DataType) -> str:
-    """The format string of a type; of a dictionary type, that of its indices.
-
-    Raises:
-        UnsupportedError: If the C Data interface cannot carry the type as such (an extension type
-            must have become its storage type and metadata).
-    """
+    """The format string of a type, or a dictionary type's indices; extension types as storage."""
     plain = _PLAIN_FORMATS.get(data_type)
     if plain is not None:
         return plain
@@ -172,12 +161,7 @@ def format_of(data_type: s.DataType) -> str:
 
 
 def type_of(text: str, fields: Fields = (), *, keys_sorted: bool = False) -> s.DataType:
-    """The type behind a format string, with those child fields.
-
-    Raises:
-        InvalidArrowError: If the parameters are malformed, or do not go with the children.
-        UnsupportedError: If no type is known by that format string.
-    """
+    """The type behind a format string, with those child fields."""
     plain = _PLAIN.get(text)
     head, colon, parameters = text.partition(":")
     row = _ROWS_BY_HEAD.get(head + colon)

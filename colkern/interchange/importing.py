@@ -151,10 +151,8 @@ def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
 
 
 def _stream_capsule(obj: object, method: Callable[[], Any]) -> object:
-    """The capsule of `__arrow_c_stream__`.
-
-    pandas converts its columns there, and a column of Python objects of several classes has no type.
-    """
+    """The capsule of `__arrow_c_stream__`."""
+    # pandas converts its columns there, and a column of Python objects of several classes has no type.
     try:
         return method()
     except (TypeError, ValueError) as error:

@@ -42,11 +42,7 @@ class _Cursor:
 
 
 def decode_key_values(address: int) -> Mapping[bytes, bytes] | None:
-    """The pairs at `address`; None if there are none.
-
-    Raises:
-        InvalidArrowError: If a count or a length is negative.
-    """
+    """The pairs at `address`; None if there are none."""
     cursor = _Cursor(address)
     return metadata_of(
         [(cursor.take(cursor.count()), cursor.take(cursor.count())) for _ in range(cursor.count())]

@@ -21,17 +21,11 @@ from colkern.interchange.abi import CAPSULE_NAMES, StructClass
 
 
 class Native(NamedTuple):
-    """Addresses that belong to one of the structures.
+    """Addresses that belong to one of the structures."""
 
-    Args:
-        release: The release function, of the structure and of its children.
-        drop: The destructor of the capsule around the structure.
-        name: The capsule's name, as a C string.
-    """
-
-    release: int
-    drop: int
-    name: int
+    release: int  #: The release function, of the structure and of its children.
+    drop: int  #: The destructor of the capsule around the structure.
+    name: int  #: The capsule's name, as a C string.
 
 
 # `Py_DecRef` under the GIL; nothing where the interpreter ends or has ended, as memory goes anyway.

@@ -120,10 +120,7 @@ def _structure(
 
 @lru_cache(maxsize=4096)
 def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -> array[int]:
-    """A structure, and after it room for the pointers to its children, and its strings.
-
-    Members that point into this memory are relative to its start.
-    """
+    """A structure, then its pointers to children and strings; pointers are relative to its start."""
     for string in (text, name):
         if "\0" in string:
             raise UnsupportedError(f"{string!r} in the C Data interface ends at its first NUL")

@@ -65,14 +65,7 @@ def _stream_capsule(producer: Producer) -> object:
 
 
 class Producer:
-    """The state of an exported stream, for its functions.
-
-    Args:
-        schema: The schema of batches, or the type of arrays.
-        parts: The batches, or the arrays.
-        kind: The structure that a consumer wants filled.
-        move_part: `(part, address)`: fills it.
-    """
+    """The state of an exported stream, for its functions."""
 
     def __init__(
         self,
@@ -187,12 +180,7 @@ _FUNCTIONS = functions_of(StreamStruct)
 
 
 class Consumer:
-    """The functions of an imported stream.
-
-    Args:
-        stream: The stream; released at its end, after an error, or when this is garbage.
-        array_kind: The structure that it fills.
-    """
+    """An imported stream; released at its end, after an error, or when this is garbage."""
 
     def __init__(self, stream: Imported, kind: StreamKind, array_kind: ArrayKind) -> None:
         self._stream = stream
@@ -203,11 +191,7 @@ class Consumer:
         self._get_last_error = _TEXT(functions.get_last_error)
 
     def field(self) -> Field:
-        """The field of the stream's arrays.
-
-        Raises:
-            StreamError: What the producer reports.
-        """
+        """The field of the stream's arrays; `StreamError` with what the producer reports."""
         words = self._fill(self._get_schema, SchemaStruct)
         schema = Imported(SchemaStruct, address_of(words))
         return read_field(schema.address)

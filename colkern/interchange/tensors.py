@@ -19,11 +19,7 @@ _TYPES = {layout(number).spec(Role.DATA).dtype: number for number in _NUMBERS}
 
 
 def numbers_of(array: Array) -> Items:
-    """The values of an array, where they are, as an array of NumPy or CuPy; not copied.
-
-    Raises:
-        UnsupportedError: If they are not integers or floats, or some are null.
-    """
+    """The values of an array, where they are, as an array of NumPy or CuPy; not copied."""
     if not isinstance(array.type, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"an array of {array.type} is no tensor of integers or floats")
     if array.null_count:
@@ -40,15 +36,7 @@ def type_of_numbers(dtype: DType) -> s.DataType:
 
 
 def array_over(numbers: Items, device: Device) -> Array:
-    """The array of a tensor; not copied.
-
-    Args:
-        numbers: An array of NumPy or CuPy, which must not be changed from then on.
-
-    Raises:
-        ValueError: If it has more or less than one dimension, or its values are not side by side.
-        UnsupportedError: If they are not integers or floats.
-    """
+    """The array of a one-dimensional tensor, not copied: its numbers must not be changed after."""
     data_type = type_of_numbers(numbers.dtype)
     require_row(numbers.shape, numbers.flags.c_contiguous)
     data = Buffer(numbers.view(np.uint8), device)

@@ -45,11 +45,7 @@ _local = threading.local()
 
 
 def codec_library(module: str) -> Any:
-    """The library of a codec: `lz4.frame` or `zstandard`; imported when a codec is first needed.
-
-    Raises:
-        UnsupportedError: If it cannot be imported, with the package to install.
-    """
+    """The library of a codec: `lz4.frame` or `zstandard`; imported when a codec is first needed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -61,12 +57,7 @@ def codec_library(module: str) -> Any:
 
 
 class Budget:
-    """The bytes that the buffers of one batch, or one dictionary, may still be decompressed to.
-
-    Args:
-        limit: How many in all.
-        spent: How many of them are spent.
-    """
+    """The bytes that the buffers of one batch, or one dictionary, may still be decompressed to."""
 
     __slots__ = ("_left", "_limit", "_lock")
 
@@ -102,47 +93,29 @@ class Decoder(Protocol):
     """The bytes of a frame, one after the other."""
 
     def fill(self, out: NDArray[np.uint8]) -> int:
-        """Put the next bytes into `out`; how many: fewer than it has where the frame ends before.
-
-        Raises:
-            InvalidArrowError: If the frame is damaged.
-        """
-        ...
+        """Put the next bytes into `out`; how many: fewer than it has where the frame ends before."""
 
     def has_more(self) -> bool:
         """Whether further bytes come; raises as `fill`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One way to compress a buffer.
-
-    Args:
-        name: The codec's name, for messages.
-        number: Its `CompressionType` value.
-        library: The module of its library.
-        open: `(frame, size) -> Decoder`: for a frame that is stated to hold so many bytes.
-        most: How many bytes a frame of so many bytes can hold at most.
-        encode: `(bytes, level) -> frame`.
-        levels: The levels that it takes, and the one that it takes if none is asked for.
-        level: How hard to compress.
-    """
+    """One way to compress a buffer."""
 
     name: str
-    number: int
-    library: str
+    number: int  #: Its `CompressionType` value.
+    library: str  #: The module of its library.
+    #: `(frame, size) -> Decoder`: for a frame that is stated to hold so many bytes.
     open: Callable[[memoryview, int], Decoder]
-    most: Callable[[int], int]
-    encode: Callable[[memoryview, int], bytes]
-    levels: range
+    most: Callable[[int], int]  #: How many bytes a frame of so many bytes can hold at most.
+    encode: Callable[[memoryview, int], bytes]  #: `(bytes, level) -> frame`.
+    levels: range  #: The levels that it takes, and the one that it takes if none is asked for.
     level: int
 
     def compress(self, buffer: Buffer) -> list[bytes | memoryview]:
-        """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes.
-
-        Its own bytes where a frame would not be smaller; they are not copied.
-        """
+        """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes."""
+        # Its own bytes where a frame would not be smaller; they are not copied.
         if buffer.size == 0:
             return []
         data = buffer.array.data
@@ -152,12 +125,7 @@ class Codec:
         return [_PREFIX.pack(buffer.size), frame]
 
     def decompress(self, buffer: Buffer, budget: Budget) -> Buffer:
-        """The bytes of a compressed buffer, in new memory; a slice where they are not compressed.
-
-        Raises:
-            InvalidArrowError: If the frame is damaged or its size is not the stated one.
-            LimitExceededError: If the result is over the budget or does not fit into memory.
-        """
+        """The bytes of a compressed buffer, in new memory; a slice where they are not compressed."""
         if buffer.size == 0:
             return EMPTY
         data = memoryview(buffer.array)
@@ -177,11 +145,7 @@ class Codec:
         return Buffer(out)
 
     def frame(self, data: memoryview, size: int) -> Frame:
-        """The bytes of a frame that is stated to hold `size` of them, to be decompressed in parts.
-
-        Raises:
-            InvalidArrowError: If the frame's header is damaged, or states another size.
-        """
+        """The bytes of a frame that is stated to hold `size` of them, to be decompressed in parts."""
         return Frame(self.name, self.open(data, size), size)
 
     def is_plain(self, start: memoryview | bytes, stored: int) -> bool:
@@ -189,15 +153,7 @@ class Codec:
         return stored > 0 and self._stated_size(start, stored) == _NOT_COMPRESSED
 
     def uncompressed_size(self, start: memoryview | bytes, stored: int) -> int:
-        """The size of a buffer's bytes as the compressed buffer states it; nothing is decompressed.
-
-        Args:
-            start: The first `PREFIX_BYTES` bytes of the buffer, or all where it has fewer.
-            stored: The size of the whole buffer as it is stored.
-
-        Raises:
-            InvalidArrowError: If it states no size, or one that the codec cannot make of its bytes.
-        """
+        """The size that a compressed buffer of `stored` bytes states in its first ones."""
         if stored == 0:
             return 0
         size = self._stated_size(start, stored)
@@ -224,13 +180,7 @@ class Codec:
 
 
 class Frame:
-    """The bytes of a frame, in parts, which have to be as many as are stated.
-
-    Args:
-        name: The codec's name, for messages.
-        decoder: The decoder of the frame.
-        size: How many bytes are stated.
-    """
+    """The bytes of a frame, in parts, which have to be as many as are stated."""
 
     def __init__(self, name: str, decoder: Decoder, size: int) -> None:
         self._name = name
@@ -239,11 +189,7 @@ class Frame:
         self._filled = 0
 
     def fill(self, out: NDArray[np.uint8]) -> None:
-        """Fill `out` with the next bytes.
-
-        Raises:
-            InvalidArrowError: If the frame is damaged or has not as many.
-        """
+        """Fill `out` with the next bytes."""
         count = self._decoder.fill(out)
         self._filled += count
         if count < out.size:
@@ -262,10 +208,8 @@ class Frame:
 
 @cache
 def _lz4_library() -> ctypes.CDLL | None:
-    """The C library that the package `lz4` contains or is linked with; None if its functions are hidden.
-
-    The package's own functions return new bytes: four times as long as decompressing into given memory.
-    """
+    """The C library that the package `lz4` contains or is linked with; None if its functions are hidden."""
+    # The package's own functions return new bytes: four times as long as decompressing into given memory.
     library = ctypes.CDLL(importlib.import_module("lz4.frame._frame").__file__)
     try:
         library.LZ4F_decompress.argtypes = [ctypes.c_void_p] * 6
@@ -295,11 +239,7 @@ class _Lz4Context:
         self._library.LZ4F_freeDecompressionContext(self._handle)
 
     def step(self, place: int, most: int, at: int, left: int) -> tuple[int, int, bool]:
-        """Decompress `left` bytes at the address `at`, to `most` bytes at `place`, without the GIL.
-
-        Returns:
-            How many bytes it wrote, and how many it read, and whether the frame has ended.
-        """
+        """Decompress without the GIL: how much was written and read, and whether it ended."""
         count, used = ctypes.c_size_t(most), ctypes.c_size_t(left)
         expected = self._library.LZ4F_decompress(
             self._handle, place, ctypes.byref(count), at, ctypes.byref(used), None
@@ -458,16 +398,7 @@ _NAMES = {"lz4": CompressionType.LZ4_FRAME, "zstd": CompressionType.ZSTD}
 
 
 def codec_named(name: str | None, level: int | None) -> Codec | None:
-    """The codec to write with.
-
-    Args:
-        name: "lz4" (LZ4 frames), "zstd", or None for plain buffers.
-        level: How hard it compresses; None for its fast default (LZ4: 0, Zstandard: 1).
-
-    Raises:
-        UnsupportedError: If its library is not installed.
-        ValueError: If there is no such codec or level.
-    """
+    """The codec to write with: "lz4" (LZ4 frames), "zstd", or None for plain buffers."""
     if name is None:
         if level is not None:
             raise ValueError("compression_level: pass a compression too")
@@ -485,11 +416,7 @@ def codec_named(name: str | None, level: int | None) -> Codec | None:
 
 
 def codec_of(compression: Record | None) -> Codec | None:
-    """The codec of a batch by its `BodyCompression` table; None where buffers are plain.
-
-    Raises:
-        UnsupportedError: If the codec or method is not known.
-    """
+    """The codec of a batch by its `BodyCompression` table; None where buffers are plain."""
     if compression is None:
         return None
     if compression["method"] != BodyCompressionMethod.BUFFER:

@@ -13,17 +13,13 @@ from colkern.schema import DataType, Field, Schema
 
 
 class WireField(NamedTuple):
-    """A field as batches carry it.
-
-    Args:
-        children: The fields of the children: of the type, or of the dictionary's values.
-        values: The type of the dictionary's values, or the field's type.
-    """
+    """A field as batches carry it."""
 
     field: Field
+    #: The fields of the children: of the type, or of the dictionary's values.
     children: tuple[WireField, ...]
     dictionary: int | None
-    values: DataType
+    values: DataType  #: The type of the dictionary's values, or the field's type.
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +32,7 @@ class WireSchema:
 
 
 def dictionary_ids(fields: Iterable[WireField]) -> dict[str, int]:
-    """The path of each field that has a dictionary (names with dots between) → the dictionary's id.
-
-    A path that leads to fields with different dictionaries is left out.
-    """
+    """The path of each field with a dictionary (names with dots between) and its id, if it is one."""
     ids_of: dict[str, set[int]] = {}
     for path, id_ in _dictionary_fields(fields, ""):
         ids_of.setdefault(path, set()).add(id_)

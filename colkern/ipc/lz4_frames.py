@@ -41,35 +41,18 @@ class Bytes(Protocol):
 
 
 class _Header(NamedTuple):
-    """The header of a frame.
+    """The header of a frame."""
 
-    Args:
-        block_bytes: How many bytes a block makes at most.
-        content_bytes: How many bytes the frame makes, or None.
-        end: Where the first block begins.
-    """
-
-    block_bytes: int
-    content_bytes: int | None
-    end: int
+    block_bytes: int  #: How many bytes a block makes at most.
+    content_bytes: int | None  #: How many bytes the frame makes, or None.
+    end: int  #: Where the first block begins.
 
 
 def independent_blocks(frame: Bytes, size: int) -> NDArray[np.uint64]:
-    """The blocks of a frame that can be decompressed side by side.
-
-    Args:
-        frame: The bytes of the frame, and no others.
-        size: How many bytes it is to make; not none.
-
-    Returns:
-        uint64[blocks, 4], as `colkern.kernels.lz4.decode_lz4_blocks` takes them: where a block begins in
-        the frame, how many bytes it has there, where it begins in what the frame makes, and how many
-        bytes it has to make.
-
-    Raises:
-        InvalidArrowError: If the frame is damaged.
-        UnsupportedError: If it is not of one frame with independent, full blocks and no checksums.
-    """
+    """The blocks of one whole frame that can be decompressed side by side: uint64[blocks, 4]."""
+    # As `colkern.kernels.lz4.decode_lz4_blocks` takes them: where a block begins in the frame, its bytes
+    # there, where it begins in what the frame makes, and how many bytes it has to make. `UnsupportedError`
+    # if it is not of independent, full blocks without checksums.
     header = _header(frame)
     if header.content_bytes not in (None, size):
         raise InvalidArrowError(

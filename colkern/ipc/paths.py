@@ -16,14 +16,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def require_local(path: str | os.PathLike[str], argument: str) -> None:
-    """Refuse URLs, which would be taken for the names of folders.
-
-    Args:
-        argument: The name of the argument that it was given as.
-
-    Raises:
-        UnsupportedError: If it is a URL.
-    """
+    """Refuse URLs, which would be taken for the names of folders; `argument` is the argument's name."""
     if not is_url(path):
         return
     name = os.fsdecode(path)

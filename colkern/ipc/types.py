@@ -24,19 +24,13 @@ TEXT = Text()
 
 
 class Parameter(NamedTuple):
-    """A parameter of a data type.
+    """A parameter of a data type."""
 
-    Args:
-        attribute: The attribute of the type that has it.
-        slot: The slot of the table.
-        members: Of an enumeration: name → value, in the order of their numbers.
-        optional: Whether JSON may leave it out.
-    """
-
-    attribute: str
-    slot: Scalar | Text | Vector
+    attribute: str  #: The attribute of the type that has it.
+    slot: Scalar | Text | Vector  #: The slot of the table.
+    #: Of an enumeration: name → value, in the order of their numbers.
     members: Mapping[str, Any] | None = None
-    optional: bool = False
+    optional: bool = False  #: Whether JSON may leave it out.
 
     def to_number(self, data_type: s.DataType) -> Any:
         """The parameter of a type as IPC has it."""
@@ -53,19 +47,13 @@ class Parameter(NamedTuple):
 
 
 class TypeRow(NamedTuple):
-    """A class of data types in metadata.
+    """A class of data types in metadata."""
 
-    Args:
-        table: Its table, of the name that its number has in `Type`.
-        make: Makes the type of its fields, and of its parameters by attribute; raises `ValueError`.
-        children: How many there are; None for any number.
-        parameters: Name → parameter.
-    """
-
-    table: Table
+    table: Table  #: Its table, of the name that its number has in `Type`.
+    #: Makes the type of its fields, and of its parameters by attribute; raises `ValueError`.
     make: Callable[..., s.DataType]
-    children: int | None
-    parameters: Mapping[str, Parameter]
+    children: int | None  #: How many there are; None for any number.
+    parameters: Mapping[str, Parameter]  #: Name → parameter.
 
     @property
     def number(self) -> int:
@@ -79,11 +67,7 @@ class TypeRow(NamedTuple):
         return self.table.name.rstrip("_").lower()
 
     def made(self, fields: tuple[s.Field, ...], attributes: Mapping[str, Any]) -> s.DataType:
-        """The type of those fields and parameters.
-
-        Raises:
-            InvalidArrowError: If they break a rule of the format.
-        """
+        """The type of those fields and parameters."""
         if self.children not in (None, len(fields)):
             expected = {0: "no children", 1: "1 child"}.get(
                 self.children, f"{self.children} children"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -23,52 +25,67 @@ Values: TypeAlias = list[Value]
 Intrinsic: TypeAlias = tuple[Signature, Callable[[Target, Builder, Signature, Values], Value]]
 """The result of an intrinsic: its signature, and the function that emits its code."""
 
+Emit: TypeAlias = Callable[[Target, Builder, Signature, Values], Value | None]
+"""Emits the code of a call, of arguments of the signature's types; None if it has no result."""
+
 _WORD = ir.IntType(64)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+def instructions(of: Signature | Callable[..., Signature]) -> Callable[[Emit], Any]:
+    """An intrinsic with a signature, or that which `of` gives for the types of its arguments."""
+    if callable(of):
+        names = list(inspect.signature(of).parameters)
+    else:
+        names = [f"arg{k}" for k in range(len(of.args))]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+    def make(emit: Emit) -> Any:
+        @functools.wraps(emit)
+        def define(typingctx: Typing, *kinds: Type) -> Intrinsic:
+            def generate(
+                context: Target, builder: Builder, signature: Signature, args: Values
+            ) -> Value:
+                result = emit(context, builder, signature, args)
+                return context.get_dummy_value() if result is None else result
+
+            return of(*kinds) if callable(of) else of, generate
+
+        # Numba counts the parameters by it.
+        define.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(name, kind) for name in ("typingctx", *names)]
+        )
+        return intrinsic(define)
+
+    return make
+
+
+@instructions(types.uint64(types.uint64, types.uint64))
+def add(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One instruction."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.add(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    return builder.add(*args)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64, types.uint64))
+def high_product(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One instruction, which gives both halves."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    wide = ir.IntType(128)
+    product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+    return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64, types.uint64))
+def multiply(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One instruction."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.mul(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    return builder.mul(*args)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+@instructions(types.uint64(types.uint64, types.uint64))
+def fold(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A multiplication that gives both halves."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-        return builder.xor(builder.trunc(product, _WORD), high)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    wide = ir.IntType(128)
+    product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+    high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
+    return builder.xor(builder.trunc(product, _WORD), high)
 
 
 def _are_signed(*kinds: Type) -> bool:
@@ -138,78 +155,47 @@ def pointer(context: Target, builder: Builder, address: Value, item: ir.Type) ->
     return builder.inttoptr(address, item.as_pointer(space))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def get_byte(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.int64(types.int64))
+def get_byte(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A load."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.zext(builder.load(pointer(context, builder, args[0], _BYTE)), _WORD)
-
-    return types.int64(types.int64), generate
+    return builder.zext(builder.load(pointer(context, builder, args[0], _BYTE)), _WORD)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def set_byte(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64))
+def set_byte(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A store."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        place = pointer(context, builder, args[0], _BYTE)
-        builder.store(builder.trunc(args[1], _BYTE), place)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), generate
+    place = pointer(context, builder, args[0], _BYTE)
+    builder.store(builder.trunc(args[1], _BYTE), place)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def get_word(typingctx: Typing, address: Type) -> Intrinsic:
+@instructions(types.int64(types.int64))
+def get_word(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """An aligned load."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.load(pointer(context, builder, args[0], _WORD), align=8)
-
-    return types.int64(types.int64), generate
+    return builder.load(pointer(context, builder, args[0], _WORD), align=8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def set_word(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64))
+def set_word(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """An aligned store."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        builder.store(args[1], pointer(context, builder, args[0], _WORD), align=8)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), generate
+    builder.store(args[1], pointer(context, builder, args[0], _WORD), align=8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def set_unaligned(typingctx: Typing, address: Type, value: Type) -> Intrinsic:
+@instructions(types.none(types.int64, types.int64))
+def set_unaligned(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """A store; on CUDA, as many as there are bytes."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        builder.store(args[1], pointer(context, builder, args[0], _WORD), align=1)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), generate
+    builder.store(args[1], pointer(context, builder, args[0], _WORD), align=1)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def bits_of_float(typingctx: Typing, value: Type) -> Intrinsic:
+@instructions(types.int64(types.float64))
+def bits_of_float(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """No instruction, or a move between registers."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.bitcast(args[0], _WORD)
-
-    return types.int64(types.float64), generate
+    return builder.bitcast(args[0], _WORD)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def float_of_bits(typingctx: Typing, bits: Type) -> Intrinsic:
+@instructions(types.float64(types.int64))
+def float_of_bits(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """No instruction, or a move between registers."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.bitcast(args[0], _DOUBLE)
-
-    return types.float64(types.int64), generate
+    return builder.bitcast(args[0], _DOUBLE)
 
 
 def _let_wrap(value: Value) -> None:
@@ -220,64 +206,48 @@ def _let_wrap(value: Value) -> None:
             _let_wrap(operand)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def wrapped(typingctx: Typing, value: Type) -> Intrinsic:
+@instructions(types.int64(types.int64))
+def wrapped(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """No instruction of its own: the operations that the value comes from may wrap around."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        _let_wrap(args[0])
-        return args[0]
-
-    return types.int64(types.int64), generate
+    _let_wrap(args[0])
+    return args[0]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def shifted_right(typingctx: Typing, value: Type, places: Type) -> Intrinsic:
+@instructions(types.int64(types.int64, types.int64))
+def shifted_right(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One instruction."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        return builder.lshr(*args)
-
-    return types.int64(types.int64, types.int64), generate
+    return builder.lshr(*args)
 
 
 def _is_negative(builder: Builder, value: Value) -> Value:
     return builder.icmp_signed("<", value, ir.Constant(_WORD, 0))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def sum_overflows(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+@instructions(types.boolean(types.int64, types.int64))
+def sum_overflows(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """Whether the sum has another sign than both sides; a vector has no flag for it."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        total = builder.add(*args)
-        turned = builder.and_(builder.xor(args[0], total), builder.xor(args[1], total))
-        return _is_negative(builder, turned)
-
-    return types.boolean(types.int64, types.int64), generate
+    total = builder.add(*args)
+    turned = builder.and_(builder.xor(args[0], total), builder.xor(args[1], total))
+    return _is_negative(builder, turned)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def difference_overflows(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+@instructions(types.boolean(types.int64, types.int64))
+def difference_overflows(
+    context: Target, builder: Builder, signature: Signature, args: Values
+) -> Value:
     """Whether the sides have different signs, and the difference not that of the left one."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        difference = builder.sub(*args)
-        turned = builder.and_(builder.xor(*args), builder.xor(args[0], difference))
-        return _is_negative(builder, turned)
-
-    return types.boolean(types.int64, types.int64), generate
+    difference = builder.sub(*args)
+    turned = builder.and_(builder.xor(*args), builder.xor(args[0], difference))
+    return _is_negative(builder, turned)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def product_overflows(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
+@instructions(types.boolean(types.int64, types.int64))
+def product_overflows(
+    context: Target, builder: Builder, signature: Signature, args: Values
+) -> Value:
     """Whether the high half of the product is not just the sign of the low half."""
-
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.sext(arg, wide) for arg in args))
-        high = builder.trunc(builder.ashr(product, ir.Constant(wide, 64)), _WORD)
-        sign = builder.ashr(builder.trunc(product, _WORD), ir.Constant(_WORD, 63))
-        return builder.icmp_signed("!=", high, sign)
-
-    return types.boolean(types.int64, types.int64), generate
+    wide = ir.IntType(128)
+    product = builder.mul(*(builder.sext(arg, wide) for arg in args))
+    high = builder.trunc(builder.ashr(product, ir.Constant(wide, 64)), _WORD)
+    sign = builder.ashr(builder.trunc(product, _WORD), ir.Constant(_WORD, 63))
+    return builder.icmp_signed("!=", high, sign)

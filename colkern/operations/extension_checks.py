@@ -12,8 +12,9 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
-from colkern.extensions import OFFSET_MINUTES, TensorParameters, parameters_of, tensor_fields
-from colkern.extensions.metadata import Parameters
+from colkern.extensions.canonical import parameters_of
+from colkern.extensions.metadata import Parameters, TensorParameters
+from colkern.extensions.storage import OFFSET_MINUTES, tensor_fields
 from colkern.kernels import extensions
 from colkern.layouts import Role
 from colkern.operations.operands import validity_of

@@ -90,11 +90,9 @@ def runs_here(spark: SparkSession) -> bool:
 
 
 def use_this_python() -> None:
-    """Have the workers of a local session run this Python, unless `PYSPARK_PYTHON` names another.
-
-    Spark takes the first `python3` of the path, which is another one where the environment of this
-    process is not activated. Called on the driver whenever Spark takes a function of colkern.
-    """
+    """Have the workers of a local session run this Python, unless `PYSPARK_PYTHON` names another."""
+    # Spark takes the first `python3` of the path, which is another one where the environment of this
+    # process is not activated. Called on the driver whenever Spark takes a function of colkern.
     if "PYSPARK_PYTHON" in os.environ:
         return
     session = SparkSession.getActiveSession()

@@ -60,11 +60,7 @@ _METADATA_KEY = b"SPARK::metadata::json"
 
 
 def spark_type(data_type: s.DataType) -> spark.DataType:
-    """Spark's type for a column of results; encoded types and views become the plain ones.
-
-    Raises:
-        UnsupportedError: If Spark has none; says what to declare instead.
-    """
+    """Spark's type for a column of results; `UnsupportedError` says what to declare instead."""
     return counterpart(data_type, _not_as_result)
 
 
@@ -76,16 +72,7 @@ def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructTyp
 def counterpart(
     data_type: s.DataType, refusal: Callable[[s.DataType, str], UnsupportedError], place: str = ""
 ) -> spark.DataType:
-    """Spark's type for a column.
-
-    Args:
-        data_type: The column's type.
-        refusal: Makes the error, from a type that Spark lacks and its place.
-        place: The name of the column; the names of nested fields follow, separated by points.
-
-    Raises:
-        UnsupportedError: The error that `refusal` makes.
-    """
+    """Spark's type for a column; `refusal` makes the error, from a type that Spark lacks and its place."""
 
     def part(type_: s.DataType, name: str) -> spark.DataType:
         return counterpart(type_, refusal, f"{place}.{name}" if place else name)
@@ -210,11 +197,7 @@ def _fields(fields: tuple[s.Field, ...], part: Part) -> spark.StructType:
 
 
 def arrow_type(data_type: spark.DataType) -> s.DataType:
-    """The data type in which Spark passes a column of one of its types, and wants it back.
-
-    Raises:
-        UnsupportedError: If it passes none; says what to do instead.
-    """
+    """The data type in which Spark passes a column; `UnsupportedError` says what to do instead."""
     for kind in type(data_type).__mro__:
         if kind in _SCALARS:
             return _SCALARS[kind]

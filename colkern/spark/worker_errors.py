@@ -44,12 +44,10 @@ _TYPED = ("<stdin>", "<ipython-", "<command-")
 
 @contextlib.contextmanager
 def told_plainly() -> Iterator[None]:
-    """Have Spark show an exception by its message, with the lines of the user's code as notes.
-
-    A traceback would begin with dozens of frames of Spark's and colkern's, and end with the message. The
-    worker ends after such an exception, so that no other function's is changed; an exception stays
-    unchanged if user's code is the caller, which may catch it.
-    """
+    """Have Spark show an exception by its message, with the lines of the user's code as notes."""
+    # A traceback would begin with dozens of frames of Spark's and colkern's, and end with the message. The
+    # worker ends after such an exception, so that no other function's is changed; an exception stays
+    # unchanged if user's code is the caller, which may catch it.
     try:
         yield
     except Exception as error:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array, RecordBatch, RecordBatchStream
 from colkern.errors import InvalidArrowError
-from colkern.extensions import variable_shape_tensor
+from colkern.extensions.making import variable_shape_tensor
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations import (

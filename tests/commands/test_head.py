@@ -19,7 +19,7 @@ import pytest
 
 import colkern as ck
 from colkern.arrays.extension_values import OffsetTimestamp
-from colkern.extensions import CANONICAL
+from colkern.extensions.canonical import CANONICAL
 from colkern.schema import Extension
 
 Run = Callable[..., tuple[int, str, str]]

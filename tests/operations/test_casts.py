@@ -20,7 +20,7 @@ from operations.samples import sample, samples
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.extensions import timestamp_with_offset
+from colkern.extensions.making import timestamp_with_offset
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take, validate

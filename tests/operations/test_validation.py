@@ -13,7 +13,7 @@ from operations.samples import buffer, ints, sample, samples
 import colkern.schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
-from colkern.extensions import timestamp_with_offset, variable_shape_tensor
+from colkern.extensions.making import timestamp_with_offset, variable_shape_tensor
 from colkern.memory import Buffer
 from colkern.operations import nulls, require_valid, take, validate
 

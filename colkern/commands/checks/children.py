@@ -23,14 +23,7 @@ class NoAnswerError(Exception):
 
 
 def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
-    """Call a function in a fresh process; its result comes back through JSON.
-
-    Args:
-        function: `module:name`.
-
-    Raises:
-        NoAnswerError: If it raises, crashes, or takes too long.
-    """
+    """Call `module:name` in a fresh process; `NoAnswerError` if it raises or crashes."""
     code = f"from colkern.commands.checks.children import answer; answer({function!r}, {words!r})"
     answered = json.loads(_last_line(run_python(code, seconds=seconds)) or "{}")
     if "value" not in answered:
@@ -39,11 +32,7 @@ def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
 
 
 def run_python(code: str, *, seconds: float = SECONDS) -> str:
-    """Run a program with the packages of this process; returns its output.
-
-    Raises:
-        NoAnswerError: If it fails, crashes, or takes too long.
-    """
+    """Run a program with the packages of this process; returns its output. `NoAnswerError` if it fails."""
     # -P: modules of the working directory must not hide the packages of this process.
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", code],

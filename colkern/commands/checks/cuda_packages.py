@@ -56,14 +56,7 @@ def _option(name: str, module: str, package: str, enables: str, major: int | Non
 def _variant(
     title: str, names: list[str], trial: str, enables: str, remedy: str, major: int | None
 ) -> Finding:
-    """A package with a variant for each CUDA release, of which exactly one must be installed.
-
-    Args:
-        title: The name in the report if it is not installed.
-        names: The packages; those for a CUDA release in the order of `MAJORS`.
-        trial: Code that tries it; empty if that needs a device that is not there.
-        major: The CUDA release that the driver serves; None without a driver.
-    """
+    """A package of which exactly one variant must be installed; `trial` tries it, if it is not empty."""
     there = [name for name in names if release(name) is not None]
     if not there:
         return missing(title, "not installed", enables, remedy)

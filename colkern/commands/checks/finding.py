@@ -19,20 +19,13 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report.
-
-    Args:
-        name: The thing that was checked.
-        found: The version, the place or the error.
-        enables: Its use; may be empty.
-        remedy: What to install or to set; empty if there is nothing to do.
-    """
+    """One line of the report."""
 
     name: str
     mark: Mark
-    found: str
-    enables: str = ""
-    remedy: str = ""
+    found: str  #: The version, the place or the error.
+    enables: str = ""  #: Its use; may be empty.
+    remedy: str = ""  #: What to install or to set; empty if there is nothing to do.
 
 
 def ok(name: str, found: str, enables: str = "") -> Finding:

@@ -66,13 +66,7 @@ def optional(name: str, module: str, enables: str, remedy: str) -> Finding:
 
 
 def installed(name: str, trial: str, enables: str) -> Finding:
-    """An installed package: whether it works, and suits the others.
-
-    Args:
-        name: The package.
-        trial: Code that tries it, such as its import.
-        enables: Its use.
-    """
+    """An installed package: whether its `trial`, such as an import, works, and it suits the others."""
     there = release(name)
     try:
         run_python(trial)

@@ -25,10 +25,7 @@ WATCHED: dict[str, frozenset[str]] = {
 
 
 def unmet(name: str) -> Iterator[str]:
-    """The requirements of other packages that the installed release of a package does not meet.
-
-    Such as `numba 0.68.1 needs numpy<2.6,>=1.22`.
-    """
+    """The requirements that an installed package does not meet, as `numba 0.68.1 needs numpy<2.6`."""
     there = release(name)
     if there is None:
         return

@@ -75,11 +75,7 @@ def _first_python(variable: str, enables: str) -> Finding:
 
 
 def _printed(python: str, code: str) -> str:
-    """Run code in a Python; returns its output.
-
-    Raises:
-        OSError, subprocess.SubprocessError: If it does not run.
-    """
+    """Run code in a Python; returns its output."""
     command = [python, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.strip()

@@ -29,16 +29,11 @@ ReceivedBody = NDArray[np.uint8] | BodyLocations
 
 
 class Complete(NamedTuple):
-    """A message with all that belongs to it.
-
-    Args:
-        record: Its metadata, a `Message` table.
-        body: Its body; None where it has none.
-    """
+    """A message with all that belongs to it."""
 
     sequence: int
-    record: Record
-    body: ReceivedBody | None
+    record: Record  #: Its metadata, a `Message` table.
+    body: ReceivedBody | None  #: Its body; None where it has none.
 
 
 @dataclass(slots=True)
@@ -58,14 +53,9 @@ class ClientStream:
     """One stream as its client sees it.
 
     Whatever raises leaves a stream that has failed: the connection is to be closed, which frees at the
-    server the memory that it has announced.
-
-    Args:
-        bounds: The bounds of messages that wait here.
-        in_order: Whether the transport keeps the order of metadata messages, so that what has not come
-            before the end of the stream never will.
-        first_sequence: The number of the first message. The protocol says 0; others are for tests of
-            numbers behind UINT32_MAX.
+    server the memory that it has announced. `in_order` transports keep the order of metadata: what has not
+    come before the end of the stream never will. `first_sequence` is 0 by the protocol; tests start near
+    UINT32_MAX.
     """
 
     def __init__(
@@ -88,14 +78,7 @@ class ClientStream:
         self.pending_bytes = 0
 
     def receive_message(self, data: bytes) -> None:
-        """Take an untagged message.
-
-        Raises:
-            InvalidArrowError: If it is malformed, came before, stands behind the end of the stream,
-                leaves a gap, or does not fit the body that has come.
-            UnsupportedError: If it is of an unknown type or version.
-            LimitExceededError: If more would wait than the bounds allow.
-        """
+        """Take an untagged message."""
         sequence, metadata = parse_metadata_message(data)
         if metadata is None:
             self._receive_end(sequence)
@@ -111,17 +94,7 @@ class ClientStream:
         _check_fits(pending, place)
 
     def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:
-        """Take a tagged message: the body of the message that the tag names.
-
-        Args:
-            data: The bytes; those of a packed body are kept, not copied.
-
-        Raises:
-            InvalidArrowError: If the tag's type is shifted by 55, a body came before, its locations are
-                malformed, it stands behind the end of the stream, or does not fit the metadata.
-            UnsupportedError: If it is of an unknown type.
-            LimitExceededError: If more would wait than the bounds allow.
-        """
+        """Take a tagged message: a body, which is kept, not copied, if it is packed."""
         sequence, body_type = parse_body_tag(tag)
         place = f"body of message {sequence}"
         if body_type is BodyType.LOCATIONS:
@@ -133,11 +106,7 @@ class ClientStream:
         _check_fits(pending, place)
 
     def next(self) -> Complete | None:
-        """The next message in order, or None if some of it has not come, or nothing comes any more.
-
-        Raises:
-            StreamError: If the missing part cannot come, as its connection has ended.
-        """
+        """The next message in order, None if it has not come; `StreamError` if it cannot come."""
         pending = self._pending.get(self._next)
         if pending is None or pending.record is None or pending.wants_body:
             if self._missing_part() in self._closed and not self.has_ended:

@@ -40,14 +40,8 @@ def check_packed(record: Record, size: int, place: str) -> None:
 
 
 def check_locations(record: Record, body: BodyLocations, place: str) -> None:
-    """Raise unless locations are those of the metadata's buffers, which have room of their own each.
-
-    The total is that of all buffers, or, with the padding between them, that of the packed body.
-
-    Raises:
-        InvalidArrowError: If their number, a length or the total differs, or buffers overlap or leave
-            the body that they would have together.
-    """
+    """Raise unless locations are those of the metadata's buffers, which have room of their own each."""
+    # The total is that of all buffers, or, with the padding between them, that of the packed body.
     buffers = buffers_of(record)
     if len(body.buffers) != buffers.size:
         raise InvalidArrowError(

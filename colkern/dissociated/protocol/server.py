@@ -28,14 +28,7 @@ class _Hold(NamedTuple):
 
 
 class ServerStream:
-    """One stream as its server sees it.
-
-    Args:
-        want_data: The tag of the request.
-        free_data: The tag of messages that free memory; None where locations are never sent.
-        bounds: The bounds of outstanding bytes.
-        first_sequence: The number of the first message; see `ClientStream`.
-    """
+    """One stream as its server sees it. `free_data` is None where locations are never sent."""
 
     def __init__(
         self,
@@ -57,15 +50,7 @@ class ServerStream:
         self.outstanding_bytes = 0
 
     def receive(self, tag: int, data: bytes | NDArray[np.uint8]) -> bytes | None:
-        """Take a tagged message.
-
-        Returns:
-            The identifier of the data that is asked for, if it is the request; None if it frees memory.
-
-        Raises:
-            InvalidArrowError: If it has another tag, is a second request, or frees what is not
-                outstanding, or nothing.
-        """
+        """Take a tagged message: the identifier that a request asks for; None where memory is freed."""
         if tag == self._want_data:
             if self._was_asked:
                 raise InvalidArrowError("a second want_data message for one stream")
@@ -90,13 +75,7 @@ class ServerStream:
         return not outstanding or outstanding + size <= self._bounds.outstanding_bytes
 
     def announce(self, locations: BodyLocations, owners: list[object], size: int) -> None:
-        """Keep memory until the client frees it.
-
-        Args:
-            locations: Where it is. A location announced several times is freed as often.
-            owners: The owner of each location with bytes.
-            size: How many bytes of it count against the bounds.
-        """
+        """Keep memory, by location and owner, until the client has freed it as often as announced."""
         addresses = locations.addresses()
         for number, (address, owner) in enumerate(zip(addresses, owners, strict=True)):
             # The bytes are given back with the last of them.

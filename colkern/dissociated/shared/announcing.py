@@ -20,11 +20,7 @@ _KEPT_FREE = 1 << 28
 
 
 class SegmentAnnouncer:
-    """Announces buffers in segments where they are, and places all others in blocks of its own.
-
-    Args:
-        handle: The service's `remote_handle`.
-    """
+    """Announces buffers in segments where they are, and places all others in blocks of its own."""
 
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection

@@ -24,12 +24,7 @@ AnySegment = TypeVar("AnySegment", bound=_Sized)
 
 
 class Blocks(Generic[AnySegment]):
-    """The blocks of one connection. No other connection's client ever sees them.
-
-    Args:
-        make: Makes a segment of so many bytes, or a few more.
-        most_free: How many bytes of free segments to keep.
-    """
+    """The blocks of one connection, whose client alone sees them; `most_free` bytes are kept."""
 
     def __init__(self, make: Callable[[int], AnySegment], most_free: int) -> None:
         self._make = make

@@ -24,12 +24,7 @@ _KEPT_FREE = 1 << 28
 
 
 class _Shared:
-    """An allocation that the client knows; announced buffers keep it.
-
-    Args:
-        base: Where it is in the space.
-        gone: Takes the base when nothing of it is announced any more.
-    """
+    """An allocation at a base in the space, which `gone` takes; announced buffers keep it."""
 
     __slots__ = ("__weakref__", "_gone", "allocation", "base")
 
@@ -62,13 +57,7 @@ class _Reachable(NamedTuple):
 
 
 class AllocationAnnouncer:
-    """Announces buffers of devices where they are; host memory is copied to a device first.
-
-    Device memory that no other process can open, that of asynchronous pools, is copied on its device.
-
-    Args:
-        handle: The service's `remote_handle`.
-    """
+    """Announces buffers where they are on devices; others, and pools' memory, are copied there."""
 
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection

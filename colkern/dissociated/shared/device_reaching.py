@@ -23,11 +23,7 @@ from colkern.memory import Buffer, Device
 
 
 class _Opened:
-    """An allocation that is mapped here.
-
-    Args:
-        place: Its place, as the server has announced it.
-    """
+    """An allocation that is mapped here."""
 
     __slots__ = ("__weakref__", "_process", "_sharing", "address", "ordinal")
 
@@ -58,14 +54,7 @@ class _Known(NamedTuple):
 
 
 class ReachedAllocations:
-    """The allocations that one server has announced.
-
-    Args:
-        handle: The `remote_handle` of its URI.
-
-    Raises:
-        DeviceUnavailableError: If there is no device here.
-    """
+    """The allocations that one server has announced."""
 
     def __init__(self, handle: bytes) -> None:
         memory.require_device()
@@ -76,7 +65,6 @@ class ReachedAllocations:
         self._opened: WeakValueDictionary[AllocationPlace, _Opened] = WeakValueDictionary()
 
     def take(self, frame: Frame) -> None:
-        """Note an allocation, or forget one; see `Reach.take`."""
         place = parse_allocation_place(frame.data, self._handle)
         if not place.size:
             self._space.forget(place.base)

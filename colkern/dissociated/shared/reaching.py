@@ -26,12 +26,7 @@ class _Mapping(NamedTuple):
 
 
 class ReachedSegments:
-    """The segments that one server has announced.
-
-    Args:
-        handle: The `remote_handle` of its URI.
-        sealed_only: Whether to refuse segments that the server could cut short: mapped files.
-    """
+    """The segments one server has announced; `sealed_only`: none that it could cut short."""
 
     def __init__(self, handle: bytes, *, sealed_only: bool) -> None:
         self._handle = handle
@@ -39,7 +34,6 @@ class ReachedSegments:
         self._space: Space[_Mapping] = Space()
 
     def take(self, frame: Frame) -> None:
-        """Map a segment, or let go of one; see `Reach.take`."""
         descriptor = frame.descriptor
         try:
             base, size, handle = parse_segment_place(frame.data)

@@ -16,17 +16,11 @@ _HANDLE_BYTES = 64
 
 
 class SegmentPlace(NamedTuple):
-    """Where a segment is.
+    """Where a segment is."""
 
-    Args:
-        base: The offset of its first byte.
-        size: Its size in bytes; 0 once it is not used any more.
-        handle: The `remote_handle` of the service that it belongs to.
-    """
-
-    base: int
-    size: int
-    handle: bytes
+    base: int  #: The offset of its first byte.
+    size: int  #: Its size in bytes; 0 once it is not used any more.
+    handle: bytes  #: The `remote_handle` of the service that it belongs to.
 
     def encode(self) -> bytes:
         """The bytes of the frame."""
@@ -47,17 +41,12 @@ def parse_segment_place(frame: bytes | NDArray[np.uint8]) -> SegmentPlace:
 
 
 class AllocationPlace(NamedTuple):
-    """Where an allocation is.
-
-    Args:
-        uuid: The device that it is on, 16 bytes.
-        handle: Its CUDA IPC handle, 64 bytes.
-    """
+    """Where an allocation is."""
 
     base: int
     size: int
-    uuid: bytes
-    handle: bytes
+    uuid: bytes  #: The device that it is on, 16 bytes.
+    handle: bytes  #: Its CUDA IPC handle, 64 bytes.
 
     def encode(self, service: bytes) -> bytes:
         """The bytes of the frame of a service, which is named by its `remote_handle`."""
@@ -70,11 +59,7 @@ def retired(base: int, service: bytes) -> bytes:
 
 
 def parse_allocation_place(data: bytes | NDArray[np.uint8], service: bytes) -> AllocationPlace:
-    """The place in a frame.
-
-    Raises:
-        InvalidArrowError: If it is not that of the service, cut short, or leaves all offsets.
-    """
+    """The place in a frame."""
     base, size, rest = parse_segment_place(data)
     if not rest.startswith(service):
         raise InvalidArrowError("an allocation that is not of the URI's remote_handle")

@@ -25,13 +25,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _SEAL_FUTURE_WRITE | fcntl.F_
 
 
 class Segment:
-    """A descriptor, and its bytes as they are mapped here.
-
-    Args:
-        descriptor: The descriptor, which the segment closes.
-        mapped: uint8[size], all bytes.
-        is_file: Whether it is a file's, which costs no memory.
-    """
+    """A descriptor, which the segment closes, and its bytes as they are mapped here."""
 
     def __init__(self, descriptor: int, mapped: NDArray[np.uint8], *, is_file: bool) -> None:
         self.descriptor = descriptor
@@ -43,11 +37,7 @@ class Segment:
 
     @classmethod
     def anonymous(cls, size: int) -> Segment:
-        """New zeroed memory, which this process alone can write to.
-
-        Raises:
-            LimitExceededError: If there is not so much.
-        """
+        """New zeroed memory, which this process alone can write to."""
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
         descriptor = os.memfd_create("colkern", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
@@ -61,11 +51,7 @@ class Segment:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Segment | None:
-        """A file as it is, mapped for reading; None if it is empty, or no regular file.
-
-        Raises:
-            OSError: If it cannot be opened.
-        """
+        """A file as it is, mapped for reading; None if it is empty, or no regular file."""
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             mapped = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
@@ -113,15 +99,7 @@ SEGMENTS = Segments()
 
 
 def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.mmap:
-    """A segment that another process has handed over, mapped for reading; the descriptor is closed.
-
-    Args:
-        size: How large the segment is said to be.
-        sealed_only: Whether to refuse segments that their owner could still cut short: files.
-
-    Raises:
-        InvalidArrowError: If it is smaller, or may become so.
-    """
+    """A segment handed over, mapped for reading; `sealed_only` refuses files, which can be cut short."""
     try:
         if os.fstat(descriptor).st_size < size:
             raise InvalidArrowError(

@@ -41,12 +41,7 @@ class Space(Generic[Memory]):
         self._pieces: dict[int, _Piece[Memory]] = {}
 
     def check_free(self, base: int, size: int) -> None:
-        """Raise unless a piece may be at a place.
-
-        Raises:
-            InvalidArrowError: If another one is there.
-            LimitExceededError: If there are too many.
-        """
+        """Raise unless a piece may be at a place."""
         if len(self._bases) >= _MOST_PIECES:
             raise LimitExceededError(f"more than {_MOST_PIECES} segments of one server")
         number = bisect_right(self._bases, base)

@@ -27,5 +27,4 @@ class OverSockets:
     def wait(
         self, connections: Sequence[SocketConnection], timeout: float | None
     ) -> list[SocketConnection]:
-        """Wait for several connections; see `Transport.wait`."""
         return readable(connections, timeout)

@@ -45,17 +45,12 @@ class FrameKind(IntEnum):
 
 
 class Frame(NamedTuple):
-    """One of them, as it came.
-
-    Args:
-        tag: Its tag; 0 where it has none.
-        data: Its bytes; those of tagged messages are aligned to 64 bytes.
-        descriptor: Of the memory that it hands over, to be closed by who takes it.
-    """
+    """One of them, as it came."""
 
     kind: FrameKind
-    tag: int
-    data: NDArray[np.uint8]
+    tag: int  #: Its tag; 0 where it has none.
+    data: NDArray[np.uint8]  #: Its bytes; those of tagged messages are aligned to 64 bytes.
+    #: Of the memory that it hands over, to be closed by who takes it.
     descriptor: int | None = None
 
 
@@ -70,82 +65,51 @@ class Connection(Protocol):
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
-        """Send a frame, waiting until the transport has taken it.
+        """Send a frame, waiting until the transport has taken it; `OSError` if the connection has ended.
 
-        Args:
-            chunks: The bytes, in bytes-like pieces, of which each may change when the next is asked for.
-            descriptor: A descriptor to hand over, where the transport can.
-
-        Raises:
-            OSError: If the connection has ended.
+        Each of the bytes-like chunks may change when the next is asked for; a descriptor is handed over.
         """
-        ...
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame if that can be done at once; also to one that has ended, which is no error."""
-        ...
 
     def receive(self, timeout: float | None) -> Frame | None:
         """The next frame; None where the other side has ended.
 
-        Args:
-            timeout: For how many seconds nothing may come; None for ever.
-
-        Raises:
-            TimeoutError: If nothing came.
-            StreamError: If the other side ended within a frame.
-            InvalidArrowError: If the bytes are no frame.
-            LimitExceededError: If it is larger than the bounds allow.
-            OSError: If the connection has been cut.
+        `TimeoutError` if nothing came for `timeout` seconds, `StreamError` if the other side ended within a
+        frame, `OSError` if the connection has been cut.
         """
-        ...
 
     def finish(self) -> None:
         """Send nothing more; frames that were sent arrive."""
-        ...
 
     def stop_receiving(self) -> None:
         """Nothing more is received; a thread that waits for something is told of the end."""
-        ...
 
     def close(self) -> None:
         """Close it; a thread that waits for it is woken. Further calls do nothing."""
-        ...
 
 
 class Listener(Protocol):
-    """The address that clients of a service connect to.
+    """The address that clients of a service connect to."""
 
-    Args:
-        address: Where it is, as the URI says it.
-    """
-
-    address: str
+    address: str  #: Where it is, as the URI says it.
     remote_handle: bytes | None
 
     def accept(self) -> Connection | None:
         """The next client; None once it is closed."""
-        ...
 
     def close(self) -> None:
         """Take no more clients."""
-        ...
 
 
 class Announcement(NamedTuple):
-    """Buffers that a client can reach.
+    """Buffers that a client can reach."""
 
-    Args:
-        locations: Where each is.
-        owners: The owner of each that has bytes.
-        counted: The bytes that count against the bounds.
-        placed: The bytes that had to be copied to where the client can reach them.
-    """
-
-    locations: BodyLocations
-    owners: list[object]
-    counted: int
-    placed: int
+    locations: BodyLocations  #: Where each is.
+    owners: list[object]  #: The owner of each that has bytes.
+    counted: int  #: The bytes that count against the bounds.
+    placed: int  #: The bytes that had to be copied to where the client can reach them.
 
 
 class Announcer(Protocol):
@@ -153,7 +117,6 @@ class Announcer(Protocol):
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Make buffers reachable, copying those that are not. The order of locations is theirs."""
-        ...
 
 
 class Reach(Protocol):
@@ -161,51 +124,27 @@ class Reach(Protocol):
 
     def take(self, frame: Frame) -> None:
         """Take a `SEGMENT` frame; raises `InvalidArrowError` if it is malformed."""
-        ...
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
-        """The buffers with bytes, not copied; when the last is gone, all are freed at the server.
-
-        Raises:
-            InvalidArrowError: If a location is not in memory that the server has announced.
-        """
-        ...
+        """The buffers with bytes, not copied; when the last is gone, all are freed at the server."""
 
 
 class Transport(Protocol):
-    """One scheme of URIs.
+    """One scheme of URIs."""
 
-    Args:
-        body_type: How bodies are sent unless the server is told.
-    """
-
-    body_type: BodyType
+    body_type: BodyType  #: How bodies are sent unless the server is told.
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> Listener:
-        """Start to listen.
-
-        Args:
-            address: Where; missing parts are chosen.
-            remote: Whether other machines may connect.
-
-        Raises:
-            OSError: If that address cannot be had.
-            ValueError: If it is no address, or one that other machines reach and `remote` is False.
-        """
-        ...
+        """Start to listen, at an address completed here; reached by others only if `remote`."""
 
     def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> Connection:
         """Connect to a service; raises `OSError` if there is none, or it does not answer in time."""
-        ...
 
     def wait(self, connections: Sequence[Any], timeout: float | None) -> Sequence[Any]:
         """The connections, of several, that have something to receive; none when the time is over."""
-        ...
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
         """The announcer of a connection's memory; None where bodies can only be packed."""
-        ...
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:
         """The way to announced memory; None where bodies can only be packed."""
-        ...

@@ -34,15 +34,10 @@ _KINDS = {int(kind): kind for kind in FrameKind}
 
 
 class FrameLimits(NamedTuple):
-    """The limits of the messages that one side receives.
+    """The limits of the messages that one side receives."""
 
-    Args:
-        tagged: Tagged messages: bodies, or requests and addresses.
-        message: Untagged messages.
-    """
-
-    tagged: int
-    message: int
+    tagged: int  #: Tagged messages: bodies, or requests and addresses.
+    message: int  #: Untagged messages.
 
 
 REQUEST_LIMITS = FrameLimits(tagged=1 << 24, message=0)
@@ -68,13 +63,7 @@ def encode_header(kind: FrameKind, tag: int, length: int) -> bytes:
 
 
 def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
-    """The header in 24 bytes.
-
-    Raises:
-        InvalidArrowError: If there is no such kind, the zeros are none, or a tag stands where none
-            belongs.
-        LimitExceededError: If the message would be larger than its kind may be.
-    """
+    """The header in 24 bytes."""
     length, tag, number, zeros = _HEADER.unpack(data)
     kind = _KINDS.get(number)
     if kind is None or zeros != _ZEROS:

@@ -112,23 +112,18 @@ class InProcessConnection:
         self._outgoing.put(Frame(kind, tag, joined(size, chunks)))
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
-        """Send a small frame; see `Connection.try_send`."""
         return self._outgoing.try_put(Frame(kind, tag, joined(len(data), [data])))
 
     def receive(self, timeout: float | None) -> Frame | None:
-        """The next frame; see `Connection.receive`."""
         return self.incoming.get(timeout)
 
     def finish(self) -> None:
-        """Nothing more is sent; see `Connection.finish`."""
         self._outgoing.end(drop=False)
 
     def stop_receiving(self) -> None:
-        """Nothing more is received; see `Connection.stop_receiving`."""
         self.incoming.end(drop=True)
 
     def close(self) -> None:
-        """Close both directions; see `Connection.close`."""
         self._outgoing.end(drop=False)
         self.incoming.end(drop=True)
 
@@ -162,7 +157,6 @@ class InProcessListener:
         return InProcessConnection(up, down, announced)
 
     def accept(self) -> InProcessConnection | None:
-        """The next client; see `Listener.accept`."""
         with _CHANGED:
             _CHANGED.wait_for(lambda: self._clients or self._is_closed)
             return self._clients.popleft() if self._clients else None
@@ -230,10 +224,8 @@ class _Reach:
         raise InvalidArrowError("a segment within one process")
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
-        """The announced buffers; see `Reach.buffers`.
-
-        Those of a device are freed at once: the buffers returned keep their memory alive.
-        """
+        """The announced buffers; see `Reach.buffers`."""
+        # Those of a device are freed at once: the buffers returned keep their memory alive.
         buffers = [self._announced.take(location) for location in body.buffers if location.length]
         lease = Lease(body.addresses(), frees, buffers)
         return [
@@ -264,7 +256,6 @@ class InProcess:
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> InProcessConnection:
-        """Connect to a name; see `Transport.connect`."""
         listener = self._listeners.get(uri.address)
         if listener is None:
             raise ConnectionRefusedError(f"inproc://{uri.address}: no such service here")
@@ -273,7 +264,6 @@ class InProcess:
     def wait(
         self, connections: Sequence[InProcessConnection], timeout: float | None
     ) -> list[InProcessConnection]:
-        """Wait for several connections; see `Transport.wait`."""
 
         def ready() -> list[InProcessConnection]:
             return [each for each in connections if each.incoming.is_readable]
@@ -282,11 +272,9 @@ class InProcess:
             return _CHANGED.wait_for(ready, timeout)
 
     def announcer(self, connection: InProcessConnection, remote_handle: bytes | None) -> _Announcer:
-        """The announcer of a connection; see `Transport.announcer`."""
         return _Announcer(connection.announced)
 
     def reach(
         self, connection: InProcessConnection, uri: ServiceUri, *, sealed_only: bool
     ) -> _Reach:
-        """The reach of a connection; see `Transport.reach`."""
         return _Reach(connection.announced)

@@ -22,12 +22,7 @@ def _framed(accepted: socket.socket) -> Connection:
 
 
 class SocketListener:
-    """A listening socket.
-
-    Args:
-        prepare: Sets options of each client's socket.
-        remove: Called once it is closed.
-    """
+    """A listening socket; `prepare` sets options of each client's, `remove` follows its close."""
 
     def __init__(
         self,
@@ -52,7 +47,6 @@ class SocketListener:
         self._is_closed = False
 
     def accept(self) -> Connection | None:
-        """The next client; see `Listener.accept`."""
         while not self._is_closed:
             try:
                 accepted, _ = self._listening.accept()

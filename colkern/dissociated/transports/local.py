@@ -39,7 +39,6 @@ class OverLocalSockets(OverSockets):
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
-        """Connect to a path, or an abstract address; see `Transport.connect`."""
         connected = connected_locally(uri.address, timeout)
         return SocketConnection(
             connected, limits_of(bounds), takes_descriptors=self.takes_descriptors
@@ -73,13 +72,11 @@ class SharedMemoryTransport(OfSharedMemory):
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None
     ) -> SegmentAnnouncer:
-        """The announcer of a connection; see `Transport.announcer`."""
         return SegmentAnnouncer(connection, remote_handle or b"")
 
     def reach(
         self, connection: SocketConnection, uri: ServiceUri, *, sealed_only: bool
     ) -> ReachedSegments:
-        """The segments of a connection; see `Transport.reach`."""
         return ReachedSegments(uri.remote_handle or b"", sealed_only=sealed_only)
 
 
@@ -96,7 +93,6 @@ class Cuda(OfSharedMemory):
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None
     ) -> AllocationAnnouncer:
-        """The announcer of a connection; see `Transport.announcer`."""
         from colkern.dissociated.shared.device_announcing import AllocationAnnouncer
 
         return AllocationAnnouncer(connection, remote_handle or b"")

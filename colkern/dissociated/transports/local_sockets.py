@@ -27,13 +27,7 @@ _UNTIL_NEXT_TRY = 0.01
 
 
 def listen_locally(address: str, *, remote_handle: bytes | None = None) -> SocketListener:
-    """Listen at a path, at `@` and an abstract name, or at a new one of these if it is empty.
-
-    At a path, the socket of a server that was killed is replaced.
-
-    Raises:
-        OSError: If something else is there, or a server that lives.
-    """
+    """Listen at a path (of a killed server, too), at `@` and an abstract name, or at a new one of these."""
     address = address or f"{_ABSTRACT}colkern-{secrets.token_hex(8)}"
     listening = socket.socket(socket.AF_UNIX)
     with OnFailure(listening.close):

@@ -47,13 +47,7 @@ _DESCRIPTOR_BYTES = array.array("i").itemsize
 
 
 class SocketConnection:
-    """A connection over a stream socket.
-
-    Args:
-        connected: The socket, which is closed with the connection.
-        limits: How large frames may be that are received.
-        takes_descriptors: Whether frames may hand over descriptors, which needs a Unix socket.
-    """
+    """A connection over a stream socket, which it closes; Unix sockets pass descriptors too."""
 
     def __init__(
         self, connected: socket.socket, limits: FrameLimits, *, takes_descriptors: bool = False
@@ -81,7 +75,6 @@ class SocketConnection:
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
-        """Send a frame; see `Connection.send`."""
         header = encode_header(kind, tag, size)
         # Chunks of a list stay unchanged, and are sent together.
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
@@ -119,7 +112,6 @@ class SocketConnection:
             self._sending.release()
 
     def receive(self, timeout: float | None) -> Frame | None:
-        """The next frame; see `Connection.receive`."""
         try:
             return self._receive(timeout)
         except OSError:
@@ -128,15 +120,12 @@ class SocketConnection:
             raise
 
     def finish(self) -> None:
-        """Nothing more is sent; see `Connection.finish`."""
         self._shut_down(socket.SHUT_WR)
 
     def stop_receiving(self) -> None:
-        """Nothing more is received; see `Connection.stop_receiving`."""
         self._shut_down(socket.SHUT_RD)
 
     def close(self) -> None:
-        """Close it; see `Connection.close`."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -146,10 +135,8 @@ class SocketConnection:
 
     @property
     def _is_inherited(self) -> bool:
-        """Whether this is a forked child: the connection goes on being its parent's.
-
-        Arrays that the child lets go of are still used there.
-        """
+        """Whether this is a forked child: the connection goes on being its parent's."""
+        # Arrays that the child lets go of are still used there.
         return os.getpid() != self._process
 
     def _shut_down(self, how: int) -> None:
@@ -260,11 +247,9 @@ class SocketConnection:
                     raise TimeoutError("nothing came in time") from None
 
     def _set_timeout(self, timeout: float | None) -> None:
-        """Set the kernel's time-out, since Python's own would ask the kernel once more for each call.
-
-        A call that has received a part returns when its time is over, however long nothing has come by
-        then. So each call gets a part of the time.
-        """
+        """Set the kernel's time-out, since Python's own would ask the kernel once more for each call."""
+        # A call that has received a part returns when its time is over, however long nothing has come by
+        # then. So each call gets a part of the time.
         if timeout == self._timeout:
             return
         seconds = None if timeout is None else timeout / _CALLS_A_TIME_OUT

@@ -54,26 +54,16 @@ class Tcp(OverSockets, Packed):
     """The transport."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
-        """Listen at `host:port`; see `Transport.listen`."""
         return listen_at_port(address, remote=remote, make=_accepted)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
-        """Connect to `host:port`; see `Transport.connect`."""
         return SocketConnection(connected_to(uri.address, timeout), limits_of(bounds))
 
 
 def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListener:
-    """Listen at `host:port`, or at a port that is free if it is empty.
-
-    Args:
-        remote: Whether other machines may connect.
-
-    Raises:
-        OSError: If the address cannot be had.
-        ValueError: If it is no address, or one that other machines reach and `remote` is False.
-    """
+    """Listen at `host:port`, or at a port that is free if it is empty; see `Transport.listen`."""
     host, port = _host_and_port(address or "127.0.0.1:0")
     family, _, _, _, place = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -68,14 +68,12 @@ class Ucx(Packed):
     """The transport."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
-        """Listen at `host:port`; see `Transport.listen`."""
         _context()
         return listen_at_port(
             address, remote=remote, make=lambda accepted: UcxConnection(accepted, REQUEST_LIMITS)
         )
 
     def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> UcxConnection:
-        """Connect to `host:port`; see `Transport.connect`."""
         if any(tag is not None and tag & _OWN == _OWN for tag in (uri.want_data, uri.free_data)):
             raise ValueError("uri: ucx has tags with all of the bits 32 to 55 for itself")
         _context()
@@ -87,7 +85,6 @@ class Ucx(Packed):
     def wait(
         self, connections: Sequence[UcxConnection], timeout: float | None
     ) -> list[UcxConnection]:
-        """Wait for several connections; see `Transport.wait`."""
         end = _end_of(timeout)
         while not (ready := [each for each in connections if each.is_readable()]):
             if time.monotonic() >= end:
@@ -98,12 +95,7 @@ class Ucx(Packed):
 
 
 class UcxConnection:
-    """A connection by a worker of UCX; see `Connection`.
-
-    Args:
-        control: The socket that introduces the sides, and ends with the connection.
-        limits: How large messages may be that are received.
-    """
+    """A connection by a worker of UCX; the socket introduces the sides, and ends with it."""
 
     def __init__(self, control: socket.socket, limits: FrameLimits) -> None:
         self._control = control
@@ -120,12 +112,7 @@ class UcxConnection:
         self._is_closed = False
 
     def introduce(self, timeout: float | None) -> None:
-        """Exchange addresses, once.
-
-        Raises:
-            TimeoutError: If the other side does not say its own.
-            InvalidArrowError: If it says something else.
-        """
+        """Exchange addresses, once."""
         with self._introducing:
             if self._endpoint is not None:
                 return
@@ -172,7 +159,6 @@ class UcxConnection:
         return True
 
     def receive(self, timeout: float | None) -> Frame | None:
-        """The next message; see `Connection.receive`."""
         end = _end_of(timeout)
         try:
             self.introduce(timeout)
@@ -206,11 +192,7 @@ class UcxConnection:
         return self._has_ended or probe is None or probe.matched or self._is_over()
 
     def advance(self, end: float = float("inf")) -> None:
-        """Let UCX work; if there is nothing to do, sleep for a moment, or until there is.
-
-        Args:
-            end: When to be awake at the latest, by `time.monotonic`.
-        """
+        """Let UCX work; if it has nothing to do, sleep for a moment, or until `end`."""
         with self._lock:
             worker = self._worker
             if worker is None or self._progress() or not worker.arm():
@@ -229,13 +211,11 @@ class UcxConnection:
             self._has_gone = True
 
     def finish(self) -> None:
-        """Nothing more is sent; see `Connection.finish`."""
         if not self._is_over():
             with contextlib.suppress(OSError):
                 self._post(_joined(0, []), _OWN | _END)
 
     def stop_receiving(self) -> None:
-        """Nothing more is received; see `Connection.stop_receiving`."""
         self._has_ended = True
 
     def close(self) -> None:

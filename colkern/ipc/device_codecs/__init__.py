@@ -28,14 +28,7 @@ __all__ = ["DeviceCodec", "ExaminedFrame", "PlacedFrame", "device_codec_of"]
 
 
 def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
-    """The way to decompress a codec's buffers on a device; None if there is none but on the host.
-
-    Args:
-        codec: The codec.
-        device: The device.
-        trusted: Whether the writer of the frames is trusted not to have damaged any. Zstandard frames are
-            decompressed on a device only then, if nvCOMP is installed: it does not survive all damage.
-    """
+    """How to decompress on a device, or None. Zstandard only if `trusted`: nvCOMP may crash."""
     if codec.number == CompressionType.LZ4_FRAME:
         return Lz4Codec(device)
     if trusted and codec.number == CompressionType.ZSTD and nvcomp.is_installed():

@@ -15,71 +15,39 @@ from colkern.targets import Items
 
 @dataclass(frozen=True, slots=True)
 class ExaminedFrame:
-    """A frame whose headers are right, and which a device can decompress.
-
-    Args:
-        stored: How many bytes the frame has.
-        size: How many bytes it makes, if it is not damaged further inside.
-        blocks: Where its blocks are (uint64[blocks, 4]), as `independent_blocks` says; of an LZ4 frame.
-    """
+    """A frame whose headers are right, and which a device can decompress."""
 
     stored: int
-    size: int
+    size: int  #: How many bytes it makes, if it is not damaged further inside.
+    #: Where its blocks are (uint64[blocks, 4]), as `independent_blocks` says; of an LZ4 frame.
     blocks: NDArray[np.uint64] | None = None
 
 
 class PlacedFrame(NamedTuple):
-    """A frame, and where its bytes are and go to.
-
-    Args:
-        frame: The frame, as examined.
-        begin: Where its first byte is in the array of compressed bytes; anywhere.
-        place: Where its first byte goes to in the array of decompressed bytes; anywhere.
-    """
+    """A frame, and where its bytes are and go to."""
 
     frame: ExaminedFrame
-    begin: int
-    place: int
+    begin: int  #: Where its first byte is in the array of compressed bytes; anywhere.
+    place: int  #: Where its first byte goes to in the array of decompressed bytes; anywhere.
 
 
 class DeviceCodec(Protocol):
     """One way to decompress buffers on a device."""
 
     def seconds(self, stored: int) -> float:
-        """The estimated time for any number of frames, of which the largest has so many bytes.
-
-        A device has room for all frames at once, but goes slowly through each one.
-        """
+        """The estimated time for frames, side by side, of which the largest has so many bytes."""
 
     def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
-        """The frame as the host has examined it; None if it has to be decompressed on the host.
-
-        Damaged frames are None, too: decompressing them tells what is wrong.
-
-        Args:
-            frame: The bytes behind a buffer's stated size, of which no more is looked at than some for
-                each block.
-            size: The stated size, which `Codec.uncompressed_size` has checked; not 0.
-        """
+        """The frame as the host examined it; None if it is damaged, or the host has to decompress it."""
+        # Of the bytes behind a buffer's stated (and checked) size, no more is looked at than some for each
+        # block.
 
     def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
-        """Decompress frames on the current stream of the device, and wait for their outcome.
-
-        Args:
-            frames: The frames, which `examined` has accepted. Their places in `out` do not overlap.
-            staged: The compressed bytes of all of them: uint8[] on the device.
-            out: What they are decompressed to: uint8[] on the device. Nothing but the frames' places is
-                written to, whatever is in them.
-
-        Returns:
-            The number of frames, from the first one on, that are decompressed whole. The bytes of the
-            others are undefined; the next one is damaged, or has blocks that no common compressor
-            writes, which the host's decompressor knows.
-
-        Raises:
-            ValueError: If a frame has a place outside of the arrays.
-            LimitExceededError: If the device is out of memory.
-        """
+        """Decompress examined frames on the current stream of the device, and wait for their outcome."""
+        # `staged` has the compressed bytes of all, `out` gets what they are decompressed to, at places that
+        # do not overlap: uint8[] on the device. Nothing but those places is written to, whatever is in the
+        # frames. Gives the number of frames, from the first one on, that are whole. The next one is
+        # damaged, or has blocks that no common compressor writes, which the host's decompressor knows.
 
 
 def require_places(frames: Sequence[PlacedFrame], staged: Items, out: Items) -> None:

@@ -29,9 +29,6 @@ class Lz4Codec:
     Independent blocks are what colkern writes, and what others write in frames of one block. Blocks that
     need the ones before them would be decompressed one after the other, which a device is slow at;
     checksums are a matter of one byte after the other as well.
-
-    Args:
-        device: Where the bytes are.
     """
 
     device: Device

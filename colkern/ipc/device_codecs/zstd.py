@@ -36,9 +36,6 @@ class ZstdCodec:
 
     nvCOMP decompresses each frame into its place, and is faster with many frames than with large ones.
     None of this has been measured, nor run on a GPU; nor is the estimated time from a measurement.
-
-    Args:
-        device: Where the bytes are.
     """
 
     device: Device
@@ -76,17 +73,7 @@ class ZstdCodec:
 
 
 def require_one_frame(frame: Bytes, size: int) -> None:
-    """Raise unless a frame states its size and has blocks up to its end; they are not looked into.
-
-    Args:
-        frame: The bytes of the frame, and no others.
-        size: How many bytes it is to make.
-
-    Raises:
-        InvalidArrowError: If the frame is damaged.
-        UnsupportedError: If it does not state its size, has a checksum, or needs a dictionary; or the
-            package zstandard is missing.
-    """
+    """Raise unless a frame states its size and blocks to its end; `UnsupportedError` for others."""
     zstandard = codec_library("zstandard")
     header = frame[:_LARGEST_HEADER]
     try:

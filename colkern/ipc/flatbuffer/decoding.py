@@ -106,12 +106,7 @@ class Reader:
         return record
 
     def present(self, table: Table, vtable: int, position: int) -> Present:
-        """The slots that the tables with the vtable at `vtable` have.
-
-        Args:
-            vtable: Where the vtable is said to stand.
-            position: A table that says so, for errors.
-        """
+        """The slots that the tables with the vtable at `vtable` have."""
         if not 0 <= vtable <= self.size - 4:
             raise self._invalid(f"vtable of {table.name} at {vtable}", position)
         # The messages of a writer share their vtables.
@@ -137,21 +132,9 @@ class Reader:
 
 
 def decode(table: Table, data: bytes, max_depth: int) -> Record:
-    """The root table of a FlatBuffer, checked and read in one pass.
-
-    Args:
-        table: The description of the root.
-        data: The FlatBuffer.
-        max_depth: How deep tables may nest.
-
-    Returns:
-        Slot → value. Tables are dicts of the same form, vectors of tables lists of them, vectors of
-        numbers and structs NumPy arrays over `data`; None for an absent table, vector or string. What
-        is described as `LateRefs` comes as `Tables`, which are checked when they are asked for.
-
-    Raises:
-        InvalidArrowError: If anything points, or reaches, out of the buffer.
-        LimitExceededError: If tables nest deeper than `max_depth`.
-    """
+    """The root table of a FlatBuffer, checked and read in one pass: slot → value."""
+    # Tables are dicts of the same form, vectors of tables lists of them, vectors of numbers and structs
+    # NumPy arrays over `data`; None for an absent table, vector or string. What is described as `LateRefs`
+    # comes as `Tables`, which are checked when they are asked for.
     reader = Reader(data, max_depth)
     return reader.table(table, reader.follow(0), 1)

@@ -32,28 +32,19 @@ Places = NDArray[np.int64]
 
 
 class Encoded(NamedTuple):
-    """A table that is encoded already; it can stand for its record wherever a table refers to it.
+    """A table that is encoded already; it can stand for its record wherever a table refers to it."""
 
-    Args:
-        data: The table and all that it refers to, a multiple of `ALIGNMENT` bytes.
-        place: Where the table stands, counted from the end.
-    """
-
-    data: bytes
-    place: int
+    data: bytes  #: The table and all that it refers to, a multiple of `ALIGNMENT` bytes.
+    place: int  #: Where the table stands, counted from the end.
 
 
 class Columns(NamedTuple):
-    """Many tables, slot by slot; some of them may be given one by one.
+    """Many tables, slot by slot; some of them may be given one by one."""
 
-    Args:
-        slots: Slot → its value in each table but those of `others`; None in none of them. Values that
-            are the very same object are written once.
-        others: The records of the other tables, by their position among all.
-    """
-
+    #: Slot → its value in each table but those of `others`; None in none of them. Values that are
+    #: the very same object are written once.
     slots: Mapping[str, Sequence[object]]
-    others: Mapping[int, Record]
+    others: Mapping[int, Record]  #: The records of the other tables, by their position among all.
 
 
 class Writer:
@@ -81,13 +72,7 @@ class Writer:
         return self._size
 
     def table(self, table: Table, record: Record) -> int:
-        """Write a table with what it refers to; returns where it stands.
-
-        Raises:
-            KeyError: If the record has a slot that the table lacks.
-            ValueError: If a required slot has no value.
-            LimitExceededError: If the buffer becomes larger than a FlatBuffer can be.
-        """
+        """Write a table with what it refers to; returns where it stands."""
         if not record.keys() <= table.slots.keys():
             raise KeyError(
                 f"{table.name} has no slots {sorted(record.keys() - table.slots.keys())}"
@@ -259,18 +244,9 @@ def _largest_member(dtype: np.dtype[Any]) -> int:
 
 
 def encode(table: Table, record: Record) -> bytes:
-    """A FlatBuffer with a record as its root table; `decode` gives the record back.
-
-    Args:
-        table: The description of the root.
-        record: Slot → value; slots that are missing, None, or equal to their default take no room.
-            The result of `encode_table` may stand in place of a table's record.
-
-    Raises:
-        KeyError: If a record has a slot that its table lacks.
-        ValueError: If a required slot has no value.
-        LimitExceededError: If it becomes larger than 2 GiB.
-    """
+    """A FlatBuffer with a record as its root table; `decode` gives the record back."""
+    # Slots that are missing, None, or equal to their default take no room. The result of `encode_table` may
+    # stand in place of a table's record.
     writer = Writer()
     return writer.finished_with_root(writer.table(table, record))
 

@@ -29,17 +29,13 @@ Record = dict[str, Any]
 
 
 class Present(NamedTuple):
-    """The slots that tables with one vtable have.
-
-    Args:
-        size: The size of each table in bytes.
-        numbers: Name, offset in the table and `unpack_from` of each number.
-        others: Name, offset in the table and reader of each other slot.
-    """
+    """The slots that tables with one vtable have."""
 
     table: Table
-    size: int
+    size: int  #: The size of each table in bytes.
+    #: Name, offset in the table and `unpack_from` of each number.
     numbers: tuple[tuple[str, int, Callable[..., tuple[Any, ...]]], ...]
+    #: Name, offset in the table and reader of each other slot.
     others: tuple[tuple[str, int, Callable[..., Any]], ...]
 
 
@@ -200,11 +196,7 @@ class Refs(Reference[list[Record]]):
 
 
 class Tables:
-    """A vector of tables that are read when they are asked for, and checked then.
-
-    Args:
-        start: Where the vector's first offset stands; all offsets lie in the buffer.
-    """
+    """A vector of tables that are read when they are asked for, and checked then."""
 
     __slots__ = ("count", "depth", "reader", "start", "table")
 
@@ -257,19 +249,14 @@ class Choice(Reference[Record | None]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """How tables with the same slots present are written: references first, then numbers.
+    """How tables with the same slots present are written: references first, then numbers."""
 
-    Args:
-        pack: Packs the offset to the vtable, those of the references, and the numbers.
-        alignment: The alignment of the table's start.
-        members: Slot → where it stands, and its code of `struct`.
-    """
-
+    #: Packs the offset to the vtable, those of the references, and the numbers.
     pack: Callable[..., bytes]
     size: int
-    alignment: int
+    alignment: int  #: The alignment of the table's start.
     vtable: bytes
-    members: Mapping[str, tuple[int, str]]
+    members: Mapping[str, tuple[int, str]]  #: Slot → where it stands, and its code of `struct`.
 
 
 class Table:

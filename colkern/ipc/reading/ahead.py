@@ -19,18 +19,11 @@ State: TypeAlias = object
 def one_ahead(
     take: Callable[[int], Taken], count: int, devices: Sequence[Device]
 ) -> Iterator[Taken]:
-    """`take(0)`, `take(1)`, … up to `count`: each begins when the one before on its device is handed out.
-
-    They run in threads of their own, with the caller's current stream and allocator of the device; where
-    the stream is one that each thread has for itself, none begins before its turn. One is taken again when
-    its turn comes if the device had no room for it beside what the caller still has, or if the caller has
-    another stream by then: what it frees would go back to the one that it does not use.
-
-    Args:
-        take: Takes the item of a number, and is called for one at a time on each device.
-        count: How many there are.
-        devices: The devices, which take turns.
-    """
+    """`take(0)`, `take(1)`, … up to `count`: each begins when that before on its device is handed out."""
+    # They run in threads of their own, with the caller's current stream and allocator of the device; where
+    # the stream is one that each thread has for itself, none begins before its turn. One is taken again
+    # when its turn comes if the device had no room for it beside what the caller still has, or if the
+    # caller has another stream by then: what it frees would go back to the one that it does not use.
     # No name is given to what is on its way or handed out: this frame, and the traceback of an error that
     # has it, would keep its memory.
     begun: dict[int, tuple[State, Future[Taken]]] = {}

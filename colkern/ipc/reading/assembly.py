@@ -26,16 +26,11 @@ Place = tuple[int, int]
 
 
 class Wanted(NamedTuple):
-    """A buffer that is wanted on a device.
+    """A buffer that is wanted on a device."""
 
-    Args:
-        offset: Where it begins in the body.
-        length: How many bytes it has there.
-        swapped: The spec of its numbers, where their bytes are to be reversed; else None.
-    """
-
-    offset: int
-    length: int
+    offset: int  #: Where it begins in the body.
+    length: int  #: How many bytes it has there.
+    #: The spec of its numbers, where their bytes are to be reversed; else None.
     swapped: BufferSpec | None
 
 
@@ -47,20 +42,16 @@ _VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
 class Assembly:
     """Puts one column together, taking nodes, buffers and counts parents first.
 
-    Args:
-        nodes: Length and null count of each array.
-        buffers: Where each buffer is.
-        counts: How many variadic buffers each view array has.
-        load: Reads a buffer.
-        resolve: Gives the values of dictionaries.
-        require_unbacked: Raises unless an array may have so many slots without a buffer behind them.
+    `counts` are the variadic buffers of each view array; `require_unbacked` raises unless an array may have
+    so many slots without a buffer behind them.
     """
 
-    nodes: Iterator[tuple[int, int]]
-    buffers: Iterator[Place]
-    counts: Iterator[int]
+    nodes: Iterator[tuple[int, int]]  #: Length and null count of each array.
+    buffers: Iterator[Place]  #: Where each buffer is.
+    counts: Iterator[int]  #: How many variadic buffers each view array has.
     load: Callable[[Place, BufferSpec], Buffer]
     resolve: ResolveDictionary
+    #: Raises unless an array may have so many slots without a buffer behind them.
     require_unbacked: Callable[[int], None]
 
     def array(self, plan: ArrayPlan) -> Array:

@@ -47,19 +47,7 @@ _NO_BUDGET = Budget(0)
 
 
 class BatchColumns:
-    """The columns of one RecordBatch message, or the values of one dictionary batch.
-
-    Args:
-        record: The `RecordBatch` table.
-        message: The message it came in.
-        plan: The plan of the columns.
-        big_endian: The byte order of the body.
-        limits: The limits on untrusted input.
-        destination: Where buffers are to be brought; None to have them in host memory.
-
-    Raises:
-        InvalidArrowError: If the batch has not as many nodes, buffers or counts as the schema asks.
-    """
+    """The columns of one RecordBatch message, or the values of one dictionary batch."""
 
     def __init__(
         self,
@@ -151,18 +139,7 @@ class BatchColumns:
         return first
 
     def load(self, position: int, resolve: ResolveDictionary) -> Array:
-        """The column at `position`; its buffers are read, decompressed and brought to little-endian.
-
-        Args:
-            position: Which column.
-            resolve: Gives the values of dictionaries.
-
-        Raises:
-            InvalidArrowError: If nodes or buffers do not fit the layout or the body; the place names
-                message, column and child.
-            LimitExceededError: If decompressed buffers, or lengths that no buffer stands behind, are
-                over the limits.
-        """
+        """The column at `position`; its buffers are read, decompressed and brought to little-endian."""
         return self._load(position, resolve, {})
 
     def _load(self, position: int, resolve: ResolveDictionary, ahead: dict[Place, Buffer]) -> Array:
@@ -193,12 +170,7 @@ class BatchColumns:
         return iter(nodes.tolist()), iter(buffers.tolist()), iter(counts)
 
     def bring(self, positions: Sequence[int]) -> Arrival | None:
-        """Start to bring the buffers of columns to their device, in one block; None if they are there.
-
-        Raises:
-            InvalidArrowError: If the source ends within the body.
-            LimitExceededError: If the device is out of memory.
-        """
+        """Start to bring the buffers of columns to their device, in one block; None if they are there."""
         if self._destination is None:
             return None
         wanted = {self._wanted(place, spec): None for place, spec in self._wanted_places(positions)}
@@ -238,12 +210,7 @@ class BatchColumns:
         return buffer if self._codec is None else self._codec.decompress(buffer, self._budget)
 
     def load_values(self, resolve: ResolveDictionary, budget: Budget) -> Array:
-        """The values of a dictionary batch, as `load` gives them.
-
-        Args:
-            resolve: Gives the values of dictionaries.
-            budget: The bytes that the dictionary's batches may be decompressed to together.
-        """
+        """The values of a dictionary batch, with the budget of all its dictionary's batches."""
         self._budget = budget
         return self.load(0, resolve)
 
@@ -263,16 +230,10 @@ class BatchColumns:
         return None if self._codec is None else self._codec.option
 
     def null_counts(self) -> NDArray[np.int64]:
-        """The null count of each column by its node, int64[columns]; no buffer is read.
-
-        `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells, and
-        where the node says that they were not counted (-1). Of a dictionary column, nulls among the
-        dictionary's values are not counted.
-
-        Raises:
-            InvalidArrowError: If a node counts more nulls than slots, or a column has not as many
-                slots as the batch has rows; the place names message and column.
-        """
+        """The null count of each column by its node, int64[columns]; no buffer is read."""
+        # `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells, and where
+        # the node says that they were not counted (-1). Of a dictionary column, nulls among the
+        # dictionary's values are not counted.
         plan, lengths, counts = self._plan, self._nodes["length"], self._nodes["null_count"]
         bad = np.flatnonzero((counts < UNKNOWN) | (counts > lengths))
         if bad.size:
@@ -295,13 +256,7 @@ class BatchColumns:
         return InvalidArrowError(message, place=place)
 
     def uncompressed_bytes(self) -> int:
-        """The bytes of all buffers together, without padding; as compressed ones state it.
-
-        Of a compressed buffer the first bytes are read, of others none.
-
-        Raises:
-            InvalidArrowError: If a buffer is not in the body or states a size that cannot be.
-        """
+        """The bytes of all buffers, without padding, as compressed ones state it in their first bytes."""
         offsets, lengths = self._buffers["offset"], self._buffers["length"]
         try:
             inside = (offsets >= 0) & (lengths >= 0) & (offsets <= self._body.size - lengths)
@@ -318,10 +273,7 @@ class BatchColumns:
         return codec.uncompressed_size(start.array.data, length)
 
     def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
-        """The columns at those positions, as `load` gives them, with less work for each.
-
-        For one caller at a time.
-        """
+        """The columns at those positions, as by `load`, with less work for each; for one caller."""
         if self._destination is not None:
             return [self._checked(position, resolve, {}) for position in positions]
         body = self._body_bytes
@@ -347,10 +299,7 @@ class BatchColumns:
         return column
 
     def _decompressed(self, codec: Codec, positions: list[int]) -> dict[Place, Buffer]:
-        """The buffers of several columns, decompressed side by side.
-
-        Nothing if one of them cannot be: loading one by one will tell which.
-        """
+        """The buffers of several columns, decompressed side by side; none if one cannot be."""
         wanted = {place: None for place, _ in self._wanted_places(positions) if place[1]}
         places = list(wanted)
         budget = Budget(self._budget.left)
@@ -373,10 +322,8 @@ class BatchColumns:
     def _flat_columns(
         self, positions: list[int], body: NDArray[np.uint8], resolve: ResolveDictionary
     ) -> list[Array]:
-        """Columns out of plain memory. `load` makes those that are not flat, or not right.
-
-        Nothing here says what is wrong: this runs for every column of tables with ten thousand.
-        """
+        """Columns out of plain memory. `load` makes those that are not flat, or not right."""
+        # Nothing here says what is wrong: this runs for every column of tables with ten thousand.
         plan, length, total = self._plan, self.length, body.size
         # As plain numbers: a tuple for each pair would keep the garbage collector busy.
         nodes = self._nodes.view(np.int64).tolist()
@@ -413,15 +360,9 @@ class BatchColumns:
 
 
 def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: int) -> bool:
-    """Whether the buffers of a flat plan lie within a body and are large enough.
-
-    Args:
-        least: The least size of each.
-        nulls: How many slots are null; without nulls the validity buffer may be absent.
-        numbers: Offset and length of each buffer, one after the other.
-        k: Where those of the first, the validity buffer, are.
-        total: The size of the body.
-    """
+    """Whether the buffers of a flat plan lie within a body of `total` bytes, and have their least sizes."""
+    # Offset and length of the first, the validity buffer, are at `numbers[k]`; without nulls it may be
+    # absent.
     looked_at = nulls > 0 or numbers[k + 1] != 0
     for needed in least:
         if looked_at:
@@ -434,15 +375,10 @@ def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: 
 
 
 class OpenedBatch(NamedTuple):
-    """The batch of a message, and the arrival of its buffers on a device.
+    """The batch of a message, and the arrival of its buffers on a device."""
 
-    Args:
-        batch: The batch, whose columns are put together when they are asked for.
-        arrival: The buffers that are under way to a device; None in host memory.
-    """
-
-    batch: RecordBatch
-    arrival: Arrival | None
+    batch: RecordBatch  #: The batch, whose columns are put together when they are asked for.
+    arrival: Arrival | None  #: The buffers that are under way to a device; None in host memory.
 
     def handed_out(self) -> RecordBatch:
         """The batch, for use on the current stream."""
@@ -459,20 +395,7 @@ def opened_batch(
     limits: Limits,
     destination: Destination | None,
 ) -> OpenedBatch:
-    """The batch of a RecordBatch message.
-
-    Args:
-        message: The message.
-        plan: The plan of the columns.
-        projection: Which columns are wanted.
-        resolve: Gives the values of dictionaries.
-        limits: The limits on untrusted input.
-        destination: Where all of them are brought at once; None to read each when it is asked for.
-
-    Raises:
-        InvalidArrowError: If its counts are not those of the schema, or the source ends within it.
-        LimitExceededError: If the device is out of memory.
-    """
+    """The batch of a RecordBatch message; its buffers are brought, or read when asked for."""
     record, columns_plan = message.header, plan.columns
     columns = BatchColumns(record, message, columns_plan, plan.big_endian, limits, destination)
     arrival = columns.bring(projection.positions)

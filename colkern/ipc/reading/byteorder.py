@@ -12,10 +12,7 @@ from colkern.memory import Buffer, allocate
 
 
 def little_endian(buffer: Buffer, spec: BufferSpec) -> Buffer:
-    """A copy of a big-endian buffer with every number's bytes reversed.
-
-    Bytes behind the last whole item are dropped. Buffers whose bytes have no order stay as they are.
-    """
+    """A copy of a big-endian buffer, each whole number's bytes reversed, if they have an order."""
     if not spec.swap_bytes or buffer.size == 0:
         return buffer
     return _swap_views(buffer) if spec.role is Role.VIEWS else _swap_numbers(buffer, spec)

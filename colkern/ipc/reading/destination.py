@@ -43,13 +43,7 @@ _Outcomes = dict[Wanted, slice | ColkernError]
 
 
 class Arrival:
-    """The buffers of one message on the device.
-
-    Args:
-        outcomes: Where each of them is in its block, or the error that it raises.
-        upload: The upload that brings them; None if there are none.
-        device: The device.
-    """
+    """The buffers of one message on the device: where each is in its block, or the error that it raises."""
 
     def __init__(self, outcomes: _Outcomes, upload: Upload | None, device: Device) -> None:
         self._outcomes = outcomes
@@ -71,16 +65,7 @@ class Arrival:
 
 
 class Destination:
-    """The memory of one CUDA device, for the bodies of messages.
-
-    Args:
-        device: "cuda", "cuda:1", or a `Device`.
-        trusted: Whether the writer of the bodies is trusted: see `colkern.ipc.device_codecs`.
-
-    Raises:
-        DeviceUnavailableError: If there is no such device, and why.
-        ValueError: If it is no CUDA device.
-    """
+    """The memory of one CUDA device, for bodies; `trusted`: see `colkern.ipc.device_codecs`."""
 
     def __init__(self, device: str | Device, *, trusted: bool = False) -> None:
         self.device = device_named(device)
@@ -93,18 +78,7 @@ class Destination:
     def bring(
         self, body: Body, wanted: Sequence[Wanted], codec: Codec | None, budget: Budget
     ) -> Arrival:
-        """Start to bring buffers of a body here.
-
-        Args:
-            body: The body.
-            wanted: The buffers, each once.
-            codec: How they are compressed.
-            budget: What they may be decompressed to together.
-
-        Raises:
-            InvalidArrowError: If the source ends within the body.
-            LimitExceededError: If the device is out of memory; nothing is kept of the message then.
-        """
+        """Start to bring buffers of a body here; without memory, nothing of the message is kept."""
         if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
         device_codec = None if codec is None else self._quicker(codec, wanted)
@@ -214,11 +188,9 @@ def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
 
 
 def _runs(placed_parts: Sequence[Placed]) -> list[Run]:
-    """The runs of bytes that are sent as they are, in the order of the body.
-
-    Neighbours that are as far from each other in the body as in the block are read as one, but for what
-    has a length in front of it.
-    """
+    """The runs of bytes that are sent as they are, in the order of the body."""
+    # Neighbours that are as far from each other in the body as in the block are read as one, but for what
+    # has a length in front of it.
     runs: list[Run] = []
     at = start = end = 0
     for part, begin in placed_parts:
@@ -247,12 +219,7 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
 
 
 class _ConvertedPart:
-    """The bytes of a part that are decompressed or swapped on their way, one after the other.
-
-    Args:
-        part: The part.
-        outcomes: Where its error goes, if there is one.
-    """
+    """The bytes of a part, decompressed or swapped on their way; `outcomes` gets its error."""
 
     def __init__(self, part: Part, outcomes: _Outcomes) -> None:
         self._part = part

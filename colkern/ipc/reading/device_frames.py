@@ -60,21 +60,9 @@ def decompress_there(
     codec: DeviceCodec,
     parts: Sequence[Placed],
 ) -> list[Placed]:
-    """Send compressed bytes as they are, and decompress them on the device; waits for the outcome.
-
-    Those of a file are not read before: they come straight into page-locked memory, or past the host's.
-
-    Args:
-        upload: The block that the buffers have places in.
-        device: The device.
-        body: Where the compressed bytes are.
-        send: Sends bytes of a body to places in a block.
-        codec: The codec of the device.
-        parts: The buffers that do not stand in the body as they are to be.
-
-    Returns:
-        The buffers that are left for the host: those that the device does not know, or reports damaged.
-    """
+    """Send compressed bytes as they are, decompress them there; gives the buffers left to the host."""
+    # Those are of frames that the device does not know, or reports damaged. Bytes of a file are not read
+    # before: they come straight into page-locked memory, or past the host's.
     chosen = _chosen(body, codec, parts)
     if not chosen:
         return list(parts)

@@ -119,16 +119,7 @@ class Dictionaries:
         return None if state is None else state.array(self)
 
     def values(self, plan: DictionaryPlan, unneeded: bool) -> Array:
-        """The values of a dictionary.
-
-        Args:
-            plan: Which dictionary.
-            unneeded: That no slot points into it: it may then come later, and an empty array stands
-                for it.
-
-        Raises:
-            InvalidArrowError: If no batch of it has come, or the batches are malformed.
-        """
+        """The values of a dictionary, which may come later if no slot needs them (`unneeded`)."""
         known = self.known(plan.id)
         if known is not None:
             return known
@@ -145,17 +136,7 @@ class Dictionaries:
         *,
         may_replace: bool,
     ) -> Dictionaries:
-        """The states after a dictionary batch.
-
-        Args:
-            destination: Where the values are brought when they are needed; None for host memory.
-            may_replace: Whether a second batch that is no delta takes the place of the first, as in
-                streams, or is an error, as in files.
-
-        Raises:
-            InvalidArrowError: If the schema has no such dictionary, a delta has nothing to extend,
-                or the batch is malformed.
-        """
+        """The states after a dictionary batch, which replaces the first if it `may_replace`."""
         record = message.header
         id_: int = record["id"]
         before = self._states.get(id_)

@@ -46,13 +46,7 @@ Places = NDArray[np.int64]
 
 
 class FlatFields(Sequence[WireField]):
-    """The fields of a wide schema; each is made when it is asked for.
-
-    Args:
-        names: Where each name starts, and where it ends.
-        type_of: The number of each field's type; -1 for the other fields.
-        others: The fields that are not flat, by their position.
-    """
+    """The fields of a wide schema, made when asked for; `type_of` is -1 for those in `others`."""
 
     def __init__(
         self,
@@ -121,12 +115,7 @@ MakeField = Callable[[Record, int], WireField]
 
 
 def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> FlatFields | None:
-    """The fields of a wide schema; None if they are to be read one by one.
-
-    Args:
-        make_type: Makes a type without children from its number and its table.
-        make_field: Makes a field that is not flat from its table and its position.
-    """
+    """The fields of a wide schema; None if they are to be read one by one."""
     try:
         return _Reading(tables).fields(make_type, make_field)
     except (_NotFlatError, ColkernError):
@@ -263,10 +252,8 @@ class _Reading:
         types: list[DataType],
         type_of: Places,
     ) -> None:
-        """Fill in the types of the fields `chosen`, whose tables stand at `places`.
-
-        Tables with one vtable and the same bytes are the same, as long as no bytes are offsets.
-        """
+        """Fill in the types of the fields `chosen`, whose tables stand at `places`."""
+        # Tables with one vtable and the same bytes are the same, as long as no bytes are offsets.
         vtables, which = self._vtables(places)
         for k, vtable in enumerate(vtables.tolist()):
             _, size, _, others = self._reader.present(table, vtable, int(places[0]))

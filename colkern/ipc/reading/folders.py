@@ -26,15 +26,9 @@ class Folder(NamedTuple):
 
 
 def folder_of(source: object) -> Folder | None:
-    """The files below a folder, at a path or a URL; None if the source is no folder.
-
-    What begins with `.` or `_` is left out. A key is int32 if each of its values is an integer (int64 if
-    need be), else text, as pyarrow's.
-
-    Raises:
-        FileNotFoundError: If the folder has no file.
-        ValueError: If not all paths have the same keys.
-    """
+    """The files below a folder, at a path or a URL; None if the source is no folder."""
+    # What begins with `.` or `_` is left out. A key is int32 if each of its values is an integer (int64 if
+    # need be), else text, as pyarrow's.
     if not isinstance(source, str | os.PathLike):
         return None
     if is_url(source):

@@ -38,11 +38,7 @@ _OTHER_TEXT = ("CSV or other text", _BY_PYARROW.format("csv.read_csv"))
 
 
 def foreign_format(start: bytes) -> ColkernError | None:
-    """The error for a source of another format; None if it may be an Arrow file or stream.
-
-    Args:
-        start: The first bytes of the source, four or more where it has them.
-    """
+    """The error for a source of another format; None if it may be an Arrow file or stream."""
     for magic, (name, advice) in _OTHER_FORMATS.items():
         if start.startswith(magic):
             return UnsupportedError(f"{name}, not an Arrow IPC file or stream: {advice}")
@@ -81,10 +77,8 @@ def not_a_file(start: bytes) -> ColkernError:
 
 
 def _is_text(start: bytes) -> bool:
-    """Whether bytes are the start of a text.
-
-    The size in front of a stream's first message is no text: metadata would have 150 MB or more.
-    """
+    """Whether bytes are the start of a text."""
+    # The size in front of a stream's first message is no text: metadata would have 150 MB or more.
     try:
         text = start.decode()
     except UnicodeDecodeError as error:

@@ -47,21 +47,14 @@ HEADER_NAMES = {
 
 
 class Message(NamedTuple):
-    """One message.
+    """One message."""
 
-    Args:
-        kind: A `MessageHeader` value.
-        version: A `MetadataVersion` value.
-        metadata: The custom metadata.
-        place: Where the message is, for errors.
-    """
-
-    kind: int
+    kind: int  #: A `MessageHeader` value.
     header: Record
-    version: int
+    version: int  #: A `MetadataVersion` value.
     metadata: Mapping[bytes, bytes] | None
     body: Body
-    place: str
+    place: str  #: Where the message is, for errors.
 
 
 class Messages(Protocol):
@@ -70,19 +63,15 @@ class Messages(Protocol):
     @property
     def position(self) -> int:
         """The number of bytes taken so far."""
-        ...
 
     def next(self) -> Message | None:
         """The next message with its body, or None at the end of the stream."""
-        ...
 
     def settle_last(self) -> None:
         """Take the body of the last message into memory: it may be used after the next message."""
-        ...
 
     def finish_last(self) -> None:
         """Skip the bytes of the last message's body that were not read."""
-        ...
 
 
 def max_table_depth(limits: Limits) -> int:
@@ -106,13 +95,7 @@ def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:
 
 
 def decode_message(data: bytes, limits: Limits) -> Record:
-    """The `Message` table of a message's metadata.
-
-    Raises:
-        InvalidArrowError: If it is malformed.
-        LimitExceededError: If its tables nest deeper than the limits allow.
-        UnsupportedError: If it is of another version.
-    """
+    """The `Message` table of a message's metadata."""
     message = decode(MESSAGE, data, max_table_depth(limits))
     check_version(message["version"])
     if message["header"] is None:
@@ -144,10 +127,8 @@ def check_metadata_size(size: int, limits: Limits) -> None:
 class MessageStream:
     """The messages of a stream, read one after the other.
 
-    Args:
-        late: Whether bodies are left in the source: where that can only go on, a body has to be used
-            before the next message is asked for.
-        padded: Whether zeros may stand in front of a message, as in front of tensors.
+    `late` bodies are left in the source: where that can only go on, a body has to be used before the next
+    message is asked for. `padded` streams may have zeros in front of a message, as in front of tensors.
     """
 
     def __init__(
@@ -166,13 +147,7 @@ class MessageStream:
         return self._source.position
 
     def next(self) -> Message | None:
-        """The next message with its body, or None at the end of the stream.
-
-        Raises:
-            InvalidArrowError: If the source ends within a message, or the message is malformed.
-            LimitExceededError: If its metadata is larger than the limits allow.
-            UnsupportedError: If its metadata is of another version.
-        """
+        """The next message with its body, or None at the end of the stream."""
         self.finish_last()
         place = f"message {self._number} at byte {self._source.position}"
         try:
@@ -189,11 +164,7 @@ class MessageStream:
         return message_of(record, body, place)
 
     def settle_last(self) -> None:
-        """Take the body of the last message into memory: it may be used after the next message.
-
-        Raises:
-            InvalidArrowError: If the source ends within the body.
-        """
+        """Take the body of the last message into memory: it may be used after the next message."""
         self._in_last(Passing.settle)
 
     def finish_last(self) -> None:
@@ -261,19 +232,7 @@ def read_message_at(
     place: str,
     limits: Limits,
 ) -> Message:
-    """The message at a file's block; its body is not read.
-
-    Args:
-        end: Where the messages end: nothing of a message may stand behind.
-        block: The footer's entry: offset, size of prefix and metadata, size of the body.
-        place: The name of the message in errors.
-
-    Raises:
-        InvalidArrowError: If the block leaves the file, contradicts the message, or the message is
-            malformed.
-        LimitExceededError: If its metadata is larger than the limits allow.
-        UnsupportedError: If its metadata is of another version.
-    """
+    """The message at a block of a file's footer, all of it before `end`; its body is not read."""
     offset, size, body_size = block
     place = f"{place} at byte {offset}"
     try:

@@ -131,11 +131,7 @@ def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
 
 
 def destinations_of(device: Devices | None, trusted: bool) -> Sequence[Destination]:
-    """Where bodies are brought, in turn: nothing for host memory. See `open`.
-
-    Raises:
-        ValueError: If it is an empty list, or one of several devices is no CUDA device.
-    """
+    """Where bodies are brought, in turn: nothing for host memory. See `open`."""
     if device is None:
         return ()
     several = isinstance(device, Sequence) and not isinstance(device, str | Device)

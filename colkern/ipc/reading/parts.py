@@ -23,29 +23,20 @@ class Source(Protocol):
 
     def fill(self, out: NDArray[np.uint8]) -> None:
         """Fill `out` with the next ones."""
-        ...
 
     def end(self) -> None:
         """Raise unless all bytes have been taken."""
-        ...
 
 
 class Part(NamedTuple):
-    """The bytes to send for one buffer.
-
-    Args:
-        wanted: The buffer.
-        size: Its size on the device.
-        start: Its first byte in the body.
-        make: Opens a source of the bytes, where they are not those in the body.
-        frame: The size of its compressed frame; 0 where it is not compressed.
-    """
+    """The bytes to send for one buffer."""
 
     wanted: Wanted
-    size: int
-    start: int
+    size: int  #: Its size on the device.
+    start: int  #: Its first byte in the body.
+    #: Opens a source of the bytes, where they are not those in the body.
     make: Callable[[], Source] | None
-    frame: int = 0
+    frame: int = 0  #: The size of its compressed frame; 0 where it is not compressed.
 
 
 class Placed(NamedTuple):

@@ -39,16 +39,7 @@ class DictionaryPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayPlan:
-    """The plan of one field's array: its nodes, buffers and children.
-
-    Args:
-        legacy_validity: Whether a validity buffer, which the layout lacks, stands before the
-            others: unions before format 1.0.
-        nodes: How many nodes the array takes, children included.
-        buffers: How many buffers, without variadic ones.
-        variadics: How many variadic counts.
-        flat: Whether the array is a validity buffer and others that grow with it, and nothing else.
-    """
+    """The plan of one field's array: its nodes, buffers and children."""
 
     type: DataType
     layout: Layout
@@ -56,10 +47,13 @@ class ArrayPlan:
     others: tuple[BufferSpec, ...]
     children: tuple[ArrayPlan, ...]
     dictionary: DictionaryPlan | None
+    #: Whether a validity buffer, which the layout lacks, stands before the others: unions before
+    #: format 1.0.
     legacy_validity: bool
-    nodes: int
-    buffers: int
-    variadics: int
+    nodes: int  #: How many nodes the array takes, children included.
+    buffers: int  #: How many buffers, without variadic ones.
+    variadics: int  #: How many variadic counts.
+    #: Whether the array is a validity buffer and others that grow with it, and nothing else.
     flat: bool
 
     def dictionary_plans(self) -> Iterator[DictionaryPlan]:
@@ -118,20 +112,13 @@ def _leaf_plan(type_: DataType, version: int) -> ArrayPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsPlan:
-    """The plans of the columns of a batch, and where each column's entries start.
-
-    Args:
-        nodes: First node of each column, and the total.
-        buffers: First buffer of each, not counting variadic ones, and the total.
-        variadics: First variadic count of each, and the total.
-        label: The name of a column in errors.
-    """
+    """The plans of the columns of a batch, and where each column's entries start."""
 
     columns: Sequence[ArrayPlan]
-    nodes: Sequence[int]
-    buffers: Sequence[int]
-    variadics: Sequence[int]
-    label: Callable[[int], str]
+    nodes: Sequence[int]  #: First node of each column, and the total.
+    buffers: Sequence[int]  #: First buffer of each, not counting variadic ones, and the total.
+    variadics: Sequence[int]  #: First variadic count of each, and the total.
+    label: Callable[[int], str]  #: The name of a column in errors.
 
     @classmethod
     def of(
@@ -179,11 +166,7 @@ class SchemaPlan:
 
     @cached_property
     def dictionaries(self) -> dict[int, ColumnsPlan]:
-        """By the id of each dictionary, the plan of its values as the one column of a batch.
-
-        Raises:
-            InvalidArrowError: If one id stands for dictionaries of different types.
-        """
+        """By the id of each dictionary, the plan of its values as the one column of a batch."""
         plans: dict[int, DictionaryPlan] = {}
         for column in self.columns.columns:
             for plan in column.dictionary_plans():

@@ -14,16 +14,7 @@ from colkern.schema import Schema
 
 
 class Projection:
-    """Some columns of a schema, in an order of their own, or all.
-
-    Args:
-        columns: Names or positions; None for all columns.
-
-    Raises:
-        KeyError: If the schema has no field of that name, or several.
-        IndexError: If it has no field at that position.
-        TypeError: If `columns` is one name.
-    """
+    """Some columns of a schema, in an order of their own, or all."""
 
     def __init__(self, schema: Schema, columns: Sequence[int | str] | None) -> None:
         if isinstance(columns, str):

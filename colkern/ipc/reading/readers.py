@@ -192,10 +192,7 @@ class StreamReader(Closing, RecordBatchStream):
         take: Callable[[], Taken | None],
         minor: tuple[type[ColkernError], ...] = (),
     ) -> Taken | None:
-        """The result of `take`; None at the end. After an error, the same error each time.
-
-        Errors of the kinds in `minor` concern one batch alone.
-        """
+        """The result of `take`, or None; the same error each time, but for a batch's own (`minor`)."""
         if self._failure is not None:
             raise copy(self._failure)
         if self._ended:

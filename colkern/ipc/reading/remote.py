@@ -48,12 +48,7 @@ class Remote:
 
 
 def opened_url(url: str | os.PathLike[str]) -> Remote | Memory:
-    """The bytes of a file at a URL; in memory at once if its server does not say how many there are.
-
-    Raises:
-        FileNotFoundError, OSError: What the file system raises.
-        UnsupportedError: As `filesystem_of`.
-    """
+    """The bytes of a file at a URL; in memory at once if its server does not say how many there are."""
     filesystem, path = filesystem_of(url)
     size = filesystem.size(path)
     if size is None:
@@ -62,12 +57,7 @@ def opened_url(url: str | os.PathLike[str]) -> Remote | Memory:
 
 
 def filesystem_of(url: str | os.PathLike[str]) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it.
-
-    Raises:
-        UnsupportedError: If fsspec, or what it needs for the scheme, is not installed, or knows no such
-            scheme.
-    """
+    """The file system of a URL, and the path in it."""
     url = os.fsdecode(url)
     if "want_data=" in url:
         require_local(url, "source")

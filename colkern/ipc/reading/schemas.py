@@ -20,13 +20,7 @@ from colkern.ipc.types import ROWS, TypeRow
 
 
 def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
-    """The schema of a decoded `Schema` table.
-
-    Raises:
-        InvalidArrowError: If a type or field breaks a rule of the format; the place names it.
-        UnsupportedError: If a type, or an encoding, is not known.
-        LimitExceededError: If types nest deeper, or fields are more, than the limits allow.
-    """
+    """The schema of a decoded `Schema` table."""
     endianness = record["endianness"]
     if endianness not in (Endianness.Little, Endianness.Big):
         raise InvalidArrowError(f"endianness {endianness}")
@@ -93,12 +87,7 @@ def _dictionary_type(encoding: Record, values: s.DataType) -> s.Dictionary:
 def data_type_from_wire(
     number: int, parameters: Record | None, fields: tuple[s.Field, ...] = ()
 ) -> s.DataType:
-    """The type of that number in the `Type` union, with those child fields.
-
-    Raises:
-        InvalidArrowError: If its parameters or children break a rule of the format.
-        UnsupportedError: If it is not known.
-    """
+    """The type of that number in the `Type` union, with those child fields."""
     row = _BY_NUMBER.get(number)
     if row is None:
         if number == Type.NONE:

@@ -44,11 +44,9 @@ class RandomAccess(Protocol):
 
     def read(self, offset: int, length: int) -> Buffer:
         """`length` bytes from `offset` on; the caller has checked that they are there."""
-        ...
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
         """Put as many bytes as `view` has into it, from `offset` on; otherwise as `read`."""
-        ...
 
 
 class Sequential(Protocol):
@@ -58,11 +56,9 @@ class Sequential(Protocol):
 
     def take(self, length: int) -> Buffer:
         """The next `length` bytes, or fewer where the source ends before."""
-        ...
 
     def take_into(self, view: NDArray[np.uint8]) -> int:
         """Put the next bytes into `view`; how many: fewer than it has where the source ends before."""
-        ...
 
 
 class Memory:
@@ -86,11 +82,8 @@ class Memory:
 class OpenFile:
     """Random access to a regular file, for several threads at once; ranges are copies.
 
-    The position of the file object is neither used nor moved.
-
-    Args:
-        file: The file, which the caller closes. Here it stays open for as long as it is used.
-        start: The byte of the file that ranges are counted from.
+    The position of the file object is neither used nor moved. The caller closes it; here it stays open
+    while it is used. Ranges count from the byte `start`.
     """
 
     device = HOST
@@ -239,11 +232,7 @@ class MemoryStream:
         return size
 
     def body(self, size: int) -> Body:
-        """The next bytes as a range of the source; none of them is read.
-
-        Raises:
-            InvalidArrowError: If the source ends before.
-        """
+        """The next bytes as a range of the source; none of them is read."""
         left = self._source.size - self.position
         if size > left:
             raise ended_early(left, size, "body")
@@ -253,10 +242,7 @@ class MemoryStream:
 
 
 class ByteStream:
-    """The bytes of a file object, pipe or socket, one after the other; each take is a copy.
-
-    A forked child cannot take any, as with `SeekableFile`.
-    """
+    """The bytes of a file object, pipe or socket in turn, copied; none for a forked child."""
 
     def __init__(self, file: object) -> None:
         self._place = _Position(file)
@@ -301,11 +287,7 @@ class ByteStream:
 
 
 class Passing:
-    """Bytes of a stream that are not taken yet: each is read once, in order, or passed by.
-
-    Args:
-        stream: The stream, which stands where they begin.
-    """
+    """Bytes of a stream that are not taken yet: each is read once, in order, or passed by."""
 
     device = HOST
 
@@ -321,11 +303,7 @@ class Passing:
         return self._settled is not None
 
     def settle(self) -> None:
-        """Take all of them into memory: from then on they are read in any order.
-
-        Raises:
-            InvalidArrowError: If the source ends before.
-        """
+        """Take all of them into memory: from then on they are read in any order."""
         if self._settled is None:
             taken = self._stream.take(self.size)
             self._position = self.size
@@ -376,11 +354,7 @@ class Body(NamedTuple):
     size: int
 
     def read(self, offset: int, length: int) -> Buffer:
-        """`length` bytes from `offset` on, counted in the body.
-
-        Raises:
-            InvalidArrowError: If they are not all in the body.
-        """
+        """`length` bytes from `offset` on, counted in the body."""
         self.require(offset, length)
         return self.source.read(self.start + offset, length)
 
@@ -494,19 +468,7 @@ def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
 def opened_source(
     source: Source, *, mapped: bool = True
 ) -> Memory | OpenFile | Remote | io.FileIO | None:
-    """The bytes of a path, URL, `Buffer` or bytes-like object, where they need not be read first.
-
-    Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
-
-    Args:
-        source: The source.
-        mapped: Whether a file is mapped into memory.
-
-    Raises:
-        OSError: If the file cannot be opened.
-        UnsupportedError: If it is a URL that fsspec does not open here.
-        ValueError: If it is a buffer in device memory.
-    """
+    """The bytes of a path, URL or bytes-like object; the open file of a pipe or device; else None."""
     if isinstance(source, str | os.PathLike):
         if is_url(source):
             from colkern.ipc.reading.remote import opened_url
@@ -546,15 +508,7 @@ def _is_bytes_like(source: Source) -> bool:
 def open_sequential(
     source: Source, *, mapped: bool = True
 ) -> tuple[Sequential, Callable[[], None]]:
-    """A source's bytes one after the other, and a function that closes the file if it was opened here.
-
-    Args:
-        mapped: Whether a file at a path is mapped into memory.
-
-    Raises:
-        OSError: If a path cannot be opened.
-        TypeError: If it is no source.
-    """
+    """A source's bytes one after the other, and a function that closes the file if it was opened here."""
     opened = opened_source(source, mapped=mapped)
     if isinstance(opened, io.FileIO):
         return ByteStream(opened), opened.close

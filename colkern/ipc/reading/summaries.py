@@ -49,11 +49,7 @@ class BatchSummary:
 def summary_of(
     message: Message, plan: SchemaPlan, projection: Projection, limits: Limits
 ) -> BatchSummary:
-    """The summary of a message, which holds a record batch or a batch of a dictionary of the schema.
-
-    Raises:
-        InvalidArrowError: If its counts are not those of the schema, or a buffer is not in the body.
-    """
+    """The summary of a message, which holds a record batch or a batch of a dictionary of the schema."""
     record, columns, dictionary, is_delta = message.header, plan.columns, None, False
     if message.kind == MessageHeader.DictionaryBatch:
         dictionary, is_delta = record["id"], record["isDelta"]

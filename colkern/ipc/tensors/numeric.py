@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.extensions import MAX_DIMENSIONS
 from colkern.extensions.making import dimension_names
+from colkern.extensions.metadata import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
 
 Numbers: TypeAlias = NDArray[Any]
@@ -25,11 +25,7 @@ _TYPES: dict[np.dtype[Any], s.DataType] = {
 
 
 def type_of(array: Numbers) -> s.DataType:
-    """The data type of an array's numbers.
-
-    Raises:
-        TypeError: If they are not integers or floats of 16 to 64 bits.
-    """
+    """The data type of an array's numbers."""
     type_ = _TYPES.get(array.dtype.newbyteorder("<"))
     if type_ is None:
         raise TypeError(f"tensors hold integers or floats of Arrow's types, not {array.dtype}")
@@ -37,23 +33,14 @@ def type_of(array: Numbers) -> s.DataType:
 
 
 def dtype_of(type_: s.DataType) -> np.dtype[Any]:
-    """The NumPy type of a tensor's numbers.
-
-    Raises:
-        UnsupportedError: If they are not integers or floats.
-    """
+    """The NumPy type of a tensor's numbers."""
     if not isinstance(type_, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
     return layout(type_).spec(Role.DATA).dtype
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes.
-
-    Raises:
-        InvalidArrowError: If a size is negative.
-        UnsupportedError: If there are more than `MAX_DIMENSIONS`.
-    """
+    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes."""
     if len(shape) > MAX_DIMENSIONS:
         raise UnsupportedError(
             f"a tensor of {len(shape)} dimensions; NumPy has at most {MAX_DIMENSIONS}"
@@ -68,22 +55,14 @@ def is_addressable(shape: tuple[int, ...], itemsize: int) -> bool:
 
 
 def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides, in bytes, of the order in which the last dimension runs fastest.
-
-    Without any element they are one element each, which is what Arrow C++ asks for.
-    """
+    """The strides, in bytes, of row-major order; without elements one each, as Arrow C++ asks for."""
     if 0 in shape:
         return (itemsize,) * len(shape)
     return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
 def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
-    """A name for each dimension, or None.
-
-    Raises:
-        TypeError: If that is no sequence of text.
-        ValueError: If there are more or fewer than dimensions.
-    """
+    """A name for each dimension, or None."""
     names = dimension_names(dim_names)
     if names is not None and len(names) != dimensions:
         raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")

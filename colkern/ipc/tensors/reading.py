@@ -116,16 +116,7 @@ def strided(
     limits: Limits,
     what: str,
 ) -> Numbers:
-    """The numbers of a buffer as an array; not copied, unless they are misaligned.
-
-    Args:
-        shape: Sizes that were checked one by one.
-        strides: In bytes, one a dimension; None for row-major order.
-
-    Raises:
-        InvalidArrowError: If a stride is negative, or numbers lie outside of the buffer.
-        LimitExceededError: If there are more numbers than the buffer's bytes stand for.
-    """
+    """The numbers of a buffer as an array; not copied, unless they are misaligned. Strides are bytes."""
     steps = row_major(shape, dtype.itemsize) if strides is None else tuple(strides.tolist())
     if len(steps) != len(shape):
         raise InvalidArrowError(f"{what}: {len(steps)} strides for {len(shape)} dimensions")
@@ -247,11 +238,9 @@ def _fibres(
 
 
 def _are_counts(pointers: list[tuple[int, int]], nodes: list[tuple[int, int]], values: int) -> bool:
-    """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format.
-
-    Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both
-    hold for the lengths as they are, they count items.
-    """
+    """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format."""
+    # Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both hold
+    # for the lengths as they are, they count items.
     return nodes[-1][1] == values and all(
         ends[1] == level[1] + 1 for ends, level in zip(pointers, nodes, strict=False)
     )

@@ -33,10 +33,7 @@ MAX_DENSE_BYTES = 1 << 32
 
 
 class Sparse(ABC):
-    """A tensor of which only some values are kept, all others being zero.
-
-    The classes below it have the fields `data`, `shape` and `dim_names`, and arrays for the index.
-    """
+    """A tensor with only some values kept, by `data`, `shape`, `dim_names` and arrays for the index."""
 
     data: Numbers
     shape: tuple[int, ...]
@@ -157,11 +154,7 @@ def check_positions(positions: Numbers, size: int, what: str) -> None:
 
 
 def check_pointers(pointers: Numbers, ranges: int, end: int, what: str) -> None:
-    """Raise unless the pointers cut `end` entries into that many ranges, one after the other.
-
-    Raises:
-        InvalidArrowError: If there are not `ranges + 1`, they descend, or do not go from 0 to `end`.
-    """
+    """Raise unless the pointers cut `end` entries into that many ranges, one after the other."""
     if pointers.size != ranges + 1:
         raise InvalidArrowError(f"{what}: {pointers.size} pointers for {ranges} ranges")
     if pointers[0] != 0 or pointers[-1] != end:
@@ -183,11 +176,7 @@ def sizes_of(pointers: Numbers) -> NDArray[np.int64]:
 
 
 def scipy_sparse() -> Any:
-    """The module `scipy.sparse`.
-
-    Raises:
-        ImportError: If SciPy is not installed, saying how to install it.
-    """
+    """The module `scipy.sparse`."""
     try:
         import scipy.sparse
     except ImportError as error:

@@ -25,17 +25,7 @@ from colkern.schema import Schema
 
 
 class BatchMessages:
-    """Makes the messages of one stream or file, and knows which dictionaries its reader has by then.
-
-    Args:
-        deltas: Whether a dictionary that has grown is written as a delta, if the options leave it open.
-        may_replace: Whether a dictionary may take the place of an earlier one.
-        new_body: Makes the bodies; None for `Body`.
-
-    Raises:
-        UnsupportedError: If IPC has no form for a type.
-        LimitExceededError: If readers would refuse the schema.
-    """
+    """Makes one stream's or file's messages, and knows which dictionaries its reader has."""
 
     def __init__(
         self,
@@ -75,17 +65,8 @@ class BatchMessages:
         return len(set(ids_of(self._wire.fields)))
 
     def of_batch(self, batch: RecordBatch) -> list[Message]:
-        """The messages of a batch: dictionary batches that are due, then the record batch.
-
-        Whatever can be refused is refused here; the messages returned count as written.
-
-        Raises:
-            ValueError: If the batch has another schema, one of its columns has bytes in several
-                memories, or a dictionary would have to be replaced where that is not allowed.
-            InvalidArrowError: If an array points outside its own memory.
-            LimitExceededError: If a device is out of memory, or readers would refuse the batch.
-            TypeError: If its metadata is not of bytes.
-        """
+        """The messages of a batch: dictionary batches that are due, then the record batch."""
+        # Whatever can be refused is refused here; the messages returned count as written.
         check_schema(batch.schema, self.schema)
         columns, fields = batch.columns, self._wire.fields
         due = self._dictionaries.due(columns, fields)

@@ -56,20 +56,9 @@ def batch_to_wire(
     body: Body,
     limits: Limits,
 ) -> Record:
-    """The `RecordBatch` table of some columns, whose bytes are added to `body`.
-
-    Slices are trimmed where they live: see `colkern.operations.trim`. What needs no trimming and no
-    compression is not copied; in device memory it stays there until the body is written.
-
-    Args:
-        columns: Arrays of `length` slots, each in host memory or in that of one device.
-        codec: How to compress the buffers; None to leave them plain.
-
-    Raises:
-        ValueError: If the bytes of one column live in several memories.
-        InvalidArrowError: If an array points outside its own memory.
-        LimitExceededError: If a device is out of memory, or readers would refuse the batch.
-    """
+    """The `RecordBatch` table of some columns, whose bytes are added to `body`."""
+    # Slices are trimmed where they live: see `colkern.operations.trim`. What needs no trimming and no
+    # compression is not copied; in device memory it stays there until the body is written.
     parts = _Parts(limits)
     for column, field in zip(columns, fields, strict=True):
         parts.add(trimmed(column, f"column {field.field.name!r}"), field)

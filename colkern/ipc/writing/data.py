@@ -31,13 +31,7 @@ def _gives(data: object, what: str) -> bool:
 
 
 def batches_of(data: object) -> Iterator[RecordBatch]:
-    """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
-
-    Those of a table; a mapping of names to columns is one batch, as `colkern.record_batch` makes it.
-
-    Raises:
-        TypeError: If it is none of these.
-    """
+    """The batches of data: batches, a mapping as `record_batch` takes it, or Arrow's capsules."""
     if isinstance(data, RecordBatch):
         yield data
     elif isinstance(data, Table):
@@ -73,12 +67,7 @@ def batches_of(data: object) -> Iterator[RecordBatch]:
 
 
 def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
-    """The schema of some batches, and the batches.
-
-    Raises:
-        ValueError: If there is no batch, and nothing else that has the schema.
-        TypeError: As `batches_of`.
-    """
+    """The schema of some batches, and the batches. `ValueError` if nothing has the schema."""
     if isinstance(getattr(data, "schema", None), Schema):
         return cast("RecordBatchStream", data).schema, batches_of(data)
     if _gives(data, "stream") and not _gives(data, "array"):
@@ -94,10 +83,8 @@ def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
 
 
 def carried_options(data: object) -> dict[str, Any]:
-    """The ids and metadata of a reader's messages, as options of a writer; none for other data.
-
-    The metadata of messages that cannot be read is left out: a file's batches can be good without.
-    """
+    """The ids and metadata of a reader's messages, as options of a writer; none for other data."""
+    # The metadata of messages that cannot be read is left out: a file's batches can be good without.
     if not hasattr(data, "dictionary_ids"):
         return {}
     carried = {"dictionary_ids": data.dictionary_ids}

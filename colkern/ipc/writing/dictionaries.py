@@ -23,22 +23,14 @@ from colkern.targets import target_of
 
 @dataclass(frozen=True, slots=True)
 class DictionaryBatch:
-    """Values of a dictionary that are due.
-
-    Args:
-        field: A field that has it; its children are those of the values.
-        values: The values, or those that come behind the ones before.
-        is_delta: Whether they do.
-        whole: All values that a reader has then.
-        replaces: Whether values that were written before changed their positions.
-    """
+    """Values of a dictionary that are due."""
 
     id: int
-    field: WireField
-    values: Array
-    is_delta: bool
-    whole: Array
-    replaces: bool = False
+    field: WireField  #: A field that has it; its children are those of the values.
+    values: Array  #: The values, or those that come behind the ones before.
+    is_delta: bool  #: Whether they do.
+    whole: Array  #: All values that a reader has then.
+    replaces: bool = False  #: Whether values that were written before changed their positions.
 
     def values_field(self) -> WireField:
         """The field of the values themselves."""
@@ -48,11 +40,9 @@ class DictionaryBatch:
 class WrittenDictionaries:
     """The dictionaries as a reader knows them at one point of a stream or file.
 
-    Args:
-        deltas: Whether a dictionary that has grown is written as a delta.
-        nested_deltas: Whether that holds for dictionaries of values with dictionaries of their own, too.
-            Arrow C++ refuses such deltas; else they are written again as a whole.
-        may_replace: Whether a dictionary may take the place of an earlier one that is no start of it.
+    With `deltas`, one that has grown is written as a delta; with `nested_deltas`, also one of values with
+    dictionaries of their own (Arrow C++ refuses those). With `may_replace`, one may take the place of an
+    earlier one that is no start of it.
     """
 
     def __init__(self, *, deltas: bool, nested_deltas: bool, may_replace: bool) -> None:
@@ -62,14 +52,7 @@ class WrittenDictionaries:
         self._written: dict[int, Array] = {}
 
     def due(self, columns: Sequence[Array], fields: Sequence[WireField]) -> list[DictionaryBatch]:
-        """The dictionary batches that a batch of these columns needs before it, inner dictionaries first.
-
-        Nothing is remembered yet: see `wrote`.
-
-        Raises:
-            ValueError: If one id has different dictionaries in two columns, or a dictionary would
-                have to be replaced where that is not allowed.
-        """
+        """The dictionary batches due before a batch, inner ones first; remembered by `wrote` alone."""
         now: dict[int, tuple[WireField, Array]] = {}
         for column, field in zip(columns, fields, strict=True):
             for owner, values in _dictionaries(column, field):
@@ -122,11 +105,9 @@ def _is_start_of(start: Array, values: Array) -> bool:
 
 
 def _same(a: Array, b: Array) -> bool:
-    """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0.
-
-    They are compared where they live, and in host memory if they live in two places. Dictionaries
-    within are not looked at, they have ids of their own.
-    """
+    """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0."""
+    # They are compared where they live, and in host memory if they live in two places. Dictionaries within
+    # are not looked at, they have ids of their own.
     if a is b:
         return True
     if a.length != b.length:

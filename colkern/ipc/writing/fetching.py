@@ -26,16 +26,9 @@ def is_on_device(buffer: Buffer) -> bool:
 
 
 def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
-    """Chunks of bytes with those of devices in parts, straight from the slots that they came through.
-
-    While one part is taken, the next one is copied. Close it, for the slots to be others' again.
-
-    Args:
-        chunks: Bytes-like objects, and buffers in device memory.
-
-    Yields:
-        Bytes-like objects; a part of a buffer stays as it is until the next chunk is asked for.
-    """
+    """Bytes-like chunks, with buffers of devices in parts, straight from the slots they came through."""
+    # A part stays as it is until the next chunk is asked for; meanwhile the next one is copied. Close it,
+    # for the slots to be others' again.
     with _downloads(chunk for chunk in chunks if isinstance(chunk, Buffer)) as downloads:
         for chunk in chunks:
             if isinstance(chunk, Buffer):
@@ -45,11 +38,9 @@ def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
 
 
 def fetched_buffers(buffers: Sequence[Buffer]) -> Generator[tuple[int, Buffer]]:
-    """Buffers in host memory with their positions, in order; those of devices are copied when asked for.
-
-    While one is worked on, the next one is copied, in as far as slots are enough. Close it, for the
-    slots to be others' again.
-    """
+    """Buffers in host memory with their positions, in order; those of devices are copied when asked for."""
+    # While one is worked on, the next one is copied, in as far as slots are enough. Close it, for the slots
+    # to be others' again.
     with _downloads(filter(is_on_device, buffers)) as downloads:
         for position, buffer in enumerate(buffers):
             if is_on_device(buffer):

@@ -27,11 +27,7 @@ END_OF_STREAM = CONTINUATION + _length(0)
 
 
 class Body:
-    """The chunks of a message's body, each at a multiple of the alignment.
-
-    Args:
-        alignment: 8 or 64 bytes.
-    """
+    """The chunks of a message's body, each at a multiple of the alignment, 8 or 64 bytes."""
 
     def __init__(self, alignment: int) -> None:
         self._alignment = alignment
@@ -77,17 +73,12 @@ class Body:
 
 @dataclass(slots=True)
 class Message:
-    """One message to be written.
+    """One message to be written."""
 
-    Args:
-        kind: A `MessageHeader` value.
-        body: The body; None for kinds that have none.
-        metadata: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
-    """
-
-    kind: int
+    kind: int  #: A `MessageHeader` value.
     header: Record | Encoded
-    body: Body | None = None
+    body: Body | None = None  #: The body; None for kinds that have none.
+    #: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
     metadata: list[Record] | None = None
     _encoded: bytes | None = field(default=None, init=False)
 
@@ -108,15 +99,7 @@ class Message:
 
 
 def write_message(sink: Sink, message: Message, alignment: int = 8) -> tuple[int, int, int]:
-    """Write one message so that its body starts at a multiple of the alignment.
-
-    Args:
-        alignment: Of the body's start, counted from where the sink started.
-
-    Returns:
-        The message's block, as a file's footer lists it: offset, size of prefix and metadata, size of
-        the body.
-    """
+    """Write a message with its body aligned; its block: offset, size of prefix and metadata, of body."""
     body = message.body or Body(alignment)
     data = message.encode()
     start = sink.position

@@ -40,13 +40,7 @@ def current(devices: set[Device]) -> AbstractContextManager[object]:
 
 
 def trimmed(array: Array, what: str) -> Array:
-    """The array as it leaves the process, trimmed where it lives: see `colkern.operations.trim`.
-
-    Raises:
-        InvalidArrowError: If it points outside its own memory.
-        LimitExceededError: If its device is out of memory.
-        ValueError: If its bytes, but for a dictionary's, live in several memories.
-    """
+    """The array as it leaves the process, trimmed where it lives: see `colkern.operations.trim`."""
     devices = devices_of(array)
     if len(devices) > 1:
         places = " and ".join(sorted(map(str, devices)))

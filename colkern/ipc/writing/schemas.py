@@ -24,20 +24,7 @@ _ID_END = 1 << 63
 def wire_schema_of(
     schema: s.Schema, dictionary_ids: Mapping[str, int], limits: Limits = DEFAULT_LIMITS
 ) -> WireSchema:
-    """A schema with an id for every dictionary.
-
-    Args:
-        dictionary_ids: The path of a field (names with dots between them) → the id of its dictionary.
-            Fields with one id share a dictionary. The others get ids of their own.
-        limits: How many fields there may be, and how deep they may nest.
-
-    Raises:
-        LimitExceededError: If there are more fields, or they nest deeper.
-        TypeError: If an id is no int.
-        ValueError: If a path leads to no dictionary field, an id has more than 64 bits, fields of one
-            id have different values, or dictionaries within the values have other ids in one of them.
-        UnsupportedError: If IPC has no form for a type.
-    """
+    """A schema with an id for every dictionary, its own unless `dictionary_ids` has one for its path."""
     numbering = _Numbering(_checked_ids(dictionary_ids), limits)
     fields = numbering.fields(schema)
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
@@ -58,11 +45,7 @@ def _checked_ids(ids: Mapping[str, int]) -> dict[str, int]:
 
 
 class _Numbering:
-    """Gives each dictionary field its id.
-
-    Args:
-        ids: The ids that were asked for, by path.
-    """
+    """Gives each dictionary field its id."""
 
     def __init__(self, ids: Mapping[str, int], limits: Limits) -> None:
         self._ids = ids
@@ -86,13 +69,7 @@ class _Numbering:
         )
 
     def _field(self, field: s.Field, path: str, twin: WireField | None, depth: int) -> WireField:
-        """The field with its ids.
-
-        Args:
-            twin: The same field of a dictionary that is shared, where another path leads to it: its
-                ids are the field's. None where there is no such field.
-            depth: How deep the field nests, from 1 on.
-        """
+        """The field with its ids; those of its `twin`, which another path leads to."""
         type_ = s.field_to_wire(field).type
         if isinstance(type_, s.Extension):
             raise UnsupportedError(
@@ -141,11 +118,7 @@ class _Numbering:
 
 
 def schema_to_wire(wire: WireSchema) -> Record:
-    """The `Schema` table of a schema.
-
-    Raises:
-        TypeError: If metadata of the schema or a field is no mapping of bytes to bytes.
-    """
+    """The `Schema` table of a schema."""
     return {
         "endianness": Endianness.Little,
         "fields": _field_columns(wire.fields),
@@ -176,15 +149,7 @@ def _field_columns(fields: Sequence[WireField]) -> Columns:
 
 
 def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record] | None:
-    """Custom metadata as `KeyValue` tables; None where there is none.
-
-    Args:
-        metadata: The metadata.
-        argument: Its name in errors.
-
-    Raises:
-        TypeError: If it is no mapping of bytes to bytes.
-    """
+    """Custom metadata as `KeyValue` tables; None where there is none. `argument` is its name in errors."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):

@@ -32,21 +32,14 @@ _MOST_LINKS = 40
 
 
 class Sink:
-    """Takes chunks of bytes one after the other, and knows how many there were.
-
-    Args:
-        write: Takes a bytes-like object whole.
-    """
+    """Takes chunks of bytes one after the other, and knows how many there were; `write` takes one whole."""
 
     def __init__(self, write: Callable[[Chunk | bytearray], object]) -> None:
         self._write = write
         self.position = 0
 
     def write(self, chunks: Iterable[Chunk]) -> None:
-        """Write chunks (bytes-like objects), one after the other.
-
-        Each may be of memory that has other bytes when the next one is asked for.
-        """
+        """Write bytes-like chunks, each of which may change when the next one is asked for."""
         joined = bytearray()
         for chunk in chunks:
             # As it is no array, it is appended and not added.
@@ -88,11 +81,9 @@ class _FileSink(Sink):
         super().__init__(_whole(self._file.write))
 
     def commit(self) -> None:
-        """The file gets its name.
-
-        Other processes see nothing or all of it, also when this process fails. Nothing is flushed to
-        the disk: after a power cut the file may be there in part.
-        """
+        """The file gets its name."""
+        # Other processes see nothing or all of it, also when this process fails. Nothing is flushed to the
+        # disk: after a power cut the file may be there in part.
         self._file.close()
         os.replace(self._partial, self._path)
         self._discard.detach()
@@ -129,12 +120,8 @@ class _DirectSink(Sink):
 def _whole(
     write: Callable[[memoryview], object], *, is_raw: bool = True
 ) -> Callable[[Chunk | bytearray], None]:
-    """A `write` that goes on where a raw file took only a part.
-
-    Args:
-        is_raw: Whether the file is a raw one, that answers None when it took nothing. Others that
-            answer None took all.
-    """
+    """A `write` that goes on where a raw file took only a part."""
+    # A raw one answers None when it took nothing, others that answer None took all.
 
     def all_of(chunk: Chunk | bytearray) -> None:
         view = memoryview(chunk).cast("B")
@@ -163,10 +150,8 @@ def _is_rename_target(path: Path) -> bool:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path or a link on its way lies where devices and open descriptors have names.
-
-    What stands there may look like a regular file, as /dev/stdout does after a shell's `>>`.
-    """
+    """Whether a path or a link on its way lies where devices and open descriptors have names."""
+    # What stands there may look like a regular file, as /dev/stdout does after a shell's `>>`.
     for _ in range(_MOST_LINKS):
         place = Path(os.path.realpath(path.parent), path.name)
         if any(place.is_relative_to(root) for root in _FILE_ROOTS):
@@ -180,13 +165,7 @@ def _is_device(path: Path) -> bool:
 
 
 def sink_of(target: object) -> Sink:
-    """The sink for a path, a binary file object (`write`) or a socket (`sendall`).
-
-    Raises:
-        OSError: If a path cannot be opened.
-        UnsupportedError: If it is a URL.
-        TypeError: If it is none of these.
-    """
+    """The sink for a path, a binary file object (`write`) or a socket (`sendall`)."""
     if isinstance(target, str | os.PathLike):
         require_local(target, "sink")
         path = Path(os.fsdecode(target))

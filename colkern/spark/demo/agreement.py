@@ -93,8 +93,7 @@ def _result_file(folder: Path) -> Iterator[Callable[[pa.RecordBatch], None]]:
 
 
 def distances(left: pa.Array, right: pa.Array) -> NDArray[np.uint64]:
-    """How far results of one type are apart, slot by slot: floats in units in the last place,
-    integers and dates in ones. 0 for two nulls, `UNEQUAL` for a null and a value."""
+    """How far slots are apart, in units in the last place or ones; `UNEQUAL` for a null and a value."""
     a, b = _ordered(left), _ordered(right)
     # Differences of two's complement numbers are right without a sign, however far they are apart.
     larger, smaller = np.where(a > b, a, b), np.where(a > b, b, a)

@@ -24,19 +24,13 @@ NATIVE = "colkern, native"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One function.
-
-    Args:
-        kind: Its kind of work, in a word or two.
-        inputs: The columns that it takes.
-        result: The Spark type of its results.
-        ways: For each of `WAYS`, and for `NATIVE` if there is one, a column function of `inputs`.
-    """
+    """One function."""
 
     name: str
-    kind: str
-    inputs: tuple[str, ...]
-    result: str
+    kind: str  #: Its kind of work, in a word or two.
+    inputs: tuple[str, ...]  #: The columns that it takes.
+    result: str  #: The Spark type of its results.
+    #: For each of `WAYS`, and for `NATIVE` if there is one, a column function of `inputs`.
     ways: dict[str, Callable[..., Column]]
 
     @property

@@ -54,16 +54,7 @@ Progress = Callable[[float], None]
 
 
 def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: None) -> Path:
-    """A folder of Parquet files with TPC-H's `lineitem`; generated once, then found in the cache.
-
-    Args:
-        scale: TPC-H's scale factor; 1 has 6,001,215 rows. Ignored with `rows`.
-        rows: How many rows, from the first on; None for all.
-        progress: Called with the generator's progress, unless the data is there already.
-
-    Raises:
-        RuntimeError: If the generator is not installed or fails.
-    """
+    """A folder of Parquet files with TPC-H's `lineitem`, of a scale, or of `rows`; generated once."""
     if rows is not None:
         # A scale that has a few rows more than asked for: orders have one to seven lines.
         scale = max(rows * 1.02 / ROWS_AT_SCALE_1, 0.001)
@@ -146,14 +137,7 @@ def _write_parquet(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
 
 
 def own_files(paths: Iterable[Path], folder: Path) -> list[Path]:
-    """Files that Spark can read, of a user's Parquet or Arrow files or folders of them.
-
-    Arrow files are written to `folder` as Parquet. All must have the columns of `COLUMNS`, of these types
-    or ones that can be cast to them.
-
-    Raises:
-        InvalidArrowError, OSError: If a file is neither, is damaged, lacks a column, or cannot be read.
-    """
+    """Files that Spark can read, with `COLUMNS`, of a user's; Arrow's are copied to `folder` as Parquet."""
     files = [file for path in paths for file in _files_in(path)]
     if not files:
         raise InvalidArrowError("no Parquet or Arrow file among the inputs")

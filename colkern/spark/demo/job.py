@@ -38,38 +38,29 @@ class DisagreementError(ColkernError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of `colkern demo`.
+    """The options of `colkern demo`."""
 
-    Args:
-        output: The folder for results, chart and log; made if need be.
-        rows: The number of rows; None for that of the scale.
-        inputs: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
-        repeat: How often each variant is timed.
-    """
-
-    output: Path
+    output: Path  #: The folder for results, chart and log; made if need be.
     scale: float = 1.0
-    rows: int | None = None
+    rows: int | None = None  #: The number of rows; None for that of the scale.
+    #: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
     inputs: Sequence[Path] = ()
     master: str = "local[*]"
-    repeat: int = 3
+    repeat: int = 3  #: How often each variant is timed.
 
 
 @dataclass(slots=True)
 class Outcome:
-    """The figures of one function.
-
-    Args:
-        seconds: For each way, and for the floor, one figure a repetition.
-        aggregates: Count, min, max and sum of the results.
-        unequal: For each way, the rows that are not equal to colkern's to the last bit.
-        furthest: For each way, the largest distance in units in the last place (or days).
-    """
+    """The figures of one function."""
 
     case: Case
+    #: For each way, and for the floor, one figure a repetition.
     seconds: dict[str, list[float]] = field(default_factory=dict)
+    #: Count, min, max and sum of the results.
     aggregates: dict[str, object] = field(default_factory=dict)
+    #: For each way, the rows that are not equal to colkern's to the last bit.
     unequal: dict[str, int] = field(default_factory=dict)
+    #: For each way, the largest distance in units in the last place (or days).
     furthest: dict[str, int] = field(default_factory=dict)
 
     def median(self, way: str) -> float:
@@ -79,17 +70,12 @@ class Outcome:
 
 @dataclass(slots=True)
 class Run:
-    """The figures of the whole job.
-
-    Args:
-        files: The result files, which colkern has read back and validated.
-        settings: Spark's settings that influence the figures.
-    """
+    """The figures of the whole job."""
 
     rows: int
     outcomes: list[Outcome]
-    files: list[Path]
-    settings: dict[str, str]
+    files: list[Path]  #: The result files, which colkern has read back and validated.
+    settings: dict[str, str]  #: Spark's settings that influence the figures.
 
 
 Step = Callable[[str, float], None]
@@ -97,18 +83,7 @@ Step = Callable[[str, float], None]
 
 
 def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:
-    """Run the demo.
-
-    Args:
-        options: Its options.
-        step: Is told what is done.
-        first: Gets the figures of the first repetition, if others follow.
-
-    Raises:
-        DisagreementError: If the results differ.
-        InvalidArrowError: If an input is damaged or lacks a column.
-        RuntimeError: If Java, Spark or the generator of the data does not start, or a query fails.
-    """
+    """Run the demo; `DisagreementError` if results differ, `RuntimeError` if Java or Spark do not start."""
     with tempfile.TemporaryDirectory(prefix="colkern-demo-") as folder:
         files = _input_files(options, Path(folder), step)
         step("Starting Spark", 0.1)
@@ -226,11 +201,7 @@ def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Pa
 
 
 def read_back(folder: Path) -> tuple[list[Path], int]:
-    """Validate every batch of the Arrow files in a folder, in full: the files, and their rows.
-
-    Raises:
-        InvalidArrowError: If one is damaged, or there is none: the workers reach another folder.
-    """
+    """Validate the Arrow files in a folder in full: the files and their rows; an error if none."""
     files = sorted(folder.glob("part-*.arrow"))
     if not files:
         raise InvalidArrowError(

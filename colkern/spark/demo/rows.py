@@ -26,10 +26,8 @@ SATURDAY, SUNDAY = 5, 6
 def amount_due(
     quantity: float | None, price: float | None, discount: float | None, tax: float | None
 ) -> float | None:
-    """The final price of an order line, with the interest of up to 12 monthly payments.
-
-    Without a discount of its own a line gets the volume's; without a tax rate it is exempt.
-    """
+    """The final price of an order line, with the interest of up to 12 monthly payments."""
+    # Without a discount of its own a line gets the volume's; without a tax rate it is exempt.
     if quantity is None or price is None or quantity <= 0:
         return None
     if discount is not None:
@@ -68,10 +66,9 @@ def amount_due(
 def reading_grade(text: str) -> float | None:
     """The years of school for an English text: the mean of Flesch's and Kincaid's grade and of Gunning's
     fog index. None if there are no words.
-
-    A run of vowels is a syllable, unless it is an `e` that ends a word after a consonant; a word with
-    three runs or more is a complex one.
     """
+    # A run of vowels is a syllable, unless it is an `e` that ends a word after a consonant; a word with
+    # three runs or more is a complex one.
     words = syllables = sentences = complex_words = 0
     runs = silent = before = 0
     # Bits instead of branches, which no processor could foresee in a text.
@@ -96,8 +93,7 @@ def reading_grade(text: str) -> float | None:
 
 
 def payment_day(committed: date, received: date) -> date:
-    """When a line must be paid: at the end of the month, 30 days after it was received or due,
-    whichever is later; a weekend's payments move to Monday."""
+    """When a line must be paid: at the end of the month after 30 days, on no weekend."""
     due = max(committed, received) + timedelta(days=30)
     next_month = date(due.year + due.month // 12, due.month % 12 + 1, 1)
     end = next_month - timedelta(days=1)

@@ -23,20 +23,15 @@ _UNCHECKED = (1).to_bytes(4, "little")
 
 
 def package_archive(folder: Path) -> Path:
-    """The running colkern as an archive to import from: sources, and this Python's bytecode.
-
-    Python keeps no bytecode of imports from an archive: without it, every worker would compile all
-    sources again. Another release of Python ignores it. The name follows from the content.
-    """
+    """The running colkern as an archive to import from: sources, and this Python's bytecode."""
+    # Python keeps no bytecode of imports from an archive: without it, every worker would compile all
+    # sources again. Another release of Python ignores it. The name follows from the content.
     members = dict(_modules(files("colkern"), "colkern"))
     return _written(folder, "colkern", members)
 
 
 def kernel_archive(folder: Path, names: Iterable[str]) -> Path | None:
-    """The files of compiled functions of the cache as an archive; None if there are none.
-
-    The name follows from the content. Raises PermissionError if there is no cache.
-    """
+    """The files of compiled functions, named by content, as an archive; None if there are none."""
     cache = cache_dir("kernels")
     files = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
     members = {name: content for name, content in files.items() if content is not None}
@@ -76,11 +71,7 @@ def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
 
 
 def unpack_kernels(folder: Path) -> int:
-    """Unpack the archives of compiled functions in a folder, once; returns how many are new in the cache.
-
-    Raises:
-        PermissionError: If there is no private directory for the cache.
-    """
+    """Unpack the archives of compiled functions in a folder, once; how many are new in the cache."""
     cache = cache_dir("kernels")
     return sum(_unpack(path, cache) for path in sorted(folder.glob("colkern-kernels-*.zip")))
 

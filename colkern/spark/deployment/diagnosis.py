@@ -24,17 +24,11 @@ _PROCESSOR = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of a report.
-
-    Args:
-        name: The subject.
-        found: What was done or found.
-        remedy: What to do about it; empty if nothing is wrong.
-    """
+    """One line of a report."""
 
     name: str
     found: str
-    remedy: str = ""
+    remedy: str = ""  #: What to do about it; empty if nothing is wrong.
 
     def __str__(self) -> str:
         if not self.remedy:

@@ -187,12 +187,7 @@ class _Part:
 
 
 class States:
-    """Called by Spark's workers for a batch: states in the first row of each group, null in the others.
-
-    Args:
-        parts: The reducers, whose states lie one after the other.
-        keys: How many of the first columns are keys.
-    """
+    """Called by workers for a batch, `keys` first: states in each group's first row, else null."""
 
     def __init__(self, parts: Sequence[_Part], keys: int) -> None:
         self._parts = parts
@@ -220,12 +215,7 @@ class States:
 
 
 class _Results(ArrowFunction):
-    """Called by Spark's workers with the states of each group, in lists.
-
-    Args:
-        part: The reducer.
-        begin: Where its words begin in each state.
-    """
+    """Called by workers with each group's states in lists; the part's words begin at `begin`."""
 
     function: Reducer
 

@@ -95,12 +95,7 @@ def require_frame(frame: object) -> None:
 
 
 def result_schema(schema: ResultSchema) -> StructType:
-    """The declared schema in Spark's terms.
-
-    Raises:
-        TypeError, UnsupportedError: If it is no schema, or Spark has no type for a column.
-        ValueError: If two columns have one name.
-    """
+    """The declared schema in Spark's terms."""
     if isinstance(schema, str):
         schema = StructType.fromDDL(schema)
     if isinstance(schema, s.Schema | Mapping):

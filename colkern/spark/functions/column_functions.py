@@ -140,11 +140,7 @@ def udf(
 def column_function_of(
     plain: object, declared: str | None = None, /, **options: Unpack[RowOptions]
 ) -> ColumnFunction:
-    """A function of columns, made of one of rows by `colkern.udf`, `generator` or `reducer`.
-
-    Raises as these do, and TypeError if they made it already and there are options, or if an option is
-    not for functions of that form.
-    """
+    """A function of columns, made of one of rows by `udf`, `generator` or `reducer`; raises as these."""
     if isinstance(plain, Udf | Reducer | Generator):
         if options:
             raise TypeError(

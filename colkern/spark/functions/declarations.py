@@ -67,12 +67,7 @@ def column_types(function: ColumnFunction) -> list[s.DataType] | None:
 
 
 def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s.DataType:
-    """The type of a function's results, as Spark wants them, for columns of some types, if known.
-
-    Raises:
-        TypeError: If the type is neither declared nor to be inferred.
-        UnsupportedError, CompileError: If Spark has no such type, or the function does not compile.
-    """
+    """The type of a function's results, as Spark wants them, for columns of some types, if known."""
     if function.signature.hint is datetime.datetime:
         returns: s.DataType = MOMENT
     elif function.signature.returns is not None:

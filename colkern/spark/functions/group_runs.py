@@ -31,15 +31,10 @@ Offsets = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Some whole groups.
+    """Some whole groups."""
 
-    Args:
-        columns: The columns, with the rows of one group after the other.
-        offsets: The first row of each group, and the number of rows (int64[groups + 1]).
-    """
-
-    columns: Sequence[Array]
-    offsets: Offsets
+    columns: Sequence[Array]  #: The columns, with the rows of one group after the other.
+    offsets: Offsets  #: The first row of each group, and the number of rows (int64[groups + 1]).
 
     def first(self, count: int) -> Runs:
         """The first `count` groups, or fewer if there are not so many; not copied."""
@@ -48,11 +43,9 @@ class Runs:
 
 
 def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Runs]:
-    """The groups of rows with the same keys, each whole, as soon as its last row is known.
-
-    Keys are the first columns, compared as in `group_rows`; rows with the same keys are adjacent. A batch
-    is copied if a group of an earlier one goes on in it; at most one group is kept for the next batch.
-    """
+    """The groups of rows with the same keys, each whole, as soon as its last row is known."""
+    # Keys are the first columns, compared as in `group_rows`; rows with the same keys are adjacent. A batch
+    # is copied if a group of an earlier one goes on in it; at most one group is kept for the next batch.
     begun = _Begun()
     for columns in batches:
         length = columns[0].length
@@ -112,10 +105,7 @@ def _changes(numbers: NDArray[np.uint32]) -> Offsets:
 
 
 class RunsFunction(ABC):
-    """A function over groups, called by Spark's workers for a partition that is sorted by the keys.
-
-    The first columns of the batches are the keys. The columns of results are those of `item`.
-    """
+    """A function over groups, called by workers for a partition sorted by its first columns."""
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, item: s.DataType) -> None:
         self.function = function

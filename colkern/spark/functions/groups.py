@@ -120,11 +120,7 @@ def _require_grouped(grouped: object, parameter: str) -> None:
 
 
 class _Call:
-    """The part that calls for groups have in common; the function takes the rows of some groups.
-
-    Raises:
-        TypeError: If the function takes another number of arguments.
-    """
+    """The part that calls for groups have in common; the function takes the rows of some groups."""
 
     def __init__(self, function: Callable[..., object], groups: int, schema: StructType) -> None:
         self.name = function_name(function)

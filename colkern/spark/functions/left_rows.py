@@ -18,9 +18,6 @@ class LeftRows:
 
     Spark does not tell a worker that a task ends. It unpickles functions for each task, so the end is when
     the one that keeps this object is dropped, or when the process ends.
-
-    Args:
-        function: The function.
     """
 
     def __init__(self, function: ColumnFunction) -> None:

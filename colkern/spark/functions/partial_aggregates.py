@@ -25,10 +25,7 @@ from colkern.spark.worker_errors import told_plainly
 
 
 class PartialAggregate:
-    """Called by Spark's workers for a partition of rows: the states of the groups of each batch.
-
-    The reducer has a `merge`. The first columns of the batches are the keys, the others its parameters.
-    """
+    """Called by workers for rows, keys first: the states of each batch's groups."""
 
     def __init__(self, function: Reducer, keys: s.Schema, values: s.Schema) -> None:
         self.function = function

@@ -19,16 +19,10 @@ TIMED = 3
 
 
 class Placing:
-    """The choice for one function in this process.
+    """The choice for one function in this process; `stays_on_host` if the GPU does not run it at all.
 
     Sizes are the same within a power of two. A size that no batch had yet follows a smaller one for which
     the GPU pays, or a larger one for which it does not.
-
-    Args:
-        clock: Gives seconds.
-
-    Attributes:
-        stays_on_host: Whether the GPU does not run the function at all.
     """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:

@@ -19,16 +19,7 @@ from colkern.spark.declared_nulls import require_declared_nulls
 
 
 def as_column(name: str, values: object, type_: s.DataType) -> Array:
-    """A column of a user's function as an array; arrays of Arrow's and NumPy's are not copied.
-
-    Args:
-        name: The name of the column in messages.
-        values: An array, an object of the Arrow PyCapsule interface, a NumPy array, or Python values.
-        type_: The type for Python values.
-
-    Raises:
-        TypeError, ValueError: If it is none of these, or a value does not have or fit the type.
-    """
+    """A user's column, of Arrow, NumPy (not copied) or Python values of `type_`, as an array."""
     if isinstance(values, Array):
         return values
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
@@ -44,22 +35,9 @@ def as_column(name: str, values: object, type_: s.DataType) -> Array:
 def conformed(
     function: str, column: Array, field: s.Field, *, place: str = "a result", first: int = 0
 ) -> Array:
-    """A column of results as Spark expects it: of exactly that type, all values valid.
-
-    A column that has the type already is not copied; another one is cast, if nothing is lost.
-
-    Args:
-        function: The name of the function, for messages.
-        column: The results.
-        field: Their type, and whether they may be null.
-        place: The name of a result in messages.
-        first: The row that the first result belongs to.
-
-    Raises:
-        ValueError: If a value does not fit, or is null where that was not declared; with the row.
-        UnsupportedError: If there is no cast to the declared type.
-        InvalidArrowError: If the column breaks the rules of Arrow's format.
-    """
+    """A column of results as Spark expects it: of exactly the field's type, all values valid."""
+    # A column that has the type already is not copied; another one is cast, if nothing is lost. Errors name
+    # the function, the `place` of the result, and the row, counted from `first`.
 
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.
@@ -182,16 +160,7 @@ class Results:
 def conformed_batch(
     function: str, result: object, schema: s.Schema, *, batch: int = 0
 ) -> pa.RecordBatch:
-    """Result number `batch` of a user's function, as the batch that Spark expects.
-
-    Args:
-        result: A record batch, of colkern or by the Arrow PyCapsule interface, or columns by name.
-        schema: The columns that were declared; those of `result` may have another order.
-
-    Raises:
-        TypeError: If it is no batch.
-        ValueError: If columns are missing, not declared, or of another length; and like `conformed`.
-    """
+    """Result number `batch` of a user's function as Spark expects it, in the schema's order."""
     columns, length = _columns(function, result)
     missing = [name for name in schema.names if name not in columns]
     unknown = [name for name in columns if name not in schema.names]

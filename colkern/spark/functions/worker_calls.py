@@ -40,17 +40,14 @@ _NUMBERS = s.Bool | s.Int | s.FloatingPoint
 
 
 class ArrowFunction:
-    """A function of columns, called for one batch after the other.
+    """A function of columns, called for one batch after the other; without `returns`, its result is handed
+    on.
 
     It is pickled for the workers without its machine code, which they load from the cache directory of
     their machine. If it is not there yet, one worker compiles and the others wait for it. A function of
     rows runs on the task's GPU, if it has one, where that takes less time for batches of a size; if the
     device does not support its types or its Python, it runs on the CPU from then on, and a warning in
     the executor's log says why.
-
-    Args:
-        function: The function.
-        returns: The type that Spark expects; None to hand on whatever the function returns.
     """
 
     def __init__(

@@ -21,14 +21,10 @@ SUCCESS = "_SUCCESS"
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The files of a job until it is committed.
-
-    Args:
-        job: A name that no other job has that writes there.
-    """
+    """The files of a job, which no other of that name writes there, until it is committed."""
 
     target: str
-    job: str
+    job: str  #: A name that no other job has that writes there.
 
     @property
     def folder(self) -> Path:
@@ -42,15 +38,8 @@ class Staging:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def publish(self, names: Mapping[str, str], *, overwrite: bool) -> None:
-        """Move files into the target, and remove the directory; can be repeated with the same files.
-
-        Args:
-            names: The names of files in the directory, with their names in the target.
-            overwrite: Whether to remove all other visible files and directories of the target.
-
-        Raises:
-            FileNotFoundError: If a file is in neither of them; nothing has been moved then.
-        """
+        """Move files to their names in the target, once more if need be; `overwrite` removes all else."""
+        # `FileNotFoundError`, and nothing is moved, if a file is nowhere.
         target = Path(self.target)
         target.mkdir(parents=True, exist_ok=True)
         for name, final in names.items():

@@ -66,11 +66,9 @@ def computed(
     filters: Sequence[Filter],
     compute: Mapping[str, Callable[..., object]],
 ) -> DataFrame:
-    """The DataFrame of `read` with functions; raises as that.
-
-    Spark hands functions of batches to workers as it does all functions, and options as text alone: hence
-    the tasks are those of `mapInArrow` over the numbers of partitions.
-    """
+    """The DataFrame of `read` with functions; raises as that."""
+    # Spark hands functions of batches to workers as it does all functions, and options as text alone: hence
+    # the tasks are those of `mapInArrow` over the numbers of partitions.
     functions, tests = row_functions(compute, filter(callable, filters))
     reducers = {n: each for n, each in functions.items() if isinstance(each, Reducer)}
     conditions = [each for each in filters if not callable(each)]

@@ -32,12 +32,7 @@ def parameters_of(function: ColumnFunction) -> list[str]:
 
 
 def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
-    """The result of an attempt at all rows; a note on an exception names the failing row and its file.
-
-    Args:
-        name: The function, in messages.
-        attempt: Takes the first rows, as many as it is told.
-    """
+    """The result of an attempt at the first rows, as many as it is told; a note names a failing row."""
     count = rows.batch.length
 
     def fails(more: int) -> bool:
@@ -63,13 +58,7 @@ class Call:
 
     @classmethod
     def of(cls, function: ColumnFunction, columns: s.Schema) -> Call:
-        """The call of a function for columns of some types, for which it is compiled.
-
-        Raises:
-            TypeError: If it does not take columns of those types, or does not tell the type of its
-                results.
-            UnsupportedError, CompileError: If Spark has no such type, or it does not compile.
-        """
+        """The call of a function for columns of some types, for which it is compiled."""
         names = parameters_of(function)
         types = [columns.field(name).type for name in names]
         returns = result_type(function, types)
@@ -96,19 +85,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """The columns that are computed from the rows of files, of those rows that pass the filters.
+    """The columns that are computed from the rows of files, of those rows that pass the filters."""
 
-    Args:
-        columns: Columns that are handed on.
-        tests: Functions of rows that are true for those that are wanted, asked in turn.
-        calls: What is computed of these, by name.
-        filters: Conditions on what was computed.
-    """
-
-    columns: s.Schema
+    columns: s.Schema  #: Columns that are handed on.
+    #: Functions of rows that are true for those that are wanted, asked in turn.
     tests: Sequence[Call]
-    calls: Mapping[str, Call]
-    filters: tuple[spark.Filter, ...]
+    calls: Mapping[str, Call]  #: What is computed of these, by name.
+    filters: tuple[spark.Filter, ...]  #: Conditions on what was computed.
 
     @property
     def schema(self) -> s.Schema:
@@ -137,10 +120,7 @@ class Computation:
 def row_functions(
     compute: Mapping[str, Callable[..., object]], tests: Iterable[Callable[..., object]]
 ) -> tuple[dict[str, ColumnFunction], list[ColumnFunction]]:
-    """The functions to compute, by name, and the tests, both as functions of columns.
-
-    Raises as `column_function_of`, and TypeError if a test is a reducer, or only some of the others are.
-    """
+    """The functions to compute, by name, and the tests; TypeError if reducers are among others."""
     functions = {name: column_function_of(function) for name, function in compute.items()}
     kinds = {isinstance(function, Reducer) for function in functions.values()}
     if len(kinds) > 1:

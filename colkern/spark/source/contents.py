@@ -27,33 +27,23 @@ def nothing_known(_: str, type_: s.DataType) -> Known:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a file that can be read by itself.
+    """A part of a file that can be read by itself."""
 
-    Args:
-        where: The position of the record batch or row group; the first byte of lines.
-        rows: How many rows it has; None if only reading tells.
-        size: How many bytes all of its columns take.
-        known: The facts about a column, by its name and the type in which Spark takes it.
-    """
-
-    where: int
-    rows: int | None
-    size: int
+    where: int  #: The position of the record batch or row group; the first byte of lines.
+    rows: int | None  #: How many rows it has; None if only reading tells.
+    size: int  #: How many bytes all of its columns take.
+    #: The facts about a column, by its name and the type in which Spark takes it.
     known: Callable[[str, s.DataType], Known] = nothing_known
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The schema and the parts of a file.
-
-    Args:
-        schema: Its columns; None if the file does not say their types, and has all in each line.
-        parts: The parts; None for an Arrow stream, which has no footer.
-    """
+    """The schema and the parts of a file."""
 
     path: str
+    #: Its columns; None if the file does not say their types, and has all in each line.
     schema: s.Schema | None
-    parts: list[Part] | None
+    parts: list[Part] | None  #: The parts; None for an Arrow stream, which has no footer.
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +56,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Some rows of a file.
-
-    Args:
-        batch: The rows, with all columns that were asked for and perhaps more.
-        place: Says in messages where a row of the batch stands in the file.
-        device: Where the columns are.
-    """
+    """Some rows of a file."""
 
     path: str
-    batch: RecordBatch
-    place: Callable[[int], str]
-    device: Device = HOST
+    batch: RecordBatch  #: The rows, with all columns that were asked for and perhaps more.
+    place: Callable[[int], str]  #: Says in messages where a row of the batch stands in the file.
+    device: Device = HOST  #: Where the columns are.
 
     def of(self, batch: RecordBatch) -> Rows:
         """The same rows with other columns."""
@@ -117,13 +101,4 @@ class Files(Protocol):
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The rows of a piece, some at a time.
-
-        Args:
-            piece: The piece.
-            wanted: The columns that are asked for, in Spark's types.
-            device_of: Checks the columns of the file, and says where they are to be.
-
-        Raises:
-            ValueError: If the file is malformed; names it.
-        """
+        """The wanted columns of a piece, some rows at a time, placed by `device_of`."""

@@ -16,16 +16,8 @@ from colkern.spark.declared_nulls import require_declared_nulls
 
 
 def converted(column: Array, field: s.Field, path: str) -> Array:
-    """A column in the type in which Spark takes it; a column that has it already is not copied.
-
-    Nanoseconds become microseconds, and milliseconds of dates become days, by rounding down.
-
-    Raises:
-        ValueError: If a value does not fit the type, or is null where that has none; names the file and
-            the field.
-        TypeError: If the type does not become the other.
-        InvalidArrowError: If the column points outside its own memory.
-    """
+    """A column in the type in which Spark takes it; a column that has it already is not copied."""
+    # Nanoseconds become microseconds, and milliseconds of dates become days, by rounding down.
     # Those who get the bytes do not check them.
     require_valid(column, field.name)
     try:
@@ -46,13 +38,7 @@ _LISTS = s.List | s.LargeList | s.ListView | s.LargeListView | s.FixedSizeList
 
 
 def _in_units_of(array: Array, wanted: s.DataType) -> Array:
-    """An array with its times rounded down to the larger units of another type, at any depth.
-
-    Nothing else is converted; an array without such times is returned unchanged.
-
-    Raises:
-        ValueError: If a number of the larger unit does not fit its type; names the slot.
-    """
+    """An array with its times, at any depth, rounded down to another type's units; else unchanged."""
     storage = array.type.storage
     if isinstance(storage, _TIMES):
         is_date = isinstance(storage, s.Date)

@@ -82,10 +82,7 @@ _ORDERED_TYPES = s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.
 
 
 def mask_of(filters: list[spark.Filter], columns: Mapping[str, Array]) -> Array:
-    """Booleans: true for the rows that pass all filters, which `can_evaluate`; a null does not pass.
-
-    The columns are those that the filters test, with the types in which Spark takes them.
-    """
+    """True for the rows that pass all filters, which `can_evaluate`; a null does not pass."""
     return reduce(and_, [_evaluated(filter_, columns) for filter_ in filters])
 
 

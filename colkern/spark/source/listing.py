@@ -14,15 +14,9 @@ _HIDDEN = (".", "_")
 
 
 def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> list[str]:
-    """The files under the paths of a query, in the order of the paths, by name within a directory.
-
-    Names that start with a dot or an underscore are ignored in directories and by patterns: unfinished
-    files have such names. If `globs_may_be_empty`, patterns may match nothing, so far.
-
-    Raises:
-        FileNotFoundError: If there is nothing at a path.
-        ValueError: If a symbolic link leads back to itself, or to a directory that it is in.
-    """
+    """The files under the paths of a query, in the order of the paths, by name within a directory."""
+    # Names that start with a dot or an underscore are ignored in directories and by patterns: unfinished
+    # files have such names. If `globs_may_be_empty`, patterns may match nothing, so far.
     files: dict[str, None] = {}
     for path in options.paths:
         expanded = _expanded(path)

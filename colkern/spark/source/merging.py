@@ -17,14 +17,9 @@ class FileSchema:
 
 
 def merged(files: Iterable[FileSchema]) -> StructType:
-    """A schema with the fields of all files, in the order in which they first come.
-
-    Fields of structs are merged like columns; a field of Arrow's type null takes the type that it has in
-    another file.
-
-    Raises:
-        ValueError: If a field has different types in two files; names both.
-    """
+    """A schema with the fields of all files, in the order in which they first come."""
+    # Fields of structs are merged like columns; a field of Arrow's type null takes the type that it has in
+    # another file.
     union = _Union()
     for file in files:
         union.add(file)

@@ -141,12 +141,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReadOptions:
-        """From Spark's options, whose names are case-insensitive.
-
-        Raises:
-            ValueError: If there is no path, or an option has a value that it cannot have.
-            UnsupportedError: If a path is not on a file system of the machine.
-        """
+        """From Spark's options, whose names are case-insensitive."""
         values = _known(options)
         return cls(_paths(values), **_read(cls, values))
 
@@ -193,11 +188,9 @@ _OPTIONS = tuple(
 
 
 def require_known(names: Iterable[str]) -> None:
-    """Raise ValueError if neither the data source nor streaming queries have an option of some name.
-
-    Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
-    a session may have them all in one place.
-    """
+    """Raise ValueError if neither the data source nor streaming queries have an option of some name."""
+    # Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
+    # a session may have them all in one place.
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
     given = {name.lower(): name for name in names}
     # Of a table in the catalog, Spark passes all properties as options: its owner, its comment, users' own.
@@ -238,11 +231,7 @@ def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def local_path(path: str) -> str:
-    """The absolute path of a path or a `file:` address; relative ones begin at the driver's directory.
-
-    Raises:
-        UnsupportedError: If it is an address of another kind.
-    """
+    """The absolute path of a path or a `file:` address; relative ones begin at the driver's directory."""
     if not _SCHEME.match(path):
         return os.path.abspath(path)
     parts = urlsplit(path)

@@ -22,11 +22,9 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def key_of(value: object, type_: s.DataType) -> Key | None:
-    """The key of a value of a filter; None if the type has no order here, or cannot hold the value.
-
-    A number is rounded to the bits of the type. NaN has no key: for Spark it equals itself and is the
-    greatest number, for others it does not.
-    """
+    """The key of a value of a filter; None if the type has no order here, or cannot hold the value."""
+    # A number is rounded to the bits of the type. NaN has no key: for Spark it equals itself and is the
+    # greatest number, for others it does not.
     make = _KEYS.get(type(type_))
     # To Python, a bool is an int.
     if make is None or isinstance(value, bool) is not isinstance(type_, s.Bool):

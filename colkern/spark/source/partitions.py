@@ -38,12 +38,10 @@ def planned(
     wanted: Wanted,
     tasks: int | None = None,
 ) -> list[SourcePartition]:
-    """The partitions of a query, of about `partition_bytes` each, and at least one; or one for each task.
-
-    Parts stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
-    stream cannot be cut, and is a partition of its own. The bytes are those of the columns that are read;
-    all columns of a file count as equally large, and lines are read as a whole.
-    """
+    """The partitions of a query, at least one, of about `partition_bytes` each; or one for each task."""
+    # Parts stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
+    # stream cannot be cut, and is a partition of its own. The bytes are those of the columns that are read;
+    # all columns of a file count as equally large, and lines are read as a whole.
     if tasks is not None:
         files = list(files)
         costs = [_cost(file, part, columns) for file in files for part in file.parts or ()]

@@ -22,21 +22,13 @@ from colkern.spark.source.statistics import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a query.
-
-    Args:
-        options: Those of the data source.
-        request: The columns and rows that are asked for.
-        first: What all files must agree with, unless it is None.
-        files: The files, if they have been listed already.
-        tasks: How many tasks share them, if that is known.
-    """
+    """The plan of a query. Files agree with `first`, unless it is None; `tasks` share them."""
 
     options: ReadOptions
     request: Request
-    first: FileSchema | None = None
-    files: list[str] | None = None
-    tasks: int | None = None
+    first: FileSchema | None = None  #: What all files must agree with, unless it is None.
+    files: list[str] | None = None  #: The files, if they have been listed already.
+    tasks: int | None = None  #: How many tasks share them, if that is known.
 
     def shared(self, tasks: int) -> Plan:
         """The plan, its files cut as by Spark's own readers: a share for each task."""
@@ -48,13 +40,7 @@ class Plan:
         return replace(self, options=options, request=request, files=files, tasks=tasks)
 
     def partitions(self, files: Iterable[str] | None = None) -> list[SourcePartition]:
-        """The partitions, at least one, of some files; None for those of the query.
-
-        Raises:
-            FileNotFoundError: If there is nothing at a path.
-            ValueError: If files do not agree; names both and the field.
-            InvalidArrowError, UnsupportedError: If a file cannot be read; names it.
-        """
+        """The partitions, at least one, of some files; None for those of the query."""
         paths = self.files if files is None else files
         paths = list_files(self.options) if paths is None else paths
         contents = self._checked(files_of(path, self.options).contents(path) for path in paths)

@@ -53,11 +53,7 @@ def _plain(value: object) -> str:
 
 
 def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ...]:
-    """The filters of an option's text, on columns with the types in which Spark takes them.
-
-    Raises:
-        ValueError: If it is no list of conditions, or a condition does not suit its column.
-    """
+    """The filters of an option's text, on columns with the types in which Spark takes them."""
     if text is None:
         return ()
     try:

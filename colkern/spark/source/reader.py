@@ -46,13 +46,7 @@ class SourceReader(FileReading, DataSourceReader):
 
     @told_plainly()
     def partitions(self) -> list[InputPartition]:
-        """Groups of record batches; see `colkern.spark.source.planning`.
-
-        Raises:
-            FileNotFoundError: If there is nothing at a path.
-            ValueError: If files do not agree; names both and the field.
-            TypeError: If colkern does not support what a file holds.
-        """
+        """Groups of record batches; see `colkern.spark.source.planning`."""
         try:
             return list(self.plan.partitions())
         except UnsupportedError as error:

@@ -28,34 +28,21 @@ from colkern.spark.worker_errors import told_plainly
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The columns and rows that a query asks for.
+    """The columns and rows that a query asks for."""
 
-    Args:
-        schema: The columns, with the types in which Spark takes them.
-        filters: All rows must pass these; may be empty.
-    """
-
-    schema: s.Schema
-    filters: tuple[spark.Filter, ...] = ()
+    schema: s.Schema  #: The columns, with the types in which Spark takes them.
+    filters: tuple[spark.Filter, ...] = ()  #: All rows must pass these; may be empty.
     options: ReadOptions = field(default_factory=lambda: ReadOptions(()))
 
     @classmethod
     def of(cls, options: ReadOptions, schema: StructType) -> Request:
-        """The request of a query with some options, and a schema in Spark's terms.
-
-        Raises:
-            ValueError: If the option `filters` does not suit the columns.
-        """
+        """The request of a query with some options, and a schema in Spark's terms."""
         columns = arrow_schema(schema)
         return cls(columns, parsed_filters(options.filters, columns), options)
 
 
 def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.RecordBatch]:
-    """The rows of some pieces that a query asks for, a batch at a time; none is held back.
-
-    Raises:
-        ValueError: If a file is malformed, lacks a column, or a value does not fit its type; names it.
-    """
+    """The rows of some pieces that a query asks for, a batch at a time; none is held back."""
     with told_plainly():
         for piece in pieces:
             for rows in wanted_rows(piece, request):
@@ -98,10 +85,7 @@ def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
 
 
 def _wanted(rows: Rows, path: str, request: Request) -> Rows | None:
-    """The rows of a batch that pass all filters; None if there are none.
-
-    Columns of the batch are decoded when they are asked for.
-    """
+    """The rows of a batch, decoded when asked for, that pass all filters; None if there are none."""
     schema, filters, batch = request.schema, list(request.filters), rows.batch
     there = set(batch.schema.names)
 

@@ -42,12 +42,7 @@ class _Total:
 
 
 class Totals:
-    """Called where rows are read: a row of the states of all reducers for each batch, at least one.
-
-    Raises:
-        TypeError: If a reducer does not take its columns, or has no states that could be merged.
-        UnsupportedError, CompileError: If Spark has no type for a result, or a reducer does not compile.
-    """
+    """Called where rows are read: a row of the states of all reducers for each batch, at least one."""
 
     def __init__(
         self, functions: Mapping[str, Reducer], columns: s.Schema, tests: Sequence[Call]

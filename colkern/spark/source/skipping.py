@@ -17,16 +17,11 @@ from colkern.spark.source.statistics import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The facts about a column of a batch that need no decoding.
+    """The facts about a column of a batch that need no decoding."""
 
-    Args:
-        type: The type in which Spark takes the column.
-        nulls: How many of them are null; None if only the values tell.
-    """
-
-    type: s.DataType
+    type: s.DataType  #: The type in which Spark takes the column.
     rows: int
-    nulls: int | None
+    nulls: int | None  #: How many of them are null; None if only the values tell.
     bounds: Bounds
 
 

@@ -150,13 +150,7 @@ class ColkernDataSource(DataSource):
 
     @told_plainly()
     def schema(self) -> StructType:
-        """The schema of the first file, or that of all together with the option `mergeSchema`.
-
-        Raises:
-            FileNotFoundError: If there is nothing at a path.
-            ValueError: If there is no file, no such column, or files do not agree.
-            UnsupportedError: If Spark has no type for a column; names the file and the column.
-        """
+        """The schema of the first file, or that of all together with the option `mergeSchema`."""
         options = ReadOptions.of(self.options)
         # The instance goes on to the reader: the files are listed once.
         self._files = list_files(options)

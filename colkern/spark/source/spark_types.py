@@ -13,14 +13,7 @@ from colkern.spark.types import VARIANT, counterpart, is_variant
 
 
 def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
-    """The schema of a file in Spark's terms: some columns in their order, or all of them for None.
-
-    All fields may hold nulls, as those of Spark's own file formats.
-
-    Raises:
-        UnsupportedError: If Spark has no type for a column; names the file.
-        ValueError: If there is no column of a name, or more than one.
-    """
+    """The schema of a file, or some columns, in Spark's terms; all may hold nulls, as Spark's own."""
 
     def refusal(type_: s.DataType, place: str) -> UnsupportedError:
         return UnsupportedError(
@@ -40,11 +33,9 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
 
 
 def _widened(type_: s.DataType) -> s.DataType:
-    """The type in which Spark takes a column of a file: times may be rounded down, no more is lost.
-
-    Types that Spark has no counterpart for stay as they are. All fields may hold nulls, but for the
-    two of a variant.
-    """
+    """The type in which Spark takes a column of a file: times may be rounded down, no more is lost."""
+    # Types that Spark has no counterpart for stay as they are. All fields may hold nulls, but for the two
+    # of a variant.
     storage = type_.storage
     make = _WIDER.get(type(storage))
     return storage if make is None else make(storage)

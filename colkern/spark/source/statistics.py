@@ -143,10 +143,7 @@ _WRITTEN: dict[Callable[[pa.DataType], bool], Callable[[pa.Array], Json]] = {
 
 
 def bounds_of(metadata: Mapping[bytes, bytes] | None, schema: s.Schema) -> dict[str, Bounds]:
-    """The bounds of the columns of a batch, in the custom metadata of its message.
-
-    Statistics of another form than this module's are ignored.
-    """
+    """The bounds of the columns of a batch, in its message's metadata; none if of another form."""
     try:
         statistics = json.loads((metadata or {}).get(KEY, b"{}"))
     except (ValueError, RecursionError):

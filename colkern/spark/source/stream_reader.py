@@ -48,17 +48,11 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A place in the sequence of files.
+    """A place in the sequence of files."""
 
-    Args:
-        since: The time from which on files can be new.
-        seen: The files from that time on that have been taken.
-        files: The files that the last batch took.
-    """
-
-    since: int = 0
-    seen: tuple[Stamped, ...] = ()
-    files: tuple[str, ...] = ()
+    since: int = 0  #: The time from which on files can be new.
+    seen: tuple[Stamped, ...] = ()  #: The files from that time on that have been taken.
+    files: tuple[str, ...] = ()  #: The files that the last batch took.
 
     @classmethod
     def of_json(cls, offset: JsonOffset) -> Offset:
@@ -77,10 +71,7 @@ class Offset:
         return sorted(f for f in files if f.time >= self.since and f.path not in taken)
 
     def after(self, taken: Collection[Stamped], late_seconds: int) -> Offset:
-        """The offset once some new files, the first ones, have been taken: at least one.
-
-        A file that is at most `late_seconds` older than the last of them is still new.
-        """
+        """The offset after new files; those at most `late_seconds` older than the last are still new."""
         # A file from the future would keep out all that come before its time.
         latest = min(max(taken).time, time.time_ns())
         since = max(self.since, latest - late_seconds * _SECOND)

@@ -23,10 +23,7 @@ _QUERY_PROPERTY = "sql.streaming.queryId"
 
 @dataclass(frozen=True)
 class Staged(WriterCommitMessage):
-    """The message of a task to the driver.
-
-    The id of a query stays when it is started again from its checkpoint; a task without rows has no file.
-    """
+    """A task's message to the driver: a query (as its checkpoint), and a file, if it has rows."""
 
     query: str
     partition: int

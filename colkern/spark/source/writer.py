@@ -28,10 +28,7 @@ from colkern.spark.worker_errors import told_plainly
 
 
 class TaskWriting:
-    """The common part of the writers of batch and of streaming queries.
-
-    The commit removes the files that are there if it is to `overwrite`.
-    """
+    """The common part of the writers of queries; their commit may `overwrite` what is there."""
 
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
         self._options = options
@@ -41,10 +38,7 @@ class TaskWriting:
     def _write_part(
         self, staging: Staging, batches: Iterator[pa.RecordBatch], partition: int, *, needed: bool
     ) -> str | None:
-        """Write the file of a task where no reader sees it yet, and return its name.
-
-        A task without rows writes none, and returns None, unless the file is `needed`.
-        """
+        """Write a task's file where no reader sees it; None without rows, unless it is `needed`."""
         first = next(batches, None)
         if first is None and not needed:
             return None
@@ -72,10 +66,7 @@ class SourceWriter(TaskWriting, DataSourceArrowWriter):
 
     @told_plainly()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """Write the file of a task, `part-<partition>-<uuid>.arrow`, where no reader sees it yet.
-
-        A partition without rows has no file, but for the first one: its file keeps the schema.
-        """
+        """Write a task's file unseen, `part-<partition>-<uuid>.arrow`; without rows only the first."""
         partition = task_partition()
         return Written(self._write_part(self._staging, iterator, partition, needed=partition == 0))
 

@@ -130,7 +130,7 @@ def of_double(number: Column, rounded: Column) -> Integer:
     # From here on, doubles have no places behind the point.
     is_small = f.abs(number) < float(1 << 52)
     column = f.when(is_bigint, rounded)
-    double = f.when(is_small, column.cast("double")).otherwise(number)
+    double = f.when(is_small, rounded.cast("double")).otherwise(number)
     return Integer(column, wide=f.lit(None).cast(DECIMAL), rounded=double)
 
 

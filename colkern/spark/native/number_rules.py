@@ -406,7 +406,7 @@ RULES: Rules = {
     ("+", _FLOATS): Rule(of_columns(lambda x, y: x + y)),
     ("-", _FLOATS): Rule(of_columns(lambda x, y: x - y)),
     ("*", _FLOATS): Rule(of_columns(lambda x, y: x * y)),
-    ("/", _FLOATS): Rule(of_columns(f.try_divide), is_zero, null_fails=True),
+    ("/", _FLOATS): Rule(of_columns(f.try_divide), is_zero),
     ("%", _FLOATS): Rule(_rest_of_floats, is_zero),
     ("//", _FLOATS): Rule(_floor_quotient_of_floats, is_zero),
     ("divmod", "(float, float) -> tuple[float, float]"): Rule(

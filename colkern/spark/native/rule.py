@@ -63,7 +63,7 @@ class Rule:
             `V | None`.
         fails: Gives the condition under which Python raises, or gives what no column holds: an integer or
             duration of more than 64 bits. It is never null. None if there is no such argument.
-        null_fails: Whether `value` is null where `fails` holds and nowhere else, so that it alone tells.
+        null_fails: Whether `fails` says where `value` is null, and computes it.
         is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
             holds.
     """

@@ -44,22 +44,28 @@ def unique(term: Term) -> Iterator[Term]:
                 waiting.append(part)
 
 
-def shared(term: Term, is_known: Callable[[Term], bool]) -> list[t.Applied]:
+def shared(term: Term, tested: Callable[[t.Fails], tuple[Term, ...]]) -> list[t.Applied]:
     """The calls of methods that stand in several places and are computed for each row.
 
     Args:
         term: The term.
-        is_known: Tells the parts of it that the expression has as constants.
+        tested: Gives what the expression computes to tell whether a call fails.
     """
-    computed = (each for each in unique(term) if not is_known(each))
-    places = Counter(id(part) for each in computed for part in parts(each))
+    places = Counter(
+        id(part)
+        for each in unique(term)
+        for part in (tested(each) if isinstance(each, t.Fails) else parts(each))
+    )
     always = _always(term) or {}
     return [each for key, each in always.items() if places[key] > 1 and not _is_cheap(each)]
 
 
 def _is_cheap(call: t.Applied) -> bool:
     """Whether a call takes less time than a test of whether it was computed."""
-    return call.name in CHEAP and not any(parts(argument) for argument in call.arguments)
+    return call.name in CHEAP and all(
+        _is_cheap(each) if isinstance(each, t.Applied) else not parts(each)
+        for each in call.arguments
+    )
 
 
 def _always(term: Term) -> dict[int, t.Applied] | None:

@@ -185,7 +185,7 @@ def _reversed(
     return f.reverse(text.column) if step.constant == -1 else None
 
 
-_STRIP = {"strip": f.btrim, "lstrip": f.ltrim, "rstrip": f.rtrim}
+_STRIP = {"strip": f.trim, "lstrip": f.ltrim, "rstrip": f.rtrim}
 
 
 def _stripped(name: str) -> dict[str, Rule]:
@@ -195,7 +195,12 @@ def _stripped(name: str) -> dict[str, Rule]:
         return strip(text.column, f.lit(white_space()))
 
     def of_characters(text: Operand, characters: Operand) -> Column:
-        return strip(text.column, characters.column)
+        # Spark takes spaces off faster than the characters of a list.
+        return (
+            strip(text.column)
+            if characters.constant == " "
+            else strip(text.column, characters.column)
+        )
 
     return {
         "(str) -> str": Rule(of_space),

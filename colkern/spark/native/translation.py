@@ -6,6 +6,7 @@ import datetime
 import functools
 import linecache
 import math
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
@@ -103,12 +104,78 @@ def translated(
     """
     writer = _Writer(kind, name, arguments)
     result = writer.in_calendar(term, writer.result(term))
+    given = {each.name for each in sharing.unique(term) if isinstance(each, t.Argument)}
+    if not nullable and given == arguments.keys() and _is_null_with_arguments(result):
+        return result
     tests = [column.isNull() for name, column in arguments.items() if name not in nullable]
     tests += writer.anchors(term)
     if tests:
         nothing = f.lit(None).cast(spark_type_of(kind))
         result = f.when(functools.reduce(lambda a, b: a | b, tests), nothing).otherwise(result)
     return result
+
+
+def _is_null_with_arguments(column: Column) -> bool:
+    """Whether an expression is null in any case where one of its columns is.
+
+    It consists of functions that are. What else its text has the look of, a test for null goes before it.
+    """
+    text = repr(column)
+    return "CASE" not in text and _NULL_WITH_ARGUMENTS.issuperset(_CALLED.findall(text))
+
+
+_CALLED = re.compile(r"([^\s(),']+)\(")
+_NULL_WITH_ARGUMENTS = {
+    *(
+        "CAST",
+        "TRY_CAST",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "div",
+        "pmod",
+        "negative",
+        "abs",
+        "sqrt",
+        "rint",
+    ),
+    *(
+        "floor",
+        "ceil",
+        "try_add",
+        "try_subtract",
+        "try_multiply",
+        "try_divide",
+        "try_mod",
+        "signum",
+    ),
+    *("&", "|", "^", "~", "shiftleft", "shiftright", "=", "<", "<=", ">", ">=", "!", "not", "=="),
+    *(
+        "startswith",
+        "endswith",
+        "contains",
+        "substring",
+        "trim",
+        "ltrim",
+        "rtrim",
+        "btrim",
+        "replace",
+    ),
+    *(
+        "char_length",
+        "octet_length",
+        "instr",
+        "reverse",
+        "concat",
+        "repeat",
+        "lpad",
+        "rpad",
+        "rlike",
+    ),
+}
+"""Functions of Spark's that are null where any argument is."""
 
 
 def require_short(column: Column) -> None:
@@ -211,12 +278,15 @@ class _Writer:
         """Tests that never hold, for Spark to compute once what stands in several places."""
         return [
             _NEVER[plain_kind(each.kind)](self._plain(each))
-            for each in sharing.shared(term, self._never_fails)
+            for each in sharing.shared(term, self._tested)
             if plain_kind(each.kind) in _NEVER and self._is_total(each)
         ]
 
-    def _never_fails(self, term: Term) -> bool:
-        return isinstance(term, t.Fails) and self._fails(term.of) is False
+    def _tested(self, term: t.Fails) -> tuple[Term, ...]:
+        """What is computed to tell whether a call fails."""
+        if self._fails(term.of) is False:
+            return ()
+        return (term.of,) if _rule(term.of).null_fails else term.of.arguments
 
     def _is_total(self, term: Term) -> bool:
         """Whether Spark may compute a term for any arguments, null included."""
@@ -382,7 +452,8 @@ class _Writer:
             return False
         if _rounds(term):
             number = self._plain(term.arguments[0])
-            return f.isnan(number) | (f.abs(number) == math.inf)
+            # Spark has NaN above all numbers.
+            return ~(f.abs(number) < math.inf)
         rule = _rule(term)
         if rule.fails is None:
             return False

@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow, from_pyarrow
-from numba import njit, prange, types
+from numba import njit, prange
 from numba.core.errors import NumbaError, TypingError
-from numba.extending import intrinsic
 
 import colkern as ck
 from colkern.arrays import Array, RecordBatchStream
@@ -380,19 +379,11 @@ def test_runs_are_found_by_position_and_carried_by_iteration() -> None:
 # Nothing is copied
 
 
-@intrinsic
-def _address(typingctx: Any, pointer: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ptrtoint(args[0], context.get_value_type(types.uint64))
-
-    return types.uint64(pointer), codegen
-
-
 def test_compiled_code_reads_the_memory_of_the_column_itself() -> None:
     @njit
     def addresses(column: Any) -> Any:
         part = column[0]
-        return _address(column._ck_offsets), _address(part._ck_data), _address(part._ck_validity)
+        return column._ck_offsets, part._ck_data, part._ck_validity
 
     column = from_pyarrow(pa.array([[1, None], [3]]))
     child = column.children[0]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import overload
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import APPENDS
-from colkern.jit.building.nodes import NodeKind, State
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import new_slot
-from colkern.jit.building.state import emit_store, row_of, set_length
-from colkern.jit.values.decimal_numbers import DecimalType, as_integer, at_scale, extended
+from colkern.jit.building.state import put_item, row_of, set_length
+from colkern.jit.device import decimals
+from colkern.jit.values.decimal_numbers import DecimalLoop, DecimalType
 
 
 @APPENDS.of(NodeKind.WORDS)
@@ -47,34 +44,17 @@ def _is_integer(kind: types.Type) -> bool:
     return isinstance(kind, types.Integer)
 
 
-@intrinsic
-def put_decimal(typingctx, out, slot, value):
+def put_decimal(out, slot, value):
     """items[slot] = value; whether it has no more digits than the type."""
-    returns = out.data_type.storage
-    limit = 10**returns.precision
-
-    def codegen(context, builder, signature, args):
-        if isinstance(value, DecimalType):
-            number = at_scale(builder, value, args[2], returns.scale)
-        elif isinstance(value, types.BaseTuple):
-            number = _of_words(context, builder, value, args[2])
-        else:
-            number = as_integer(builder, value, args[2])
-        stored = ir.IntType(returns.bit_width)
-        wide = extended(builder, number, max(limit.bit_length() + 1, stored.width))
-        too_great = builder.icmp_signed(">=", wide, wide.type(limit))
-        too_small = builder.icmp_signed("<=", wide, wide.type(-limit))
-        emit_store(builder, args[0], State.ITEMS, args[1], builder.trunc(wide, stored))
-        return builder.not_(builder.or_(too_great, too_small))
-
-    return types.boolean(out, types.int64, value), codegen
+    raise NotImplementedError
 
 
-def _of_words(context: Any, builder: Any, kinds: Any, words: Any) -> Any:
-    """The LLVM integer of a tuple of words, the lowest first."""
-    whole = ir.IntType(64 * len(kinds))
-    number = whole(0)
-    for k, (kind, word) in enumerate(zip(kinds, cgutils.unpack_tuple(builder, words), strict=True)):
-        wide = builder.zext(context.cast(builder, word, kind, types.uint64), whole)
-        number = builder.or_(number, builder.shl(wide, whole(64 * k)))
-    return number
+@overload(put_decimal)
+def _ol_put_decimal(out, slot, value):
+    storage = out.data_type.storage
+    loop = DecimalLoop({"put_item": put_item}, value=value)
+    loop.parameters = ["out", "slot", "value"]
+    words = decimals.stored(loop, *loop.operands, storage)
+    for k, word in enumerate(words):
+        loop.emit(f"put_item(out, slot * {len(words)} + {k}, _ck_i8({word}))")
+    return loop.written(decimals.is_within(loop, words, storage), "decimals")

@@ -7,13 +7,9 @@ and of a value, which is written in place (`inlining.py`).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-from numba import types
 from numba.core.errors import TypingError
-from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import APPENDS
@@ -21,28 +17,19 @@ from colkern.jit.building.methods import OVERLOADS
 from colkern.jit.building.nodes import HINTS, NodeKind, way_to
 from colkern.jit.device import methods
 from colkern.jit.device.builder_kinds import Builder
+from colkern.jit.device.decimals import signed, unsigned
 from colkern.jit.device.emitter import Emitter, Value
 from colkern.jit.device.kinds import (
     BOOL,
-    Column,
-    Decimal,
-    Element,
     Integer,
-    Kind,
-    Literal,
     Nothing,
     Nullable,
     Number,
     Plain,
-    Record,
-    Row,
     Unknown,
 )
-from colkern.jit.device.nodes import NONE, child, is_measured, kind_of, signed, unsigned
-from colkern.jit.elements.types import ELEMENT_OF
-from colkern.jit.values.decimal_numbers import DecimalType
-from colkern.jit.views.column_types import EntriesType, RowType, column_type
-from colkern.rows.kinds import Container
+from colkern.jit.device.nodes import NONE, child, is_measured, kind_of
+from colkern.jit.views.elements import TYPES, type_of
 
 
 def attribute(e: Emitter, out: Value, name: str) -> Value:
@@ -130,38 +117,4 @@ def _extend(e: Emitter, out: Value, array: Value) -> Value:
     return NONE
 
 
-def type_of(kind: Kind) -> Any:
-    """The Numba type that a value of a kind has in compiled loops."""
-    type_for = _TYPES.get(type(kind))
-    # Of what arithmetic gives, the compiler alone knows more.
-    return types.int64 if type_for is None else type_for(kind)
-
-
-def _of_element(kind: Element) -> Any:
-    if isinstance(kind.of, Container):
-        return types.List(ELEMENT_OF[kind.of.items[0]])
-    return ELEMENT_OF[kind.of]
-
-
-def _of_literal(kind: Literal) -> Any:
-    is_text = isinstance(kind.value, str)
-    return types.literal(kind.value) if is_text else ELEMENT_OF[kind.element.of]
-
-
-def _of_column(kind: Column | Row) -> Any:
-    is_map = kind.form == "entries"
-    return EntriesType(kind.data_type) if is_map else column_type(kind.data_type)
-
-
-_TYPES: dict[type[Kind], Callable[[Any], Any]] = {
-    Builder: lambda kind: kind.type,
-    Column: _of_column,
-    Decimal: lambda kind: DecimalType(kind.count, kind.scale),
-    Element: _of_element,
-    Literal: _of_literal,
-    Nothing: lambda kind: types.none,
-    Nullable: lambda kind: types.Optional(type_of(kind.inner)),
-    Number: lambda kind: from_dtype(np.dtype(kind.code)),
-    Record: lambda kind: types.Tuple([type_of(part) for part in kind.kinds]),
-    Row: lambda kind: RowType(_of_column(kind)),
-}
+TYPES[Builder] = lambda kind: kind.type

@@ -8,7 +8,7 @@ from dataclasses import replace
 from colkern import schema as s
 from colkern.jit.device import elements
 from colkern.jit.device.emitter import Emitter, Value, integer
-from colkern.jit.device.kinds import PLAIN, Column, Literal, Number, Row
+from colkern.jit.device.kinds import BOOL, PLAIN, Column, Literal, Number, Row, nullable
 from colkern.jit.stored_elements import AS_OTHER, MOMENTS
 from colkern.kernels import slot_values as slots
 from colkern.layouts import Role, layout
@@ -161,7 +161,7 @@ def _keys(e: Emitter, column: Value) -> Value:
     return field_of_column(e, column, 0)
 
 
-_ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Value], Value]]] = {
+ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Value], Value]]] = {
     "null_count": ((s.DataType,), null_count),
     "unit": ((*MOMENTS, s.Interval), _unit),
     "dictionary": ((s.Dictionary,), _dictionary),
@@ -170,13 +170,20 @@ _ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Va
 }
 
 
+def attribute_of(column: Value, name: str) -> Callable[[Emitter, Value], Value] | None:
+    """What gives an attribute that is no field; None if a column of the type has none of that name."""
+    kind = _kind(column)
+    if kind.form == "entries" and name in ("keys", "values"):
+        return _keys if name == "keys" else _values
+    types, attribute = ATTRIBUTES.get(name, ((), None))
+    return attribute if isinstance(kind.data_type, types) else None
+
+
 def column_attribute(e: Emitter, column: Value, name: str) -> Value:
     """`column.name`."""
     kind = _kind(column)
-    if kind.form == "entries" and name in ("keys", "values"):
-        return (_keys if name == "keys" else _values)(e, column)
-    types, attribute = _ATTRIBUTES.get(name, ((), None))
-    if attribute is not None and isinstance(kind.data_type, types):
+    attribute = attribute_of(column, name)
+    if attribute is not None:
         return attribute(e, column)
     if has_field(kind, name):
         return field_of_column(e, column, position_of(e, kind, name))
@@ -201,8 +208,8 @@ def row_attribute(e: Emitter, row: Value, name: str) -> Value:
 def _is_valid(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     kind = _kind(column)
     if kind.form != "column":
-        return Value(PLAIN, ("True",))
-    return Value(PLAIN, (elements.validity(e, kind.path, kind.data_type, slot, may_read),))
+        return Value(BOOL, ("True",))
+    return Value(BOOL, (elements.validity(e, kind.path, kind.data_type, slot, may_read),))
 
 
 def _value(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
@@ -247,7 +254,7 @@ def _child(e: Emitter, column: Value, key: Value) -> Value:
     return whole_part(e, column, k, kind.data_type.fields[k].type)
 
 
-_BY_POSITION: dict[str, tuple[type[s.DataType], Callable[[Emitter, Value, str, str], Value]]] = {
+BY_POSITION: dict[str, tuple[type[s.DataType], Callable[[Emitter, Value, str, str], Value]]] = {
     "is_valid": (s.DataType, _is_valid),
     "value": (s.DataType, _value),
     "type_id": (s.Union, _type_id),
@@ -264,7 +271,7 @@ def column_method(e: Emitter, column: Value, name: str, arguments: Sequence[Valu
     if other is not None and isinstance(kind.data_type, types) and not arguments:
         return Value(replace(kind, data_type=other(kind.data_type)), column.parts)
     is_child = name == "child" and isinstance(kind.data_type, s.Union)
-    wanted, method = _BY_POSITION.get(name, (None, None))
+    wanted, method = BY_POSITION.get(name, (None, None))
     if not is_child and (wanted is None or not isinstance(kind.data_type, wanted)):
         raise e.failure(f"{kind.words} has no {name!r} in a kernel")
     if len(arguments) != 1:
@@ -286,8 +293,12 @@ def row_method(e: Emitter, row: Value, name: str, arguments: Sequence[Value]) ->
         # The offset of a slot of another type leads elsewhere.
         code = elements.type_id(e, kind.path, slot, may_read)
         may_read = e.bind(f"{may_read} and {code} == {kind.data_type.type_codes[k]}")
+        e.is_of_child(may_read, k)
     place = elements.union_slot(e, kind.path, kind.data_type, k, slot, may_read)
-    return elements.element(e, kind.path.part(k), kind.data_type.fields[k].type, place, may_read)
+    read = elements.element(e, kind.path.part(k), kind.data_type.fields[k].type, place, may_read)
+    if kind.data_type.mode == "sparse" or nullable(read.kind) == read.kind:
+        return read
+    return Value(nullable(read.kind), (may_read, *read.parts))
 
 
 def _kind(column: Value) -> Column:

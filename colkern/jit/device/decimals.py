@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colkern.jit.device.emitter import Emitter, Value, integer
-from colkern.jit.device.kinds import INTEGER, PLAIN, UNSIGNED, Decimal, Number, Record, is_plain
+from colkern import schema as s
+from colkern.jit.device.emitter import Emitter, Value, integer, items
+from colkern.jit.device.kinds import (
+    BOOL,
+    INTEGER,
+    PLAIN,
+    UNSIGNED,
+    Decimal,
+    Number,
+    Record,
+    is_plain,
+)
 from colkern.kernels import decimal_floats, decimal_words, decimals
 
 _WORD = 64
@@ -98,15 +108,6 @@ def _aligned(e: Emitter, left: Value, right: Value, spare: int) -> tuple[list[st
     return one, other, scale
 
 
-def _negative(e: Emitter, words: Sequence[str]) -> list[str]:
-    result, carry = [], "_ck_one"
-    for word in words:
-        call = e.call(decimal_words.sum_with_carry, f"~{word}", "_ck_zero", carry)
-        low, carry = e.bind_each(call, 2)
-        result.append(low)
-    return result
-
-
 def _magnitude(e: Emitter, words: Sequence[str]) -> tuple[list[str], str]:
     """The words of the absolute value, and all bits if the number is negative."""
     filling = e.bind(e.call(decimal_words.filling, words[-1]))
@@ -139,6 +140,52 @@ def _divided(e: Emitter, words: Sequence[str], power: int) -> tuple[list[str], s
     return _turned(e, quotient, filling), exact
 
 
+# Items of columns
+
+
+def stored(e: Emitter, value: Value, storage: s.Decimal) -> tuple[str, ...]:
+    """The words of a decimal, an integer or a tuple of words as the items of a type."""
+    kind = Decimal(max(storage.bit_width // _WORD, 1), storage.scale)
+    if isinstance(value.kind, Record):
+        return tuple(e.bind(_word(item)) for item in items(value))
+    if isinstance(value.kind, Decimal):
+        return tuple(map(e.bind, at_scale(e, value, kind)))
+    if value.kind == PLAIN:
+        value = Value(PLAIN, (e.bind(_whole_number(value)),))
+    return tuple(map(e.bind, at_scale(e, value, Decimal(kind.count, 0))))
+
+
+def _whole_number(value: Value) -> str:
+    # An operation that floats do not have: they are no integers for a compiler to round.
+    return f"{value.parts[0]} | {value.parts[0]}"
+
+
+def _word(value: Value) -> str:
+    number = integer(value)
+    return f"_ck_u8(_ck_i8({_whole_number(value)}))" if number is None else unsigned(number)
+
+
+def signed(number: int) -> str:
+    """The code of an int64."""
+    return f"_ck_i8({number})" if number >= 0 else f"~_ck_i8({~number})"
+
+
+def unsigned(number: int) -> str:
+    """The code of the lowest 64 bits of an integer, as a uint64."""
+    number %= 1 << 64
+    return f"_ck_u8({number})" if number < 1 << 63 else f"~_ck_u8({(1 << 64) - 1 - number})"
+
+
+def is_within(e: Emitter, words: Sequence[str], storage: s.Decimal) -> Value:
+    """Whether a number has no more digits than a type."""
+    number = Value(Decimal(len(words), 0), tuple(words))
+    tests = []
+    for sign, bound in ((">=", 1 - 10**storage.precision), ("<=", 10**storage.precision - 1)):
+        limit = tuple(unsigned(bound >> _WORD * k) for k in range(len(words)))
+        tests.append(compared(e, sign, number, Value(number.kind, limit)))
+    return Value(BOOL, (e.bind(" and ".join(tests)),))
+
+
 # Operations
 
 
@@ -166,7 +213,7 @@ def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
         return _product(e, left, right, count)
     one, other, scale = _aligned(e, left, right, 1)
     if sign == "-":
-        other = _negative(e, other)
+        other = _turned(e, other, "~_ck_zero")
     result, carry = [], "_ck_zero"
     for a, b in zip(one, other, strict=True):
         low, carry = e.bind_each(e.call(decimal_words.sum_with_carry, a, b, carry), 2)
@@ -175,8 +222,13 @@ def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
 
 
 def _product(e: Emitter, left: Value, right: Value, count: int) -> Value:
-    """Of magnitudes, word by word; the sign is turned over afterwards."""
     (one, scale), (other, more) = (_number(e, value) for value in (left, right))
+    words = e.product(one, other) or _product_of_words(e, one, other)
+    return Value(Decimal(count, scale + more), _narrowed(e, words, count))
+
+
+def _product_of_words(e: Emitter, one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Of magnitudes, word by word; the sign is turned over afterwards."""
     (one, first), (other, second) = (_magnitude(e, words) for words in (one, other))
     product = ["_ck_zero"] * (len(one) + len(other))
     for i, a in enumerate(one):
@@ -186,15 +238,14 @@ def _product(e: Emitter, left: Value, right: Value, count: int) -> Value:
             call = e.call(decimal_words.product_with_carry, low, high, product[i + j])
             product[i + j], carry = e.bind_each(call, 2)
         product[i + len(other)] = carry
-    words = _turned(e, product, e.bind(f"{first} ^ {second}"))
-    return Value(Decimal(count, scale + more), _narrowed(e, words, count))
+    return _turned(e, product, e.bind(f"{first} ^ {second}"))
 
 
 def negated(e: Emitter, value: Value) -> Value:
     """`-value`."""
     words, scale = _number(e, value)
     count = max(len(words), 2)
-    negative = _negative(e, _widened(e, words, len(words) + 1))
+    negative = _turned(e, _widened(e, words, len(words) + 1), "~_ck_zero")
     return Value(Decimal(count, scale), _narrowed(e, negative, count))
 
 

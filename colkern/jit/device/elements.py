@@ -47,7 +47,9 @@ def element(
         return element_of_run(e, path, kind, run, readable, asks)
     if isinstance(kind, s.Union):
         return Value(Row(path, kind), (slot,))
-    valid = own_validity(e, path, slot, readable) if asks else readable
+    # The index under a null may be any number.
+    asks_here = asks or isinstance(kind, s.Dictionary)
+    valid = own_validity(e, path, slot, readable) if asks_here else readable
     if isinstance(kind, s.Dictionary):
         index = index_slot(e, path, kind, slot, valid)
         read = element(e, path.part(0), kind.value_type, index, valid, asks)
@@ -71,8 +73,8 @@ def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable:
         place = child_slot(e, path, 1, run_of(e, path, kind, slot, readable))
         return validity(e, path.part(1), kind.fields[1].type, place, readable)
     if isinstance(kind, s.Union):
-        # A union has no validity of its own: what may be null is what a child holds.
-        return ALWAYS
+        # A union has no validity of its own: what may be null is what a child holds, or an index.
+        return readable
     return own_validity(e, path, slot, readable)
 
 
@@ -166,10 +168,8 @@ _READERS: Dispatch[type[s.DataType], Reader] = by_type(
 
 @_READERS.of(s.Int)
 def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
-    like, size = _items(e, kind, Role.DATA)
-    data = e.member(path, Role.DATA.value)
-    code = layout(kind).spec(Role.DATA).dtype.str[1:]
-    return Value(Number(code), (e.bind(e.call(slots.number_at, like, data, size, slot, valid)),))
+    dtype = layout(kind).spec(Role.DATA).dtype
+    return Value(Number(dtype.str[1:]), (e.bind(e.number_at(path, dtype, slot, valid)),))
 
 
 @_READERS.of(s.Bool)
@@ -237,12 +237,12 @@ def _moment(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> 
     return Value(Element(moment.kind), (e.bind(f"_ck_i8({code})"),))
 
 
-def _bytes(e: Emitter, kind: s.DataType, place: str) -> Value:
+def _bytes(e: Emitter, path: Path, kind: s.DataType, place: str) -> Value:
     """The element whose bytes are where a function says: a text may have others than ASCII."""
     address, size = e.bind_each(place, 2)
     parts = e.bind(f"_ck_i8({address})"), size
     if isinstance(kind, s.Utf8 | s.LargeUtf8 | s.Utf8View):
-        return Value(TEXT, (*parts, "False"))
+        return Value(TEXT, (*parts, e.ascii(path)))
     return Value(BYTES, parts)
 
 
@@ -250,20 +250,20 @@ def _bytes(e: Emitter, kind: s.DataType, place: str) -> Value:
 def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     like, size = _items(e, kind, Role.OFFSETS)
     buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
-    return _bytes(e, kind, e.call(slots.range_at, like, *buffers, slot, valid))
+    return _bytes(e, path, kind, e.call(slots.range_at, like, *buffers, slot, valid))
 
 
 @_READERS.of(s.BinaryView, s.Utf8View)
 def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     views, table = e.member(path, Role.VIEWS.value), e.member(path, "table")
     arguments = e.like("i4"), views, e.like("u8"), table, slot, valid
-    return _bytes(e, kind, e.call(slots.viewed_at, *arguments))
+    return _bytes(e, path, kind, e.call(slots.viewed_at, *arguments))
 
 
 @_READERS.of(s.FixedSizeBinary)
 def _fixed_binary(e: Emitter, path: Path, kind: s.FixedSizeBinary, slot: str, valid: str) -> Value:
     data, width = e.member(path, Role.DATA.value), f"_ck_u8({kind.byte_width})"
-    return _bytes(e, kind, e.call(slots.even_range_at, width, data, slot, valid))
+    return _bytes(e, path, kind, e.call(slots.even_range_at, width, data, slot, valid))
 
 
 def _elements(path: Path, kind: s.DataType) -> Column:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +32,9 @@ from colkern.jit.device.kinds import (
     Record,
     is_plain,
 )
+from colkern.jit.table_calls import failures
 from colkern.kernels import slot_values
+from colkern.layouts import Role
 
 
 @dataclass(frozen=True)
@@ -280,6 +282,23 @@ class Emitter:
         """An array of items of a type."""
         return self.need(Like(code))
 
+    def number_at(self, path: Path, dtype: np.dtype[Any], slot: str, valid: str) -> str:
+        """The code of the number of a slot."""
+        data, size = self.member(path, Role.DATA.value), f"_ck_u8({dtype.itemsize})"
+        like = self.like(dtype.str[1:])
+        return self.call(slot_values.number_at, like, data, size, slot, valid)
+
+    def is_of_child(self, right: str, k: int) -> None:
+        """Note where a slot of a union is of another child than `k`: in kernels that is a null."""
+
+    def product(self, one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+        """The words of a product of two numbers in words, if there is a short way; else none."""
+        return ()
+
+    def ascii(self, path: Path) -> str:
+        """The code of whether the texts of an array are known to be ASCII."""
+        return "False"
+
     def literal(self, value: str | bytes) -> tuple[str, str]:
         """Address and length of a string of the source."""
         data = value.encode() if isinstance(value, str) else value
@@ -317,14 +336,17 @@ class Emitter:
         errors, place = self.place(exception, message).split(", ")
         self.emit(f"if not ({right}) and {errors}[0] == 0: {errors}[0] = {place}")
 
-    def require_done(self, code: str, failures: Mapping[int, tuple[type[Exception], str]]) -> None:
-        """Note what the code of a body stands for, whether checks are made or not; 0 is none."""
+    def called(self, name: str, text: str) -> str:
+        """The result of a body that may fail: what its code stands for is noted, checked or not."""
+        result, code = self.bind_each(text, 2)
         noted = [
-            (error, self.with_place(f": {text}")) for _, (error, text) in sorted(failures.items())
+            (error, self.with_place(f": {words}"))
+            for _, (error, words) in sorted(failures(name).items())
         ]
         errors, first = self.need(Shared("errors")), self.program.place(*noted)
         self.emit(f"if {code} != 0 and {errors}[0] == 0: {errors}[0] = {code} + {first - 1}")
         self.stop_if_noted()
+        return result
 
     def stop_if_noted(self) -> None:
         """Return if something has been noted, where that ends a function."""

@@ -16,11 +16,12 @@ from numba.core.types import Type
 
 from colkern.jit.building import nulls, whole_values
 from colkern.jit.device.builder_kinds import Builder
-from colkern.jit.device.builders import type_of
+from colkern.jit.device.decimals import signed, unsigned
 from colkern.jit.device.emitter import Value, constant
 from colkern.jit.device.kinds import PLAIN, Literal
-from colkern.jit.device.nodes import IN_A_KERNEL, NONE, child, is_measured, signed, unsigned
+from colkern.jit.device.nodes import IN_A_KERNEL, NONE, child, is_measured
 from colkern.jit.device.statements import Statements, local_names
+from colkern.jit.views.elements import type_of
 from colkern.rows.front import Definition, definition_of, meanings_of
 
 PACKAGE = "colkern.jit.building"

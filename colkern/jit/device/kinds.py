@@ -53,8 +53,17 @@ class Kind:
         return "a value"
 
     def moved(self, move: Callable[[Path], Path]) -> Kind:
-        """The same kind of an array that stands elsewhere."""
-        return self
+        """The same kind of arrays that stand elsewhere."""
+
+        def part(value: object) -> object:
+            if isinstance(value, Kind):
+                return value.moved(move)
+            if isinstance(value, tuple):
+                return tuple(map(part, value))
+            return move(value) if isinstance(value, Path) else value
+
+        fields = [field.name for field in dataclasses.fields(self)]
+        return dataclasses.replace(self, **{name: part(getattr(self, name)) for name in fields})
 
 
 @dataclass(frozen=True)
@@ -167,10 +176,6 @@ class Column(Kind):
             self.form, f"a column of {self.data_type}"
         )
 
-    def moved(self, move: Callable[[Path], Path]) -> Kind:
-        """The same kind of another array."""
-        return dataclasses.replace(self, path=move(self.path))
-
 
 @dataclass(frozen=True)
 class Row(Kind):
@@ -195,10 +200,6 @@ class Row(Kind):
     def words(self) -> str:
         """The kind in words."""
         return f"a row of {self.data_type}"
-
-    def moved(self, move: Callable[[Path], Path]) -> Kind:
-        """The same kind of another array."""
-        return dataclasses.replace(self, path=move(self.path))
 
 
 @dataclass(frozen=True)
@@ -248,10 +249,6 @@ class Record(Kind):
         """The kind in words."""
         return f"({', '.join(kind.words for kind in self.kinds)})"
 
-    def moved(self, move: Callable[[Path], Path]) -> Kind:
-        """The same kinds of other arrays."""
-        return Record(tuple(kind.moved(move) for kind in self.kinds), self.names)
-
 
 @dataclass(frozen=True)
 class Nullable(Kind):
@@ -272,10 +269,6 @@ class Nullable(Kind):
     def words(self) -> str:
         """The kind in words."""
         return f"{self.inner.words} or None"
-
-    def moved(self, move: Callable[[Path], Path]) -> Kind:
-        """The same kind of another array."""
-        return Nullable(self.inner.moved(move))
 
 
 PLAIN = Plain()

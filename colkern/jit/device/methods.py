@@ -37,7 +37,7 @@ from colkern.rows.values import Value as RowValue
 
 NO_NAMES: Mapping[str, Value] = {}
 
-_PRIMITIVES = (sum_overflows, difference_overflows, product_overflows)
+PRIMITIVES = (sum_overflows, difference_overflows, product_overflows)
 """The names that checks of the table use."""
 
 _RAW_VALUES = {rows.TEXT: row_values.Text, rows.BYTES: row_values.Bytes}
@@ -59,15 +59,24 @@ def call(
         return Value(UNKNOWN, ("0",))
     if name in FUNCTIONS and all(isinstance(value.kind, Literal) for value in everything):
         return _of_literals(e, name, given)
-    chosen = called(
-        name,
-        [_for_rows(e, value) for value in given],
-        {word: _for_rows(e, value) for word, value in by_name.items()},
-    )
-    if chosen is None:
+    row = chosen(e, name, given, by_name)
+    if row is None:
         words = ", ".join(value.kind.words for value in everything)
         raise e.failure(f"{name} of {words} has no compiled form")
-    return _returned(e, chosen.result, _emitted(e, chosen))
+    return result(e, row)
+
+
+def chosen(
+    e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value]
+) -> Called | None:
+    """The body that does what a method of the table does; None if no row takes the operands."""
+    by_name = {word: _for_rows(e, value) for word, value in named.items()}
+    return called(name, [_for_rows(e, value) for value in operands], by_name)
+
+
+def result(e: Emitter, of: Called) -> Value:
+    """What a body gives."""
+    return _returned(e, of.result, _emitted(e, of))
 
 
 def _of_literals(e: Emitter, name: str, values: Sequence[Value]) -> Value:
@@ -94,6 +103,8 @@ def _for_rows(e: Emitter, value: Value) -> RowValue | None:
         return RowValue(rows.INT, constant=number)
     if not isinstance(kind, Number | Integer | Plain):
         return None
+    if value.parts[0] in ("True", "False"):
+        return RowValue(rows.BOOL, constant=value.parts[0] == "True")
     code = e.bind(value.parts[0])
     if kind == BOOL:
         return RowValue(rows.BOOL, code)
@@ -124,11 +135,10 @@ def _emitted(e: Emitter, of: Called) -> str:
     if form.result == "room" or any(form.places):
         raise e.failure(f"{of.name} has no compiled form in a kernel")
     leading = [_leading(e, of, name) for name in form.leading]
-    result = text = f"{e.use(of.body)}({', '.join([*leading, *codes])})"
+    text = f"{e.use(of.body)}({', '.join([*leading, *codes])})"
     if form.fails:
-        result, code = e.bind_each(text, 2)
-        e.require_done(code, failures(of.name))
-    return e.bind(_item(e, of.result, result) if form.result == "place" else result)
+        text = e.called(of.name, text)
+    return e.bind(_item(e, of.result, text) if form.result == "place" else text)
 
 
 def _leading(e: Emitter, of: Called, name: str) -> str:
@@ -159,7 +169,7 @@ def _operand(e: Emitter, value: RowValue, wanted: str) -> str:
 
 
 def _expression(e: Emitter, text: str, codes: Sequence[str]) -> str:
-    for primitive in _PRIMITIVES:
+    for primitive in PRIMITIVES:
         if primitive.__name__ in text:
             text = text.replace(primitive.__name__, e.use(primitive))
     return f"({text.format(*codes)})"

@@ -18,8 +18,8 @@ from colkern.jit.building import byte_strings, nulls, room, state
 from colkern.jit.building.decimals import put_decimal
 from colkern.jit.device import columns, decimals
 from colkern.jit.device.builder_kinds import Builder
-from colkern.jit.device.emitter import Built, Emitter, Value, integer, items
-from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Decimal, Nullable, Number, Record
+from colkern.jit.device.emitter import Built, Emitter, Value
+from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Nullable, Number, Record
 from colkern.jit.device.tree import CHANGED
 from colkern.jit.elements import memory
 from colkern.jit.values import optionals
@@ -200,46 +200,11 @@ def _put_decimal(e: Emitter, out: Value, slot: Value, value: Value) -> Value:
     """Store a number in a slot; whether it has no more digits than the type."""
     storage, at = kind_of(out).data_type.storage, e.bind(slot.parts[0])
     assert isinstance(storage, s.Decimal)
-    count = max(storage.bit_width // 64, 1)
-    if isinstance(value.kind, Decimal):
-        words = decimals.at_scale(e, value, Decimal(count, storage.scale))
-    elif isinstance(value.kind, Record):
-        words = tuple(_word(e, part) for part in items(value))
-    else:
-        number = e.bind(value.parts[0])
-        sign = e.bind(f"~_ck_zero if {number} < 0 else _ck_zero")
-        words = (_word(e, value), *[sign] * (count - 1))
-    words = tuple(map(e.bind, words))
+    words = decimals.stored(e, value, storage)
     for k, word in enumerate(words):
-        place, end = e.bind(f"{at} * {count} + {k}"), f"{_end(out)} * {count}"
+        place, end = e.bind(f"{at} * {len(words)} + {k}"), f"{_end(out)} * {len(words)}"
         _store(e, out, "items", place, f"_ck_i8({word})", end)
-    if not is_measured(out):
-        return Value(BOOL, ("True",))
-    number_of = Value(Decimal(count, 0), words)
-    tests = []
-    for sign, bound in ((">=", 1 - 10**storage.precision), ("<=", 10**storage.precision - 1)):
-        limit = tuple(unsigned(bound >> 64 * k) for k in range(count))
-        tests.append(decimals.compared(e, sign, number_of, Value(number_of.kind, limit)))
-    return Value(BOOL, (e.bind(" and ".join(tests)),))
-
-
-def _word(e: Emitter, value: Value) -> str:
-    number = integer(value)
-    if number is not None:
-        return unsigned(number)
-    # An operation that floats do not have: they are no integers for a compiler to round.
-    return f"_ck_u8(_ck_i8({value.parts[0]} | {value.parts[0]}))"
-
-
-def signed(number: int) -> str:
-    """The code of an int64."""
-    return f"_ck_i8({number})" if number >= 0 else f"~_ck_i8({~number})"
-
-
-def unsigned(number: int) -> str:
-    """The code of the lowest 64 bits of an integer, as a uint64."""
-    number %= 1 << 64
-    return f"_ck_u8({number})" if number < 1 << 63 else f"~_ck_u8({(1 << 64) - 1 - number})"
+    return decimals.is_within(e, words, storage) if is_measured(out) else Value(BOOL, ("True",))
 
 
 IN_A_KERNEL: dict[Any, Callable[..., Value]] = {

@@ -1,8 +1,8 @@
 """From a row of the table of methods to a function that Numba compiles: it calls the row's body.
 
-The function turns the operands into what bodies take (`memory.raw`), makes an arena where the body wants
-one, makes it anew and larger as long as it is full, raises what the body's code stands for, and makes
-elements, tuples and lists of the result.
+What is called is what a kernel calls (`colkern.jit.device.methods`). The function turns the operands into
+what bodies take (`memory.raw`), makes an arena where the body wants one, makes it anew and larger as long
+as it is full, raises what the body's code stands for, and makes elements, tuples and lists of the result.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numba import types
 
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
-from colkern.generated import function_of_text
+from colkern.jit.device import methods
+from colkern.jit.device.emitter import Value, constant
+from colkern.jit.device.kinds import BOOL, BYTES, NOTHING, TEXT, Element, Literal, Number
 from colkern.jit.elements import memory
 from colkern.jit.elements.conversions import as_text, listed_bytes, listed_texts
 from colkern.jit.elements.types import ElementType
-from colkern.jit.table_calls import Called, called
+from colkern.jit.loops import Loop
 from colkern.kernels import row_values
+from colkern.kernels.row_values import Bytes, Text
 from colkern.rows import kinds as k
-from colkern.rows.calls import constant_kind
 from colkern.rows.kinds import Kind
-from colkern.rows.table import call_of
-from colkern.rows.values import Value
 
 _KINDS: tuple[tuple[type[types.Type], Kind], ...] = (
     (types.Boolean, k.BOOL),
@@ -57,33 +57,22 @@ _LISTED = {k.TEXT: listed_texts, k.BYTES: listed_bytes}
 """The lists that bodies are given, and what makes them of Numba's."""
 
 
-def _value(code: str, operand: Any) -> Value | None:
-    """An operand for the search for its row."""
-    if operand is None:
-        return Value(k.NONE, constant=None)
-    if isinstance(operand, types.Literal) and not isinstance(operand, types.SliceLiteral):
-        return Value(constant_kind(operand.literal_value), code, constant=operand.literal_value)
-    kind = kind_of(operand)
-    return None if kind is None else Value(kind, code)
+_PRIMITIVES = {
+    plain.__name__: getattr(cpu_primitives, plain.__name__) for plain in methods.PRIMITIVES
+}
 
-
-NAMESPACE: dict[str, Any] = {
+_NAMES: dict[str, Any] = {
     "__name__": __name__,
     "math": math,
     "int64": np.int64,
     "NO_ROOM": row_values.NO_ROOM,
-    "LEFT": row_values.LEFT,
-    "DONE": row_values.DONE,
     "as_text": as_text,
     "get_word": cpu_primitives.get_word,
-    "set_word": cpu_primitives.set_word,
+    "get_text": compiled(row_values.get_text),
+    "get_bytes": compiled(row_values.get_bytes),
     **{
         name: getattr(memory, name)
         for name in ("arena_in", "element", "keep", "new_arena", "raw", "require_done")
-    },
-    **{
-        name: getattr(cpu_primitives, name)
-        for name in ("sum_overflows", "difference_overflows", "product_overflows")
     },
     **{f"new_{kind.name}": maker for kind, maker in memory.MOMENT_MAKERS.items()},
     "list_of_texts": listed_texts,
@@ -119,123 +108,125 @@ def adapter(
         operands: What the method is called with.
         named: Of these, those that are called by name.
     """
-    chosen = called(
-        name,
-        [_value(one.code, one.type) for one in operands],
-        {word: _value(one.code, one.type) for word, one in named.items()},
-    )
+    adapting = _Adapter(parameters)
+    given = [adapting.operand(one) for one in operands]
+    by_name = {word: adapting.operand(one) for word, one in named.items()}
+    if None in given or None in by_name.values():
+        return None
+    chosen = methods.chosen(adapting, name, given, by_name)  # type: ignore[arg-type]
     if chosen is None or chosen.bindings:
         # Lists are Numba's own.
         return None
-    types_of = {one.code: one.type for one in (*operands, *named.values())}
-    source, namespace = _Source(chosen).text(parameters, types_of)
-    return function_of_text("adapter", source, namespace, f"adapter of {name}")
+    return adapting.written(methods.result(adapting, chosen), f"adapter of {name}")
 
 
-class _Source:
-    """The source of an adapter."""
+class _Adapter(Loop):
+    """Writes an adapter.
 
-    def __init__(self, of: Called) -> None:
-        self.name = of.name
-        self.body = of.body
-        self.check = of.check
-        self.taken = of.arguments
-        self.result = of.result
-        self.sources: list[str] = []
-        self.makes = False
+    Args:
+        parameters: Its parameters, as text.
+    """
 
-    def text(self, parameters: str, types_of: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The source, and what its names stand for."""
-        lines: list[str] = []
-        codes: list[str] = []
-        lists: list[str] = []
-        sizes: list[str] = []
-        for place, (value, wanted) in enumerate(self.taken):
-            code = value.code or repr(value.constant)
-            operand = types_of.get(value.code)
-            if isinstance(operand, types.UnicodeType):
-                lines.append(f"o{place} = as_text({code})")
-                code = f"o{place}"
-            elif isinstance(value.constant, str) and not value.code:
-                code = repr(value.constant)
-            if isinstance(value.kind, k.Container):
-                maker = "list_of_texts" if value.kind.items[0] == k.TEXT else "list_of_byte_strings"
-                lists.append(f"v{place} = {maker}(arena, {code})")
-                codes.append(f"v{place}")
-                sizes.append(f"24 + 16 * len({code})")
-                self.sources.append(code)
-                continue
-            read = f"raw({code})"
-            if wanted == "float" and value.kind != k.FLOAT:
-                read = f"float({read})"
-            elif wanted == "int" and value.kind == k.BOOL:
-                read = f"int64({read})"
-            lines.append(f"v{place} = {read}")
-            codes.append(f"v{place}")
-            if value.kind in (k.TEXT, k.BYTES):
-                sizes.append(f"v{place}.size")
-                self.sources.append(code)
-        namespace = dict(NAMESPACE)
-        if isinstance(self.body, str):
-            if self.check:
-                lines.append(f"if {self.check.format(*codes)}:")
-                lines.append(f"    require_done(int64(LEFT), {self.name!r})")
-            lines.append(f"value = {self.body.format(*codes)}")
-        else:
-            namespace["body"] = compiled(self.body)
-            lines += self._called(codes, lists, sizes)
-        lines += self._returned()
-        body = "\n".join(f"    {line}" for line in lines)
-        return f"def adapter({parameters}):\n{body}\n", namespace
+    def __init__(self, parameters: str) -> None:
+        super().__init__([parameters], _NAMES)
+        self._sources: list[str] = []
+        """What the bytes of a result may belong to."""
+        self._sizes: list[str] = []
+        self._lists: list[str] = []
 
-    def _called(self, codes: list[str], lists: list[str], sizes: list[str]) -> list[str]:
-        form = call_of(self.body)
-        if set(form.leading) - {"arena"}:
-            raise AssertionError(self.name)
-        self.makes = bool(form.leading)
-        result = "value, code" if form.fails else "value"
-        call = f"{result} = body({', '.join([*form.leading, *codes])})"
-        if not self.makes:
-            done = [f"require_done(code, {self.name!r})"] if form.fails else []
-            return [call, *done]
-        lines = [
-            f"room = int64({' + '.join(['64', *(f'2 * ({size})' for size in sizes)])})",
-            "memory = new_arena(room)",
-            "arena = arena_in(memory)",
-            *lists,
-            call,
-            "while code == NO_ROOM:",
-            "    room *= 8",
-            "    memory = new_arena(room)",
-            "    arena = arena_in(memory)",
-            *(f"    {line}" for line in lists),
-            f"    {call}",
-            f"require_done(code, {self.name!r})",
-        ]
-        self.sources.insert(0, "memory")
-        return lines
+    def operand(self, given: Operand) -> Value | None:
+        """An operand as kernels have it; None if rows have no such kind."""
+        code, literal = given.code, None
+        kind = given.type.type if isinstance(given.type, types.Optional) else given.type
+        if kind is None:
+            return Value(NOTHING, ())
+        if isinstance(kind, types.Literal) and not isinstance(kind, types.SliceLiteral):
+            literal = constant(kind.literal_value)
+        if literal is not None and not isinstance(literal.kind, Literal):
+            return literal
+        of = kind_of(kind)
+        if of is None or of == k.NONE:
+            return None if of is None else Value(NOTHING, ())
+        if isinstance(of, k.Container):
+            name, maker = self.fresh(), "texts" if of.items[0] == k.TEXT else "byte_strings"
+            self._lists.append(f"{name} = list_of_{maker}(arena, {code})")
+            self._sizes.append(f"24 + 16 * len({code})")
+            self._sources.append(code)
+            return Value(Element(of), (name,))
+        if isinstance(kind, types.UnicodeType):
+            code = self.bind(f"as_text({code})")
+        if literal is not None:
+            return literal
+        return self._raw(code, of)
 
-    def _returned(self) -> list[str]:
-        lines = [f"result = {self._wrapped(self.result, 'value')}"]
-        if isinstance(self.result, k.Container):
-            lines = self._listed(self.result.items[0])
-        kept = [f"keep({source})" for source in self.sources]
-        return [*lines, *kept, "return result"]
+    def _raw(self, code: str, kind: Kind) -> Value:
+        plain = self.bind(f"raw({code})")
+        if kind in _NUMBERS:
+            return Value(_NUMBERS[kind], (plain,))
+        element = Element(kind)
+        if len(element.parts) == 1:
+            return Value(element, (plain,))
+        self._sizes.append(f"{plain}.size")
+        self._sources.append(code)
+        return Value(element, tuple(f"{plain}.{part}" for part in element.parts))
 
-    def _wrapped(self, kind: Kind, code: str) -> str:
-        if isinstance(kind, k.Tuple):
-            parts = [self._wrapped(item, f"{code}[{n}]") for n, item in enumerate(kind.items)]
-            return f"({', '.join(parts)},)"
-        if kind in (k.TEXT, k.BYTES):
-            return f"element({', '.join([code, *self.sources])})"
-        return f"new_{kind.name}({code})" if kind in memory.MOMENT_MAKERS else code
+    def literal(self, value: str | bytes) -> tuple[str, str]:
+        """Address and length of a string of the source."""
+        plain = self.bind(f"raw({value!r})")
+        self._sizes.append(f"{plain}.size")
+        self._sources.append(repr(value))
+        return f"{plain}.address", f"{plain}.size"
 
-    def _listed(self, item: Kind) -> list[str]:
-        """A list of Numba's with the items of one in the arena."""
-        reader = "get_text" if item == k.TEXT else "get_bytes"
-        read = self._wrapped(item, f"{reader}(place + 16 * n)")
-        return ["place = get_word(value)", f"result = [{read} for n in range(get_word(value + 8))]"]
+    def use(self, function: Callable[..., Any]) -> str:
+        """The name of a body of row functions, of a primitive of theirs, or of what their values are."""
+        name = f"_ck_row_{function.__name__}"
+        is_type = isinstance(function, type)
+        body = function if is_type else _PRIMITIVES.get(function.__name__) or compiled(function)
+        self.namespace[name] = body
+        return name
+
+    def arena(self, name: str) -> str:
+        """The arena that is made for the call."""
+        self._sources.insert(0, "memory")
+        return "arena"
+
+    def called(self, name: str, text: str) -> str:
+        """The result of a body; its code is raised, or more room made for it."""
+        value, code = self.bind_each(text, 2) if "arena" not in text else ("value", "code")
+        if code == "code":
+            room = " + ".join(["64", *(f"2 * ({size})" for size in self._sizes)])
+            again = [
+                "memory = new_arena(room)",
+                "arena = arena_in(memory)",
+                *self._lists,
+                f"value, code = {text}",
+            ]
+            body = "\n    ".join(["    room *= 8", *again])
+            self.emit(
+                "\n".join([f"room = int64({room})", *again, f"while code == NO_ROOM:\n{body}"])
+            )
+        self.emit(f"require_done({code}, {name!r})")
+        return value
+
+    def ending(self, returned: str) -> list[str]:
+        """The statements that return: what the bytes belong to is not freed before."""
+        kept = [f"keep({source})" for source in self._sources]
+        return [f"result = {returned}", *kept, "return result"]
+
+    def value_of(self, value: Value) -> str:
+        """The code of a value as compiled loops have it."""
+        kind, parts = value.kind, ", ".join(value.parts)
+        if not isinstance(kind, Element):
+            return super().value_of(value)
+        if isinstance(kind.of, k.Container):
+            read = "get_text" if kind.of.items[0] == k.TEXT else "get_bytes"
+            item = ", ".join([f"{read}(place + 16 * n)", *self._sources])
+            self.emit(f"place = get_word({parts})")
+            return f"[element({item}) for n in range(get_word({parts} + 8))]"
+        if kind in (TEXT, BYTES):
+            made = f"{self.use(Text if kind == TEXT else Bytes)}({parts})"
+            return f"element({', '.join([made, *self._sources])})"
+        return f"new_{kind.of.name}({parts})"
 
 
-for _body in (row_values.get_text, row_values.get_bytes):
-    NAMESPACE[_body.__name__] = compiled(_body)
+_NUMBERS = {k.BOOL: BOOL, k.INT: Number("i8"), k.FLOAT: Number("f8")}

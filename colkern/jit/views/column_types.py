@@ -10,8 +10,6 @@ Numba finds the types through `_numba_type_` of the arrays, so nothing has to be
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +17,6 @@ from numba import types
 from numba.core.errors import NumbaTypeError
 
 from colkern import schema as s
-from colkern.dispatch import Dispatch, by_type
 from colkern.jit.values.borrowing import Borrowed
 from colkern.jit.views.records import parts
 
@@ -113,6 +110,9 @@ class ColumnIteratorType(Borrowed, types.SimpleIteratorType):
     """The Numba type of an iterator over a column's elements, or over a stream's batches."""
 
     def __init__(self, source: ColumnType | StreamType) -> None:
+        # What is in slots says, with these types, how they are read.
+        from colkern.jit.views.elements import element_type
+
         self.source = source
         yields = source.batch if isinstance(source, StreamType) else element_type(source)
         super().__init__(f"iter({source.name})", yields)
@@ -138,54 +138,3 @@ def batch_type(schema: s.Schema) -> BatchType:
 def stream_type(schema: s.Schema) -> StreamType:
     """The Numba type of streams of record batches under a schema."""
     return StreamType(batch_type(schema))
-
-
-# Elements
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """The slots of a column.
-
-    Args:
-        type: The Numba type of a value.
-        read: The function `(column, slot) -> value`, which does not ask whether the slot is null.
-    """
-
-    type: types.Type
-    read: Callable[..., object]
-
-
-ELEMENTS: Dispatch[type[s.DataType], Callable[[ColumnType], Element]] = by_type(
-    "slots in compiled code", s.Extension
-)
-"""By the class of a column's storage type; `colkern.jit.views.elements` has the functions."""
-
-
-def element_of(column: ColumnType) -> Element:
-    """The slots of a column."""
-    return ELEMENTS[type(column.data_type)](column)
-
-
-def value_type(column: ColumnType) -> types.Type:
-    """The Numba type of a column's values."""
-    return element_of(column).type
-
-
-def element_type(column: ColumnType) -> types.Type:
-    """The Numba type of a column's slots: optional where they may be null."""
-    value = value_type(column)
-    if isinstance(value, types.NoneType) or not may_be_null(column):
-        return value
-    return types.Optional(value)
-
-
-def may_be_null(column: ColumnType) -> bool:
-    """Whether slots of a column can be null: a batch's rows and slots of unions cannot.
-
-    A union has no validity of its own: what may be null is what `slot.child(k)` gives. Runs have none
-    either, so a run of a union's slots is not null.
-    """
-    if isinstance(column.data_type, s.RunEndEncoded):
-        return may_be_null(column.part(1))
-    return not isinstance(column, BatchType) and not isinstance(column.data_type, s.Union)

@@ -22,7 +22,6 @@ from numba.extending import (
 )
 from numba.np.numpy_support import from_dtype
 
-from colkern import schema as s
 from colkern.jit.lowering import Lowering
 from colkern.jit.values.borrowing import keep_within_calls
 from colkern.jit.views.column_types import (
@@ -34,7 +33,7 @@ from colkern.jit.views.column_types import (
     StreamType,
 )
 from colkern.jit.views.records import ASCII, HEADER, TABLE, members, part_position, record_address
-from colkern.layouts import BufferSpec, LayoutKind, Role, layout
+from colkern.layouts import LayoutKind, Role, layout
 
 _WORDS = types.CPointer(types.int64)
 
@@ -42,24 +41,8 @@ _WORDS = types.CPointer(types.int64)
 # Models
 
 
-def _item(spec: BufferSpec) -> types.Type:
-    """The items of a buffer, as compiled code reads them."""
-    if spec.dtype.kind == "f" and spec.dtype.itemsize == 2:
-        return types.uint16
-    if spec.dtype.kind != "V":
-        return from_dtype(spec.dtype)
-    if spec.swap_bytes == ():
-        return types.uint8
-    # Decimals as words; views, and intervals of several numbers, as 32-bit numbers.
-    return types.uint64 if spec.swap_bytes[0] >= 8 else types.int32
-
-
-def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
-    rule = layout(data_type)
-    buffers = [(spec.role.value, types.CPointer(_item(spec))) for spec in rule.buffers]
-    if rule.variadic:
-        buffers.append((TABLE, types.CPointer(types.uint64)))
-    return [*buffers, (ASCII, types.int64)] if ASCII in members(data_type) else buffers
+_NUMBERS = {"length": types.intp, "null_count": types.int64, ASCII: types.int64}
+"""The words of a record that are no address and no slot."""
 
 
 @register_model(ColumnType)
@@ -67,13 +50,9 @@ def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
 @register_model(EntriesType)
 class _ColumnModel(models.StructModel):
     def __init__(self, dmm, fe_type):
-        own = [
-            ("record", _WORDS),
-            ("offset", types.uint64),
-            ("length", types.intp),
-            ("null_count", types.int64),
-        ]
-        super().__init__(dmm, fe_type, own + _buffer_members(fe_type.data_type))
+        words = members(fe_type.data_type)
+        own = [(name, _NUMBERS.get(name, types.uint64)) for name in words]
+        super().__init__(dmm, fe_type, [("record", _WORDS), *own])
 
 
 @register_model(StreamType)
@@ -119,9 +98,7 @@ def column_from_record(at: Lowering, kind: ColumnType, record: ir.Value) -> ir.V
     column = at.struct(kind)
     column.record = record
     for word, name in enumerate(members(kind.data_type)):
-        value = _load(at.builder, record, word)
-        wanted = getattr(column, name).type
-        setattr(column, name, at.builder.inttoptr(value, wanted) if wanted.is_pointer else value)
+        setattr(column, name, _load(at.builder, record, word))
     return column._getvalue()
 
 
@@ -226,10 +203,11 @@ def valid_by_bitmap(typingctx, column, slot):
     def codegen(context, builder, signature, args):
         own = context.make_helper(builder, column, args[0])
         valid = cgutils.alloca_once_value(builder, ir.IntType(1)(1))
-        with builder.if_then(cgutils.is_not_null(builder, own.validity)):
+        has_bitmap = builder.icmp_unsigned("!=", own.validity, own.validity.type(0))
+        with builder.if_then(has_bitmap):
             position = builder.add(own.offset, args[1])
-            place = builder.gep(own.validity, [builder.lshr(position, position.type(3))])
-            byte = builder.load(place)
+            bitmap = builder.inttoptr(own.validity, ir.IntType(8).as_pointer())
+            byte = builder.load(builder.gep(bitmap, [builder.lshr(position, position.type(3))]))
             shift = builder.trunc(builder.and_(position, position.type(7)), byte.type)
             builder.store(builder.trunc(builder.lshr(byte, shift), ir.IntType(1)), valid)
         return builder.load(valid)
@@ -240,23 +218,14 @@ def valid_by_bitmap(typingctx, column, slot):
 @intrinsic
 def item_at(typingctx, column, slot):
     """The item of the data buffer for a slot (uint64)."""
-    item = dict(_buffer_members(column.data_type))[Role.DATA.value].dtype
+    item = from_dtype(layout(column.data_type).spec(Role.DATA).dtype)
 
     def codegen(context, builder, signature, args):
         own = context.make_helper(builder, column, args[0])
-        return builder.load(builder.gep(own.data, [builder.add(own.offset, args[1])]))
+        items = builder.inttoptr(own.data, context.get_data_type(item).as_pointer())
+        return builder.load(builder.gep(items, [builder.add(own.offset, args[1])]))
 
     return item(column, types.uint64), codegen
-
-
-@intrinsic
-def address_in(typingctx, pointer):
-    """A pointer as an address (uint64)."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ptrtoint(args[0], ir.IntType(64))
-
-    return types.uint64(pointer), codegen
 
 
 # In and out of Python

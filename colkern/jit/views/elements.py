@@ -1,372 +1,346 @@
-"""The slots of each data type in compiled code, and how they are read: one function a type class.
+"""The slots of each data type in compiled loops, read by what reads them in kernels.
 
-`value_at` reads a slot without asking whether it is null, `valid_at` says whether it is not. Slots are
-counted from the column's first one, as unsigned numbers that are within its length.
+`colkern.jit.device.elements` and `columns` say what stands in a slot. Here their code becomes functions of
+a column and a slot that Numba compiles. Slots are counted from the column's first one, as unsigned numbers
+within its length. What a loop needs for each number, its item and whether it is valid, is LLVM's code in
+`colkern.jit.views.columns`: each function that Numba compiles costs a tenth of a second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-from numba import carray, types
-from numba.extending import intrinsic, overload, register_jitable
+import numpy as np
+from numba import types
+from numba.core.registry import cpu_target
+from numba.extending import register_jitable
 from numba.np.numpy_support import from_dtype
-from numpy import int64, uint8, uint32, uint64
 
 from colkern import schema as s
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
-from colkern.generated import function_of_text
-from colkern.jit import stored_elements
-from colkern.jit.elements.memory import MOMENT_MAKERS, element, require_done
-from colkern.jit.elements.types import MOMENTS, binary, text
-from colkern.jit.stored_elements import has_moments, moment_of
-from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
-from colkern.jit.views.column_types import (
-    ELEMENTS,
-    ColumnType,
+from colkern.jit.device import columns, elements
+from colkern.jit.device.emitter import Member, Value
+from colkern.jit.device.kinds import (
+    BYTES,
+    INTEGER,
+    PLAIN,
+    TEXT,
+    Column,
+    Decimal,
     Element,
+    Kind,
+    Literal,
+    Nothing,
+    Nullable,
+    Number,
+    Path,
+    Record,
+    Row,
+)
+from colkern.jit.elements.memory import MOMENT_MAKERS, element
+from colkern.jit.elements.types import ELEMENT_OF
+from colkern.jit.loops import Loop
+from colkern.jit.stored_elements import MOMENTS, has_moments
+from colkern.jit.values.decimal_numbers import DecimalType, decimal_code, decimal_of
+from colkern.jit.views.column_types import (
+    BatchType,
+    ColumnType,
+    EntriesType,
     RowType,
-    element_of,
-    value_type,
+    column_type,
 )
-from colkern.jit.views.columns import (
-    address_in,
-    cut,
-    item_at,
-    part_of,
-    row_of,
-    valid_by_bitmap,
-)
-from colkern.kernels import row_values, runs, slot_values
+from colkern.jit.views.columns import cut, item_at, part_of, row_of, valid_by_bitmap
+from colkern.jit.views.records import ASCII
+from colkern.kernels import slot_values
 from colkern.kernels.row_values import Bytes, Text
-from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
+from colkern.layouts import layout
+from colkern.rows.kinds import Container
+
+Owner = ColumnType | RowType
+
+_ROOT = Path("column")
+
+_SLOT = "_ck_slot"
+"""The slot as kernels count it: from the first one of the buffers."""
+
+_INTERVALS: dict[tuple[str, ...], Any] = {kind._fields: kind for kind in (DayTime, MonthDayNano)}
+
+_count_nulls = compiled(slot_values.count_nulls)
+_BYTES = np.zeros(1, np.uint8)
 
 
 @register_jitable
-def bit(bitmap, i):
-    """Whether bit `i` (uint64) of `bitmap` (uint8[]) is set."""
-    return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
+def _null_count_of(column):
+    """The number of slots that are null by the column's own bitmap; counted if it is not known."""
+    if column._ck_null_count >= 0:
+        return column._ck_null_count
+    return _count_nulls(_BYTES, column._ck_validity, column._ck_offset, column._ck_length)
 
 
-def value_at(column, slot):
-    """The value of a slot (uint64), whether it is null or not."""
-    raise NotImplementedError
+_NAMES: dict[str, Any] = {
+    **{f"new_{kind}": make for kind, make in MOMENT_MAKERS.items()},
+    **{kind.__name__: kind for kind in (*_INTERVALS.values(), Bytes, Text)},
+    "__name__": __name__,
+    "cut": cut,
+    "decimal_of": decimal_of,
+    "element": element,
+    "item_at": item_at,
+    "null_count_of": _null_count_of,
+    "part_of": part_of,
+    "row_of": row_of,
+}
+"""The names that every function may use."""
 
 
-@overload(value_at, inline="never")
-def _ol_value_at(column, slot):
-    if isinstance(column, ColumnType):
-        return element_of(column).read
-    return None
+class _Reading(Loop):
+    """Writes a function of a column and a slot, of a column or of a row.
+
+    Args:
+        owner: The type of the column or row.
+        parameters: The names of the parameters; none for that of a row.
+        checked: Whether the children of unions are checked.
+    """
+
+    def __init__(self, owner: Owner, *parameters: str, checked: bool = False) -> None:
+        super().__init__(parameters or ["row"], _NAMES, checked)
+        self.column = owner.column if isinstance(owner, RowType) else owner
+
+    def number_at(self, path: Path, dtype: np.dtype[Any], slot: str, valid: str) -> str:
+        """The code of the number of a slot: of an address that counts on, as loops vectorise it."""
+        if valid != elements.ALWAYS:
+            return super().number_at(path, dtype, slot, valid)
+        return f"item_at({self._slot(path, slot)})"
+
+    def ascii(self, path: Path) -> str:
+        """The code of whether the texts of an array are known to be ASCII."""
+        return f"({self.member(path, ASCII)} != 0)"
+
+    def prelude(self) -> list[str]:
+        """The slot as kernels count it, and numbers of the arrays."""
+        lines = (
+            [] if "column" in self.parameters else ["column, slot = row._ck_column, row._ck_slot"]
+        )
+        if self.parameters != ("column",):
+            lines.append(f"{_SLOT} = column._ck_offset + slot")
+        for need, name in self.needs.items():
+            assert isinstance(need, Member)
+            code = f"{_array(need.path)}._ck_{need.name}"
+            if need.name == "null_count":
+                code = f"null_count_of({_array(need.path)})"
+            lines.append(f"{name} = {code}")
+        return lines
+
+    def is_of_child(self, right: str, k: int) -> None:
+        """Raise where a union's slot is of another child, if that is checked."""
+        message = f"child({k}) of a union's slot that is of another child: ask for type_id first"
+        self.check(right, ValueError, message)
+
+    def _slot(self, path: Path, slot: str) -> str:
+        """The arguments for an array and a slot of it, counted from its first one."""
+        return f"{_array(path)}, {slot} - {self.member(path, 'offset')}"
+
+    def value_of(self, value: Value) -> str:
+        """The code of a value as compiled loops have it."""
+        kind, parts = value.kind, ", ".join(value.parts)
+        if isinstance(kind, Column):
+            return f"cut({self._slot(kind.path, value.parts[0])}, {value.parts[1]})"
+        if isinstance(kind, Row):
+            return f"row_of({self._slot(kind.path, parts)})"
+        if isinstance(kind, Nullable):
+            inner = self.value_of(Value(kind.inner, value.parts[1:]))
+            return f"({inner} if {value.parts[0]} else None)"
+        if isinstance(kind, Literal):
+            # Of no type of its own for each literal.
+            return f"str({kind.value!r})"
+        if isinstance(kind, Record):
+            return f"{_INTERVALS[kind.names].__name__}({parts})"
+        if isinstance(kind, Element):
+            make = {TEXT: "element(Text({}))", BYTES: "element(Bytes({}))"}
+            return make.get(kind, f"new_{kind.of}({{}})").format(parts)
+        return decimal_code(value) or super().value_of(value)
 
 
-def reader_of(column: ColumnType) -> Callable[..., object]:
-    """`value_at` for a column, in as few compiled functions as can be."""
-    return item_at if element_of(column).read is _item else value_at
+def _array(path: Path) -> str:
+    """The code of an array in the column."""
+    code = path.root
+    for step in path.steps:
+        code = f"part_of({code}, {step})"
+    return code
 
 
-def tester_of(column: ColumnType) -> Callable[..., object]:
-    """`valid_at` for a column, in as few compiled functions as can be."""
-    encoded = isinstance(column.data_type, s.Dictionary)
-    return valid_by_bitmap if layout(column.data_type).has_validity and not encoded else valid_at
+# Types
 
 
-# Nulls
+def type_of(kind: Kind) -> types.Type:
+    """The Numba type that a value of a kind has in compiled loops."""
+    type_for = TYPES.get(type(kind))
+    # Of what arithmetic gives, the compiler alone knows more.
+    return types.int64 if type_for is None else type_for(kind)
 
 
-def valid_at(column, slot):
-    """Whether a slot (uint64) is not null."""
-    raise NotImplementedError
+def _of_element(kind: Element) -> types.Type:
+    if isinstance(kind.of, Container):
+        return types.List(ELEMENT_OF[kind.of.items[0]])
+    return ELEMENT_OF[kind.of]
 
 
-@overload(valid_at)
-def _ol_valid_at(column, slot):
-    if not isinstance(column, ColumnType):
-        return None
-    if isinstance(column.data_type, s.Null):
-        return lambda column, slot: False
-    if isinstance(column.data_type, s.Dictionary):
-        return _valid_in_dictionary
-    if isinstance(column.data_type, s.RunEndEncoded):
-        return lambda column, slot: valid_at(part_of(column, 1), run_of(column, slot))
-    if isinstance(column.data_type, s.Union):
-        return lambda column, slot: True
-    return lambda column, slot: valid_by_bitmap(column, slot)
+def _of_literal(kind: Literal) -> types.Type:
+    is_text = isinstance(kind.value, str)
+    return types.literal(kind.value) if is_text else ELEMENT_OF[kind.element.of]
 
 
-def _valid_in_dictionary(column, slot):
-    if valid_by_bitmap(column, slot):
-        return valid_at(part_of(column, 0), index_at(column, slot))
-    return False
+def _of_column(kind: Column | Row) -> ColumnType:
+    if kind.form == "column":
+        return column_type(kind.data_type)
+    return _FORMS[kind.form](kind.data_type)
 
 
-# Children
+def _of_record(kind: Record) -> types.Type:
+    parts = list(map(type_of, kind.kinds))
+    if kind.names in _INTERVALS:
+        return types.NamedTuple(parts, _INTERVALS[kind.names])
+    return types.Tuple(parts)
 
 
-def child_slot(column, slot):
-    """The slot of a union's child that holds the value of a slot."""
-    raise NotImplementedError
-
-
-@overload(child_slot)
-def _ol_child_slot(column, slot):
-    if layout(column.data_type).kind is LayoutKind.DENSE_UNION:
-        return lambda column, slot: uint64(column._ck_offsets[column._ck_offset + slot])
-    return lambda column, slot: slot
-
-
-@register_jitable
-def type_id_at(column, slot):
-    """The type id of a slot of a union."""
-    return column._ck_type_ids[column._ck_offset + slot]
-
-
-# Encoded columns
-
-
-@register_jitable
-def index_at(column, slot):
-    """The index that a slot of a dictionary column holds."""
-    return uint64(item_at(column, slot))
-
-
-_find_run = compiled(runs.find_run)
-
-
-@register_jitable
-def run_of(column, slot):
-    """The run that holds a slot of a run-end encoded column: the first whose end is past it."""
-    ends = part_of(column, 0)
-    first = int64(ends._ck_offset)
-    run_ends = carray(ends._ck_data, (first + ends._ck_length,))[first:]
-    return _find_run(run_ends, column._ck_offset + slot)
-
-
-@register_jitable
-def run_end(column, run):
-    """Where a run ends, counted from slot 0 of the memory."""
-    ends = part_of(column, 0)
-    return uint64(ends._ck_data[ends._ck_offset + run])
-
-
-# The elements of each type class
-
-
-@ELEMENTS.of(s.Null)
-def _nulls(column: ColumnType) -> Element:
-    return Element(types.none, lambda column, slot: None)
-
-
-@ELEMENTS.of(s.Bool)
-def _booleans(column: ColumnType) -> Element:
-    def boolean(column, slot):
-        return bit(column._ck_data, column._ck_offset + slot)
-
-    return Element(types.boolean, boolean)
-
-
-def _item(column, slot):
-    return item_at(column, slot)
-
-
-@ELEMENTS.of(s.Int)
-def _numbers(column: ColumnType) -> Element:
-    return Element(from_dtype(layout(column.data_type).spec(Role.DATA).dtype), _item)
-
-
-@ELEMENTS.of(*stored_elements.MOMENTS)
-def _moments(column: ColumnType) -> Element:
-    if not has_moments(column.data_type):
-        return _numbers(column)
-    moment = moment_of(column.data_type)
-    lines = ["def moment(column, slot):", "    item = int64(item_at(column, slot))"]
-    if moment.check:
-        lines += [
-            f"    if {moment.check}:",
-            f"        require_done(int64(LEFT), {str(column.data_type)!r})",
-        ]
-    source = "\n".join([*lines, f"    return new_moment({moment.code})", ""])
-    namespace = {
-        "__name__": __name__,
-        "int64": int64,
-        "item_at": item_at,
-        "require_done": require_done,
-        "LEFT": row_values.LEFT,
-        "new_moment": MOMENT_MAKERS[moment.kind],
-    }
-    read = function_of_text("moment", source, namespace, f"element of {column.data_type}")
-    return Element(MOMENTS[moment.kind], read)
-
-
-_float_of_half = compiled(slot_values.float_of_half)
-
-
-@ELEMENTS.of(s.FloatingPoint)
-def _floats(column: ColumnType) -> Element:
-    if column.data_type.bit_width != 16:
-        return _numbers(column)
-
-    def half(column, slot):
-        return _float_of_half(uint64(item_at(column, slot)))
-
-    return Element(types.float32, half)
-
-
-@ELEMENTS.of(s.Decimal)
-def _decimals(column: ColumnType) -> Element:
-    words, scale = max(column.data_type.bit_width // 64, 1), column.data_type.scale
-
-    def decimal(column, slot):
-        return decimal_at(column._ck_data, column._ck_offset + slot, words, scale)
-
-    return Element(DecimalType(words, scale), decimal)
-
-
-def _day_time(column, slot):
-    first = (column._ck_offset + slot) << uint64(1)
-    return DayTime(column._ck_data[first], column._ck_data[first + uint64(1)])
-
-
-def _month_day_nano(column, slot):
-    first = (column._ck_offset + slot) << uint64(2)
-    low = uint64(uint32(column._ck_data[first + uint64(2)]))
-    high = uint64(uint32(column._ck_data[first + uint64(3)]))
-    nanoseconds = int64((high << uint64(32)) | low)
-    return MonthDayNano(column._ck_data[first], column._ck_data[first + uint64(1)], nanoseconds)
-
-
-_INTERVALS: dict[s.IntervalUnit, Element] = {
-    "year_month": Element(types.int32, _item),
-    "day_time": Element(types.NamedTuple((types.int32, types.int32), DayTime), _day_time),
-    "month_day_nano": Element(
-        types.NamedTuple((types.int32, types.int32, types.int64), MonthDayNano), _month_day_nano
-    ),
+TYPES: dict[type[Kind], Callable[[Any], types.Type]] = {
+    Column: _of_column,
+    Decimal: lambda kind: DecimalType(kind.count, kind.scale),
+    Element: _of_element,
+    Literal: _of_literal,
+    Nothing: lambda kind: types.none,
+    Nullable: lambda kind: types.Optional(type_of(kind.inner)),
+    Number: lambda kind: from_dtype(np.dtype(kind.code)),
+    Record: _of_record,
+    Row: lambda kind: RowType(_of_column(kind)),
 }
 
-
-@ELEMENTS.of(s.Interval)
-def _intervals(column: ColumnType) -> Element:
-    return _INTERVALS[column.data_type.unit]
+_FORMS = {"batch": BatchType, "entries": EntriesType}
 
 
-_TEXTS = (s.Utf8, s.LargeUtf8, s.Utf8View)
+# Functions of a column and a slot
 
 
-@register_jitable
-def _text(column, address, size):
-    return element(Text(address, size, column._ck_ascii != 0))
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function of a column and a slot, of a column, or of a row.
+
+    Args:
+        type: The Numba type of what it returns.
+        function: The function.
+    """
+
+    type: types.Type
+    function: Callable[..., Any]
 
 
-@register_jitable
-def _byte_string(column, address, size):
-    return element(Bytes(address, size))
+def _read(reading: _Reading, value: Value) -> Read:
+    """The function that returns a value; Numba knows it, though it is compiling another one."""
+    function = reading.written(value, f"slots of {reading.column.data_type}")
+    known = register_jitable(function)
+    cpu_target.typing_context.refresh()
+    # A literal is a value of its own type only where it is written.
+    return Read(types.unliteral(type_of(value.kind)), known)
 
 
-@ELEMENTS.of(s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
-def _byte_strings(column: ColumnType) -> Element:
-    is_text = isinstance(column.data_type, _TEXTS)
-    make = _text if is_text else _byte_string
-
-    def byte_string(column, slot):
-        at = column._ck_offset + slot
-        start = int64(column._ck_offsets[at])
-        size = int64(column._ck_offsets[at + uint64(1)]) - start
-        return make(column, int64(address_in(column._ck_bytes)) + start, size)
-
-    return Element(text if is_text else binary, byte_string)
+def _own(owner: Owner) -> Value:
+    """The column or row that a function is of."""
+    column = owner.column if isinstance(owner, RowType) else owner
+    form = next((form for form, kind in _FORMS.items() if isinstance(column, kind)), "column")
+    if isinstance(owner, RowType):
+        return Value(Row(_ROOT, column.data_type, form), (_SLOT,))
+    kind = Column(_ROOT, column.data_type, form, whole=True)
+    return Value(kind, ("column._ck_offset", "column._ck_length"))
 
 
-@ELEMENTS.of(s.Utf8View, s.BinaryView)
-def _viewed_byte_strings(column: ColumnType) -> Element:
-    is_text = isinstance(column.data_type, _TEXTS)
-    make = _text if is_text else _byte_string
-
-    def viewed_byte_string(column, slot):
-        word = (column._ck_offset + slot) << uint64(2)
-        size = int64(column._ck_views[word])
-        if size <= VIEW_INLINE_BYTES:
-            inline = address_in(column._ck_views) + ((word + uint64(1)) << uint64(2))
-            return make(column, int64(inline), size)
-        base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-        return make(column, int64(base + uint64(column._ck_views[word + uint64(3)])), size)
-
-    return Element(text if is_text else binary, viewed_byte_string)
+@lru_cache(maxsize=4096)
+def by_position(column: ColumnType, name: str) -> Read:
+    """The function of `column.name(slot)`; `value` does not ask whether the slot is null."""
+    reading = _Reading(column, "column", "slot")
+    value = columns.BY_POSITION[name][1](reading, _own(column), _SLOT, elements.ALWAYS)
+    return _read(reading, value)
 
 
-@ELEMENTS.of(s.FixedSizeBinary)
-def _fixed_size_byte_strings(column: ColumnType) -> Element:
-    width = column.data_type.byte_width
-
-    def fixed_size_binary(column, slot):
-        start = (column._ck_offset + slot) * uint64(width)
-        return element(Bytes(int64(address_in(column._ck_data) + start), int64(width)))
-
-    return Element(binary, fixed_size_binary)
-
-
-@ELEMENTS.of(s.List, s.LargeList, s.Map)
-def _lists(column: ColumnType) -> Element:
-    def slots(column, slot):
-        at = column._ck_offset + slot
-        start = uint64(column._ck_offsets[at])
-        length = int64(uint64(column._ck_offsets[at + uint64(1)]) - start)
-        return cut(part_of(column, 0), start, length)
-
-    return Element(column.part(0), slots)
+@lru_cache(maxsize=4096)
+def attribute(owner: Owner, name: str) -> Read | None:
+    """The function of `owner.name`; None if its data type has no such attribute."""
+    if isinstance(owner, RowType):
+        if name != "type_id" or not isinstance(owner.column.data_type, s.Union):
+            return None
+        reading = _Reading(owner)
+        return _read(reading, columns.row_attribute(reading, _own(owner), name))
+    own = _own(owner)
+    write = columns.attribute_of(own, name)
+    if write is None:
+        return None
+    reading = _Reading(owner, "column")
+    return _read(reading, write(reading, own))
 
 
-@ELEMENTS.of(s.ListView, s.LargeListView)
-def _list_views(column: ColumnType) -> Element:
-    def slots(column, slot):
-        at = column._ck_offset + slot
-        return cut(part_of(column, 0), uint64(column._ck_offsets[at]), int64(column._ck_sizes[at]))
-
-    return Element(column.part(0), slots)
-
-
-@ELEMENTS.of(s.FixedSizeList)
-def _fixed_size_lists(column: ColumnType) -> Element:
-    size = column.data_type.list_size
-
-    def slots(column, slot):
-        start = (column._ck_offset + slot) * uint64(size)
-        return cut(part_of(column, 0), start, int64(size))
-
-    return Element(column.part(0), slots)
+@lru_cache(maxsize=4096)
+def child(owner: Owner, k: int, checked: bool) -> Read:
+    """The function of `owner.child(k)`, of a union's column or slot."""
+    key = [Value(INTEGER, (repr(k),))]
+    if isinstance(owner, RowType):
+        reading = _Reading(owner, checked=checked)
+        return _read(reading, columns.row_method(reading, _own(owner), "child", key))
+    reading = _Reading(owner, "column")
+    return _read(reading, columns.column_method(reading, _own(owner), "child", key))
 
 
-@ELEMENTS.of(s.Struct, s.Union)
-def _rows(column: ColumnType) -> Element:
-    return Element(RowType(column), lambda column, slot: row_of(column, slot))
+@lru_cache(maxsize=4096)
+def later_run(column: ColumnType) -> Callable[..., Any]:
+    """The function of a column of runs, a slot, and the run of one before it: the slot's run."""
+    reading = _Reading(column, "column", "slot", "run")
+    run = elements.next_run(reading, _ROOT, column.data_type, "run", _SLOT)
+    return _read(reading, Value(PLAIN, (run,))).function
 
 
-@intrinsic
-def _zero_value(typingctx, column):
-    """A value of a column whose bits are all zero: a number, or something empty."""
+def _holds_numbers(kind: Any) -> bool:
+    """Whether values are the items of the buffer."""
+    if isinstance(kind, s.FloatingPoint):
+        return kind.bit_width > 16
+    if isinstance(kind, s.Interval):
+        return kind.unit == "year_month"
+    return isinstance(kind, s.Int) or (isinstance(kind, MOMENTS) and not has_moments(kind))
+
+
+def reader_of(column: ColumnType) -> Any:
+    """The function that reads a slot, whether it is null or not."""
+    stored = _holds_numbers(column.data_type)
+    return item_at if stored else by_position(column, "value").function
+
+
+def tester_of(column: ColumnType) -> Any:
+    """The function that says whether a slot is not null."""
+    encoded = isinstance(column.data_type, s.Dictionary)
+    if layout(column.data_type).has_validity and not encoded:
+        return valid_by_bitmap
+    return by_position(column, "is_valid").function
+
+
+def value_type(column: ColumnType) -> types.Type:
+    """The Numba type of a column's values."""
+    return by_position(column, "value").type
+
+
+def element_type(column: ColumnType) -> types.Type:
+    """The Numba type of a column's slots: optional where they may be null."""
     value = value_type(column)
-
-    def codegen(context, builder, signature, args):
-        return context.get_constant_null(value)
-
-    return value(column), codegen
+    if isinstance(value, types.NoneType) or not _may_be_null(column):
+        return value
+    return types.Optional(value)
 
 
-@ELEMENTS.of(s.Dictionary)
-def _dictionary_values(column: ColumnType) -> Element:
-    def dictionary_value(column, slot):
-        values, index = part_of(column, 0), index_at(column, slot)
-        # The index under a null may be any number.
-        if index < uint64(values._ck_length):
-            return value_at(values, index)
-        return _zero_value(values)
+def _may_be_null(column: ColumnType) -> bool:
+    """Whether slots of a column can be null: a batch's rows and slots of unions cannot.
 
-    return Element(value_type(column.part(0)), dictionary_value)
-
-
-@ELEMENTS.of(s.RunEndEncoded)
-def _run_values(column: ColumnType) -> Element:
-    return Element(
-        value_type(column.part(1)),
-        lambda column, slot: value_at(part_of(column, 1), run_of(column, slot)),
-    )
+    A union has no validity of its own: what may be null is what `slot.child(k)` gives. Runs have none
+    either, so a run of a union's slots is not null.
+    """
+    if isinstance(column.data_type, s.RunEndEncoded):
+        return _may_be_null(column.part(1))
+    return not isinstance(column, BatchType) and not isinstance(column.data_type, s.Union)

@@ -11,8 +11,9 @@ from numba.extending import intrinsic
 
 from colkern import schema as s
 from colkern.jit.lowering import Lowering
-from colkern.jit.views.column_types import ColumnType, RowType, element_type
+from colkern.jit.views.column_types import ColumnType, RowType
 from colkern.jit.views.columns import child_of, emit_child
+from colkern.jit.views.elements import element_type
 from colkern.jit.views.records import parts
 from colkern.jit.views.slots import element_at
 

@@ -11,8 +11,9 @@ from numba.extending import lower_builtin, overload, register_jitable
 from numpy import uint64
 
 from colkern.jit.lowering import Lowering
-from colkern.jit.views.column_types import ColumnType, RowType, StreamType, element_type, immutable
+from colkern.jit.views.column_types import ColumnType, RowType, StreamType, immutable
 from colkern.jit.views.columns import batch_of, cut
+from colkern.jit.views.elements import element_type
 from colkern.jit.views.fields import field_of_column, field_of_row
 from colkern.jit.views.slots import element_at, slot_of
 

@@ -6,14 +6,13 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl
-from numba.extending import lower_builtin, register_jitable
-from numpy import uint64
+from numba.extending import lower_builtin
 
 from colkern import schema as s
 from colkern.jit.lowering import Lowering
 from colkern.jit.views.column_types import ColumnIteratorType, ColumnType, StreamType
 from colkern.jit.views.columns import batch_of, part_of
-from colkern.jit.views.elements import run_end, run_of
+from colkern.jit.views.elements import by_position, later_run
 from colkern.jit.views.slots import element_at
 
 
@@ -25,22 +24,14 @@ def _getiter(context, builder, sig, args):
     iterator.next = cgutils.alloca_once_value(builder, zero)
     iterator.run = cgutils.alloca_once_value(builder, zero)
     iterator.source = args[0]
-    if isinstance(sig.args[0], ColumnType) and isinstance(sig.args[0].data_type, s.RunEndEncoded):
-        first = context.compile_internal(builder, _first_run, types.uint64(sig.args[0]), (args[0],))
-        builder.store(first, iterator.run)
+    kind = sig.args[0]
+    if isinstance(kind, ColumnType) and isinstance(kind.data_type, s.RunEndEncoded):
+        at = Lowering(context, builder)
+        has_slots = builder.icmp_signed(">", at.struct(kind, args[0]).length, ir.IntType(64)(0))
+        with builder.if_then(has_slots):
+            run_of = by_position(kind, "run").function
+            builder.store(at.call(run_of, (kind, types.uint64), (args[0], zero)), iterator.run)
     return impl_ret_untracked(context, builder, sig.return_type, iterator._getvalue())
-
-
-@register_jitable
-def _first_run(column):
-    return run_of(column, uint64(0)) if column._ck_length > 0 else uint64(0)
-
-
-@register_jitable
-def _run_at(column, slot, run):
-    while run_end(column, run) <= column._ck_offset + slot:
-        run += uint64(1)
-    return run
 
 
 @lower_builtin("iternext", ColumnIteratorType)
@@ -70,7 +61,7 @@ def _yielded(
         return element_at(at, kind, iterator.source, slot)
     # The run is carried from one slot to the next.
     kinds = (kind, types.uint64, types.uint64)
-    run = at.call(_run_at, kinds, (iterator.source, slot, at.builder.load(iterator.run)))
+    run = at.call(later_run(kind), kinds, (iterator.source, slot, at.builder.load(iterator.run)))
     at.builder.store(run, iterator.run)
     values = at.call(part_of, (kind, types.literal(1)), (iterator.source, run))
     return element_at(at, kind.part(1), values, run)

@@ -13,8 +13,8 @@ from numba.core.base import BaseContext
 
 from colkern.jit.environment import is_checked
 from colkern.jit.lowering import Lowering
-from colkern.jit.views.column_types import ColumnType, element_type
-from colkern.jit.views.elements import reader_of, tester_of
+from colkern.jit.views.column_types import ColumnType
+from colkern.jit.views.elements import element_type, reader_of, tester_of
 
 
 def checks_positions(context: BaseContext) -> bool:

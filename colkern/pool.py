@@ -36,7 +36,7 @@ _Block: TypeAlias = tuple[NDArray[np.uint8], int, memoryview]
 
 def _references_of_unused() -> int:
     memory = np.empty(1, np.uint8)
-    block: _Block = memory, 0, memoryview(memory)
+    block: _Block = memory, 0, memory.data
     del memory
     return getrefcount(block[0])
 
@@ -52,7 +52,7 @@ _PADDING = [bytes(count) for count in range(ALIGNMENT)]
 
 
 class Pool:
-    """Blocks by size, up to `most` bytes, the last used one at the end; those that are in use are among them.
+    """Blocks by size, up to `most` bytes, the last used one at the end; those in use are among them.
 
     No lock: each step is one operation of a deque, which is atomic, and the thread that has taken a block
     out is the only one that looks at it.
@@ -88,7 +88,7 @@ class Pool:
 
     def _fresh(self, size: int) -> _Block:
         memory, start = with_room(np.empty, size)
-        block = memory, start, memoryview(memory)
+        block = memory, start, memory.data
         if self._held + size > self.most:
             self._forget()
         if self._held + size <= self.most:

@@ -92,7 +92,7 @@ def combine_bits(
 ) -> Buffer:
     """The bits of a table of `colkern.kernels.bitmaps` for the bits of both sides, from bit 0 on."""
     target = target_of(left.device)
-    words = bit_words(target, length)
+    words = target.output(length + 63 >> 6, _WORD)
     sides = (left.array, left_offset, right.array, right_offset)
     target.map(bitmaps.combine_bits, len(words), *sides, length, table, words)
     return target.buffer(words, length + 7 >> 3)

@@ -25,8 +25,8 @@ ALIGNMENT = 64
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
 
-_TRIES = 3
-"""So many blocks are looked at for one that is free."""
+_TRIES = (0, 1, 2)
+"""So many blocks are looked at for one that is free; a range takes longer to make."""
 
 _UNUSED = 3
 """References to the memory of a free block: those of its tuple and its bytes, and that of who counts.
@@ -63,7 +63,7 @@ class Pool:
         The block is free again when the last array over the memory is gone.
         """
         blocks = self._blocks.get(rounded_size(size))
-        for _ in range(_TRIES) if blocks else ():
+        for _ in _TRIES if blocks else ():
             try:
                 block = blocks.pop()  # type: ignore[union-attr]
             except IndexError:

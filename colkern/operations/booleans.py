@@ -66,10 +66,11 @@ def invert(array: Array) -> Array:
     Raises:
         TypeError: If `array` is not of booleans.
     """
-    _require_booleans(array, "array")
+    if array.type is not _BOOL:
+        _require_booleans(array, "array")
     validity = compact_validity(array) if array._null_count else None
     values = combined_values(array, array, bitmaps.NOT)
-    return _booleans(array.length, validity, values, array.known_null_count)
+    return _booleans(array.length, validity, values, array._null_count)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -208,8 +209,10 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
 
 def combined_values(left: Array, right: Array, table: int) -> Buffer:
     """The bits of a table of `colkern.kernels.bitmaps` for all values, valid or not, from bit 0 on."""
-    sides = (_values(left), left.offset, _values(right), right.offset)
-    return combine_bits(*sides, left.length, table)
+    values, others = left.buffers[1], right.buffers[1]
+    if values is None or others is None:
+        values, others = _values(left), _values(right)
+    return combine_bits(values, left.offset, others, right.offset, left.length, table)
 
 
 def _values(array: Array) -> Buffer:

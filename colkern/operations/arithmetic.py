@@ -312,7 +312,7 @@ def _absolute(array: Array) -> Array:
     if isinstance(type_, s.Int):
         words, _ = own_words(array, Role.DATA)
         out = target.output(array.length, words.dtype)
-        sign = target.table([1 << (type_.bit_width - 1)], words.dtype)
+        sign = items_of_value(array, 1 << type_.bit_width - 1, _word)
         target.map(arithmetic.abs_words, array.length, words, sign, out)
     else:
         items = array.items(Role.DATA)
@@ -320,6 +320,10 @@ def _absolute(array: Array) -> Array:
         target.map(arithmetic.abs_floats, array.length, items, out)
     bitmap, nulls = combine_validity([array]) if array._null_count else _NO_NULLS
     return Array.of_valid(type_, array.length, (bitmap, target.buffer(out)), nulls)
+
+
+def _word(array: Array, value: object) -> Items:
+    return np.array([value], own_words(array, Role.DATA)[0].dtype)
 
 
 # Two arrays

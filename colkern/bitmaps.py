@@ -110,7 +110,7 @@ def written_bits(
         kernel: Writes words, its last argument, and returns how many bits are set.
         args: The kernel's other arguments.
     """
-    words = bit_words(target, length)
+    words = target.output(length + 63 >> 6, _WORD)
     count = target.start(kernel, len(words), *args, words) if length else 0
     nulls = count if count == UNKNOWN else length - count
     return target.buffer(words, length + 7 >> 3), nulls

@@ -68,13 +68,13 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
-    """The key by which a variant is chosen, of a kernel that has several capitals or none."""
+    """The key by which a variant is chosen, of a kernel that has several capitals."""
     places = kernel.choosing
     if len(places) == 2:
         # As nearly all have; a list takes four times as long.
         first, second = places
         return arrays[first].dtype, arrays[second].dtype
-    return tuple([arrays[place].dtype for place in places]) if places else ()
+    return tuple([arrays[place].dtype for place in places])
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -115,7 +115,9 @@ class CpuTarget:
 
         For several threads, enough that there are few blocks to sum.
         """
-        return max(words if words <= 64 or num_threads() == 1 else 64, 1)
+        if words <= 64:
+            return words or 1
+        return words if num_threads() == 1 else 64
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
@@ -133,7 +135,9 @@ class CpuTarget:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
             place = kernel.chooser
-            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+            chosen: object = kernel.choosing
+            if chosen:
+                chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
             loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
                 try:
@@ -147,7 +151,9 @@ class CpuTarget:
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.reduce`."""
         place = kernel.chooser
-        chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+        chosen: object = kernel.choosing
+        if chosen:
+            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
             try:

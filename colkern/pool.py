@@ -25,8 +25,8 @@ ALIGNMENT = 64
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
 
-_TRIES = (0, 1, 2)
-"""So many blocks are looked at for one that is free; a range takes longer to make."""
+_TRIES = range(8)
+"""So many blocks are looked at for one that is free. Those in use go to the other end, out of the way."""
 
 _UNUSED = 3
 """References to the memory of a free block: those of its tuple and its bytes, and that of who counts.

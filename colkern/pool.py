@@ -81,6 +81,7 @@ class Pool:
         return memory, start
 
     def _fresh(self, size: int) -> _Block:
+        memory: Any
         memory, start = with_room(np.empty, size)
         block = memory, start, memoryview(memory)
         if self._held + size > self.most:

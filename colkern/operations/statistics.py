@@ -106,7 +106,10 @@ def _quantiles(
     if most < 0:
         return [None] * len(shares)
     lows = [int(most * share) for share in shares]
-    chosen = np.partition(numbers, sorted({*lows}))
+    chosen, begin = numbers.copy(), 0
+    for low in sorted({*lows}):
+        chosen[begin:].partition(low - begin)
+        begin = low + 1
     results: list[float | None] = []
     for share, low in zip(shares, lows, strict=True):
         part = way(most * share - low)

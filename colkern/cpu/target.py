@@ -135,9 +135,10 @@ class CpuTarget:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
             place = kernel.chooser
-            chosen: object = kernel.choosing
-            if chosen:
-                chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+            if place is not None:
+                chosen: object = args[place].dtype  # type: ignore[union-attr]
+            else:
+                chosen = kernel.choosing and _chosen(kernel, args)
             loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
                 try:
@@ -151,9 +152,10 @@ class CpuTarget:
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """See `Target.reduce`."""
         place = kernel.chooser
-        chosen: object = kernel.choosing
-        if chosen:
-            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+        if place is not None:
+            chosen: object = args[place].dtype  # type: ignore[union-attr]
+        else:
+            chosen = kernel.choosing and _chosen(kernel, args)
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
             try:

@@ -294,7 +294,7 @@ def _with_number(
     def work(values: Array) -> Array:
         plan = what.plan(values, type_)
         if plan is not None:
-            return plan.of_number(values, item, first)
+            return plan.of_number(values, number, first)
         table = target_of(values.device).table([item], item.dtype)
         items = values.items(Role.DATA)
         return _divide_words(type_, values, (table, items) if first else (items, table), [values])

@@ -144,11 +144,12 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
         if kwargs and any(map(stands_for_columns, kwargs.values())):
             return _over_chunks(own, args, kwargs)
         try:
-            for place, name, convert in integers if len(args) > first or kwargs else ():
-                if place < len(args):
-                    args = (*args[:place], convert(args[place], name), *args[place + 1 :])
-                elif name in kwargs:
-                    kwargs[name] = convert(kwargs[name], name)
+            if integers and (kwargs or len(args) > first):
+                for place, name, convert in integers:
+                    if place < len(args):
+                        args = (*args[:place], convert(args[place], name), *args[place + 1 :])
+                    elif name in kwargs:
+                        kwargs[name] = convert(kwargs[name], name)
             return function(*args, **kwargs)
         except Exception:
             wrong = _wrong_argument(function, args, kwargs)

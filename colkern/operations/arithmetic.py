@@ -156,17 +156,18 @@ class _Plan(NamedTuple):
         """The operation on two arrays of as many values on one device."""
         nullable = left._null_count or right._null_count
         validity = combine_validity((left, right)) if nullable else _NO_NULLS
-        return self._of(left, self._items(left), self._items(right), validity)
+        if self.is_float:
+            return self._of(left, left.items(Role.DATA), right.items(Role.DATA), validity)
+        words = own_words(left, Role.DATA)[0], own_words(right, Role.DATA)[0]
+        return self._of(left, *words, validity)
 
     def of_number(self, array: Array, value: object, first: bool) -> Array:
         """The operation on an array and a number that fits, which is the left operand if `first`."""
-        items, number = self._items(array), items_of_value(array, value, item_of)
+        items = array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
+        number = items_of_value(array, value, item_of)
         sides = (number, items) if first else (items, number)
         validity = combine_validity((array,)) if array._null_count else _NO_NULLS
         return self._of(array, *sides, validity)
-
-    def _items(self, array: Array) -> Items:
-        return array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
 
     def _of(self, like: Array, left: Items, right: Items, validity: Validity) -> Array:
         """The operation on items of two sides, of which one may have a single item."""

@@ -89,7 +89,7 @@ def combine_bits(
 ) -> Buffer:
     """The bits of a table of `colkern.kernels.bitmaps` for the bits of both sides, from bit 0 on."""
     target = target_of(left.device)
-    words = bit_words(target, length)
+    words = target.output(length + 63 >> 6, _WORD)
     sides = (left.array, left_offset, right.array, right_offset)
     target.map(bitmaps.combine_bits, len(words), *sides, length, table, words)
     return target.buffer(words, length + 7 >> 3)
@@ -99,7 +99,7 @@ def written_bits(
     target: Target, kernel: Kernel, length: int, *args: Argument
 ) -> tuple[Buffer, int]:
     """A bitmap that a kernel writes (its last argument), and its count, or `UNKNOWN` while it runs."""
-    words = bit_words(target, length)
+    words = target.output(length + 63 >> 6, _WORD)
     count = target.start(kernel, len(words), *args, words) if length else 0
     nulls = count if count == UNKNOWN else length - count
     return target.buffer(words, length + 7 >> 3), nulls

@@ -367,15 +367,15 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     # block, which lives as long as the last of them.
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
-    lines = size + _LINE - 1 >> 6 or 1
     memory: Any
-    if lines < _FEW_LINES:
-        try:
-            memory, start = _PLACES[lines].pop()
-        except IndexError:
-            memory, start = _fresh_places(lines)
+    if size > _MOST_IN_BLOCKS:
+        memory, start = POOL.lease(size)
         return np.ndarray(count, dtype, memory, start)
-    memory, start = POOL.lease(size)
+    lines = size + _LINE - 1 >> 6 or 1
+    try:
+        memory, start = _PLACES[lines].pop()
+    except IndexError:
+        memory, start = _fresh_places(lines)
     return np.ndarray(count, dtype, memory, start)
 
 
@@ -384,13 +384,15 @@ _BYTE = np.dtype(np.uint8)
 _LINE = 64
 """Places in blocks begin at a multiple of this, and of `ALIGNMENT`."""
 
-_FEW_LINES = 33
-"""Fewer lines of memory are a part of a block."""
+_MOST_IN_BLOCKS = 32 * _LINE
+"""Up to so many bytes are a part of a block."""
 
 _BLOCK, _LEAST_PLACES = 4096, 8
 """So large is a block, and larger where it would have fewer places."""
 
-_PLACES: list[list[tuple[NDArray[np.uint8], int]]] = [[] for _ in range(_FEW_LINES)]
+_PLACES: list[list[tuple[NDArray[np.uint8], int]]] = [
+    [] for _ in range(_MOST_IN_BLOCKS // _LINE + 1)
+]
 """By a number of lines: free places of that size. They are zeros, and never used again.
 
 Taking the last one of a list is one step under the GIL.

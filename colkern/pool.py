@@ -25,8 +25,8 @@ ALIGNMENT = 64
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
 
-_TRIES = 3
-"""So many blocks are looked at for one that is free."""
+_TRIES = range(8)
+"""So many blocks are looked at for one that is free. Those in use go to the other end, out of the way."""
 
 _BYTE = np.dtype(np.uint8)
 
@@ -69,7 +69,7 @@ class Pool:
         The block is free again when the last array over the memory is gone.
         """
         blocks = self._blocks.get(rounded_size(size))
-        for _ in range(_TRIES) if blocks else ():
+        for _ in _TRIES if blocks else ():
             try:
                 block = blocks.pop()  # type: ignore[union-attr]
             except IndexError:
@@ -87,6 +87,7 @@ class Pool:
         return memory, start
 
     def _fresh(self, size: int) -> _Block:
+        memory: Any
         memory, start = with_room(np.empty, size)
         block = memory, start, memory.data
         if self._held + size > self.most:

@@ -68,13 +68,13 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
-    """The key by which a variant is chosen, of a kernel that has several capitals or none."""
+    """The key by which a variant is chosen, of a kernel that has several capitals."""
     places = kernel.choosing
     if len(places) == 2:
         # As nearly all have; a list takes four times as long.
         first, second = places
         return arrays[first].dtype, arrays[second].dtype
-    return tuple([arrays[place].dtype for place in places]) if places else ()
+    return tuple([arrays[place].dtype for place in places])
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
@@ -111,7 +111,9 @@ class CpuTarget:
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in a block of a filter: all of them for one thread."""
         # For several threads, enough that there are few blocks to sum.
-        return max(words if words <= 64 or num_threads() == 1 else 64, 1)
+        if words <= 64:
+            return words or 1
+        return words if num_threads() == 1 else 64
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
@@ -128,7 +130,10 @@ class CpuTarget:
         """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
             place = kernel.chooser
-            chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+            if place is not None:
+                chosen: object = args[place].dtype  # type: ignore[union-attr]
+            else:
+                chosen = kernel.choosing and _chosen(kernel, args)
             loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
                 try:
@@ -141,7 +146,10 @@ class CpuTarget:
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         place = kernel.chooser
-        chosen = args[place].dtype if place is not None else _chosen(kernel, args)  # type: ignore[union-attr]
+        if place is not None:
+            chosen: object = args[place].dtype  # type: ignore[union-attr]
+        else:
+            chosen = kernel.choosing and _chosen(kernel, args)
         loop = _loops.get((kernel, chosen)) or _made_loop(kernel, chosen, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
             try:

@@ -144,11 +144,12 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
         if kwargs and any(map(stands_for_columns, kwargs.values())):
             return _over_chunks(own, args, kwargs)
         try:
-            for place, name, convert in integers if kwargs or len(args) > first else ():
-                if place < len(args):
-                    args = (*args[:place], convert(args[place], name), *args[place + 1 :])
-                elif name in kwargs:
-                    kwargs[name] = convert(kwargs[name], name)
+            if integers and (kwargs or len(args) > first):
+                for place, name, convert in integers:
+                    if place < len(args):
+                        args = (*args[:place], convert(args[place], name), *args[place + 1 :])
+                    elif name in kwargs:
+                        kwargs[name] = convert(kwargs[name], name)
             return function(*args, **kwargs)
         except Exception:
             wrong = _wrong_argument(function, args, kwargs)
@@ -180,8 +181,9 @@ def stands_for_columns(value: object) -> bool:
     """Whether a value is no array or batch, but a column or a table, or a list with one among them."""
     if isinstance(value, list | tuple):
         # One look at the classes, of which there are few.
-        kinds = set(map(type, value)) - _PLAIN
-        return bool(kinds) and any(map(_is_class_of_columns, kinds))
+        if _PLAIN.issuperset(map(type, value)):
+            return False
+        return any(map(_is_class_of_columns, set(map(type, value)) - _PLAIN))
     kind: type = type(value)
     return _is_class_of_columns(kind) and getattr(value, "ndim", 1) == 1
 

@@ -156,17 +156,18 @@ class _Plan(NamedTuple):
         """The operation on two arrays of as many values on one device."""
         nullable = left._null_count or right._null_count
         validity = combine_validity((left, right)) if nullable else _NO_NULLS
-        return self._of(left, self._items(left), self._items(right), validity)
+        if self.is_float:
+            return self._of(left, left.items(Role.DATA), right.items(Role.DATA), validity)
+        words = own_words(left, Role.DATA)[0], own_words(right, Role.DATA)[0]
+        return self._of(left, *words, validity)
 
     def of_number(self, array: Array, value: object, first: bool) -> Array:
         """The operation on an array and a number that fits, which is the left operand if `first`."""
-        items, number = self._items(array), items_of_value(array, value, item_of)
+        items = array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
+        number = items_of_value(array, value, item_of)
         sides = (number, items) if first else (items, number)
         validity = combine_validity((array,)) if array._null_count else _NO_NULLS
         return self._of(array, *sides, validity)
-
-    def _items(self, array: Array) -> Items:
-        return array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
 
     def _of(self, like: Array, left: Items, right: Items, validity: Validity) -> Array:
         """The operation on items of two sides, of which one may have a single item."""
@@ -294,7 +295,7 @@ def _with_number(
     def work(values: Array) -> Array:
         plan = what.plan(values, type_)
         if plan is not None:
-            return plan.of_number(values, item, first)
+            return plan.of_number(values, number, first)
         table = target_of(values.device).table([item], item.dtype)
         items = values.items(Role.DATA)
         return _divide_words(type_, values, (table, items) if first else (items, table), [values])
@@ -312,7 +313,7 @@ def _absolute(array: Array) -> Array:
     if isinstance(type_, s.Int):
         words, _ = own_words(array, Role.DATA)
         out = target.output(array.length, words.dtype)
-        sign = target.table([1 << (type_.bit_width - 1)], words.dtype)
+        sign = items_of_value(array, 1 << type_.bit_width - 1, _word)
         target.map(arithmetic.abs_words, array.length, words, sign, out)
     else:
         items = array.items(Role.DATA)
@@ -320,6 +321,10 @@ def _absolute(array: Array) -> Array:
         target.map(arithmetic.abs_floats, array.length, items, out)
     bitmap, nulls = combine_validity([array]) if array._null_count else _NO_NULLS
     return Array.of_valid(type_, array.length, (bitmap, target.buffer(out)), nulls)
+
+
+def _word(array: Array, value: object) -> Items:
+    return np.array([value], own_words(array, Role.DATA)[0].dtype)
 
 
 # Two arrays

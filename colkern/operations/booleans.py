@@ -66,10 +66,11 @@ def invert(array: Array) -> Array:
     Raises:
         TypeError: If `array` is not of booleans.
     """
-    _require_booleans(array, "array")
+    if array.type is not _BOOL:
+        _require_booleans(array, "array")
     validity = compact_validity(array) if array._null_count else None
     values = combined_values(array, array, bitmaps.NOT)
-    return _booleans(array.length, validity, values, array.known_null_count)
+    return Array.of_valid(_BOOL, array.length, (validity, values), array._null_count)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -156,10 +157,12 @@ def pack_bits(values: Any) -> Array:
 
 
 def _strict(left: Array, right: Array, table: int) -> Array:
-    _require_pair(left, right)
+    if planned(_PLANS, left, right) is None:
+        _require_pair(left, right)
     nullable = left._null_count or right._null_count
     validity, nulls = combine_validity((left, right)) if nullable else (None, 0)
-    return _booleans(left.length, validity, combined_values(left, right, table), nulls)
+    values = combined_values(left, right, table)
+    return Array.of_valid(_BOOL, left.length, (validity, values), nulls)
 
 
 def _kleene(left: Array, right: Array, table: int, left_decides: int, right_decides: int) -> Array:
@@ -172,8 +175,11 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
         left_decides: Whether a true `left` decides, or (0) a false one does.
         right_decides: The same for `right`.
     """
-    _require_pair(left, right)
+    if planned(_PLANS, left, right) is None:
+        _require_pair(left, right)
     values = combined_values(left, right, table)
+    if not (left._null_count or right._null_count):
+        return Array.of_valid(_BOOL, left.length, (None, values), 0)
     if not left.null_count and not right.null_count:
         return _booleans(left.length, None, values, 0)
     if not left.null_count:
@@ -208,8 +214,10 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
 
 def combined_values(left: Array, right: Array, table: int) -> Buffer:
     """The bits of a table of `colkern.kernels.bitmaps` for all values, valid or not, from bit 0 on."""
-    sides = (_values(left), left.offset, _values(right), right.offset)
-    return combine_bits(*sides, left.length, table)
+    values, others = left.buffers[1], right.buffers[1]
+    if values is None or others is None:
+        values, others = _values(left), _values(right)
+    return combine_bits(values, left.offset, others, right.offset, left.length, table)
 
 
 def _values(array: Array) -> Buffer:
@@ -226,8 +234,6 @@ def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int =
 
 
 def _require_pair(left: Array, right: Array) -> None:
-    if planned(_PLANS, left, right) is not None:
-        return
     _require_booleans(left, "left")
     _require_booleans(right, "right")
     if left.length != right.length:

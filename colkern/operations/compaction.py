@@ -74,7 +74,7 @@ class Kept:
     @classmethod
     def of(cls, target: Target, bits: Items, offset: int, length: int) -> Self:
         """The slots whose bits of `[offset, offset + length)` in a bitmap (uint8[]) are set."""
-        words = target.block_words(bitmaps.words_for(length))
+        words = target.block_words(length + 63 >> 6)
         if length and length <= 64 * words:
             end = offset + length
             whole = bitmaps.whole_words(offset, end)
@@ -110,11 +110,6 @@ class Kept:
     def is_sparse(self) -> bool:
         """Whether few enough slots are kept to list them."""
         return 32 * self.count < self.length
-
-    @property
-    def has_positions(self) -> bool:
-        """Whether the slots have been listed."""
-        return self._positions is not None
 
     def positions(self) -> Items:
         """The slots that are kept (uint64, read-only); listed once."""

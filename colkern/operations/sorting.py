@@ -23,8 +23,9 @@ from colkern.operations.operands import validity_of
 from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.selection import take_positions
 from colkern.operations.selection.devices import device_of
+from colkern.operations.selection.engine import assemble
+from colkern.operations.selection.filtering import Masked
 from colkern.operations.text_order import text_positions, text_ranks
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -224,8 +225,10 @@ def drop_nulls(array: Array) -> Array:
     if array.null_count == array.length:
         # Among others, columns of nulls without a type, which have no bits to look at.
         return array.slice(0, 0)
-    valid = split_nulls(array)[: array.length - array.null_count]
-    return take_positions(array, valid)
+    parts = (None, *array.buffers[1:]), 0, array.children, array.dictionary, array.offset
+    target = target_of(array.device)
+    kept = Masked.of(target, *validity_of(array, target), array.length)
+    return assemble(kept, Array.of_valid(array.type, array.length, *parts))
 
 
 def split_nulls(array: Array) -> Items:

@@ -24,7 +24,7 @@ from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes, offset_ends
 from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.validity import combine_validity
+from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
@@ -168,6 +168,8 @@ def _worked_on(
 ) -> Array:
     """`work` on the values of those types, of an array in any encoding."""
     require_valid(array)
+    if isinstance(array.type, types):
+        return work(array)
     return on_values(array, lambda values: work(_of_types(values, types)))
 
 
@@ -249,7 +251,7 @@ def _lengths(array: Array) -> Array:
         offsets = array.items(Role.OFFSETS)
         out = target.output(array.length, offsets.dtype)
         target.map(lists.list_sizes, array.length, offsets, out)
-    return fixed_result(array, _length_type(out), out)
+    return with_nulls_of(array, _length_type(out), [target.buffer(out)])
 
 
 def _length_type(lengths: Items) -> s.DataType:

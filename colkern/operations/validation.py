@@ -20,7 +20,6 @@ from colkern.operations.position_checks import (
     parts_of,
     require_valid,
 )
-from colkern.operations.validity import null_count
 from colkern.operations.value_checks import TypeRule, check_values, skipped_rules
 from colkern.targets import Later, target_of
 
@@ -77,7 +76,7 @@ def _null_count(array: Array) -> Later:
     stated = array.stated_null_count
     bitmap = array.buffers[0] if array.layout.has_validity else None
     if stated < 0 or bitmap is None or not array.length:
-        return lambda: stated if stated < 0 else null_count(array)
+        return lambda: stated if stated < 0 else array.count_nulls()
     end = array.offset + array.length
     words = bitmaps.whole_words(array.offset, end)
     target = target_of(bitmap.device)

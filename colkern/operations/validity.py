@@ -57,7 +57,13 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     for are not counted.
     """
     # Most arrays are known to have none.
-    nullable = [a for a in arrays if a._null_count and a.layout.has_validity and a.may_have_nulls]
+    nullable = [
+        array
+        for array in arrays
+        if array._null_count
+        and array.layout.has_validity
+        and (array._null_count > 0 or array.may_have_nulls)
+    ]
     if not nullable:
         return None, 0
     first, *others = nullable

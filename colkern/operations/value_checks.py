@@ -44,7 +44,7 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
     if isinstance(skip, str) or not isinstance(skip, Collection):
         raise TypeError(f"skip: expected a collection of rules, got {skip!r}")
     skipped: frozenset[str] = frozenset(skip)
-    if unknown := skipped.difference(get_args(TypeRule)):
+    if skipped and (unknown := skipped.difference(get_args(TypeRule))):
         names = ", ".join(get_args(TypeRule))
         raise ValueError(f"skip: no rule is called {min(unknown)!r}; there are {names}")
     return skipped

@@ -400,3 +400,19 @@ def test_floats_of_16_bits_are_rounded_once() -> None:
         assert np.array_equal(np.asarray(found), ufunc(left, np.float16(0.1)))
     assert np.array_equal(np.asarray(ck.abs(ck.array(left))), np.abs(left))
     assert np.array_equal(np.asarray(ck.negate(ck.array(left))), -left)
+
+
+def test_numbers_that_are_kept_have_their_class_and_sign() -> None:
+    ones = ck.array([1.0, -1.0])
+    for _ in range(2):
+        assert ck.divide(ones, 0.0).to_pylist() == [np.inf, -np.inf]
+        assert ck.divide(ones, -0.0).to_pylist() == [-np.inf, np.inf]
+        assert ck.add(ones, 1).to_pylist() == ck.add(ones, 1.0).to_pylist() == [2.0, 0.0]
+        assert ck.less(ck.array([0, 2]), 1).to_pylist() == [True, False]
+        assert ck.equal(ck.array([1, 2]), 1).to_pylist() == [True, False]
+    for number in (1.0, True):
+        with pytest.raises(TypeError):
+            ck.add(ck.array([1, 2]), number)
+    with pytest.raises(ValueError, match="300 does not fit"):
+        ck.add(ck.array([1], ck.uint8()), 300)
+    assert ck.add(ck.array([1], ck.int16()), 300).to_pylist() == [301]

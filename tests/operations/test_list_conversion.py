@@ -249,3 +249,10 @@ def test_scattered_views_have_no_order() -> None:
     # Else the samples would prove nothing about copying.
     views = scattered(sample("int64, no nulls"))
     assert list_view_to_list(views).children[0].buffers != views.children[0].buffers
+
+
+def test_types_of_equal_fields_keep_the_metadata_of_their_own() -> None:
+    for value in (b"1", b"2", b"1"):
+        field = s.field("item", s.int64(), metadata={b"k": value})
+        lists = Array(s.list_(field), 1, [None, buffer([0, 1], "<i4")], [ints([7])])
+        assert list_with_offsets(lists, 64).type.fields[0].metadata == {b"k": value}

@@ -84,6 +84,16 @@ def test_variance_and_quantiles_are_those_of_pyarrow(values: list[Any], ddof: in
     assert ck.median(array) == pc.quantile(theirs, 0.5).to_pylist()[0]
 
 
+def test_quantiles_are_between_values_beside_nan_nulls_and_infinities() -> None:
+    values = [math.inf, 3.0, None, math.nan, -math.inf, 1.0, math.nan, 2.0]
+    in_order = sorted(v for v in values if v is not None and v == v)
+    for way in ("linear", "lower", "higher", "nearest", "midpoint"):
+        shares = [0.9, 0.0, 0.5, 0.25, 1.0, 0.3]
+        theirs = pc.quantile(pa.array(in_order), shares, interpolation=way).to_pylist()
+        assert ck.quantile(ck.array(values), shares, interpolation=way) == theirs
+    assert ck.quantile(ck.array([math.nan, None]), [0.5, 1.0]) == [None, None]
+
+
 @given(INTS | FLOATS)
 def test_products_and_ends_are_those_of_pyarrow(values: list[Any]) -> None:
     kind = pa.float64() if any(isinstance(v, float) for v in values) else pa.int64()

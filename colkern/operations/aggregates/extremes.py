@@ -60,6 +60,8 @@ def both_extremes(array: Array, skip_nulls: bool, min_count: int) -> tuple[Scala
         if find is _number_extreme
         else (find(values, False), find(values, True))
     )
+    if isinstance(type_, _NUMBERS):
+        return both
     return _scalar(both[0], type_), _scalar(both[1], type_)
 
 
@@ -77,9 +79,12 @@ def _ordered(array: Array, skip_nulls: bool, min_count: int) -> Array | None:
     return None if array.length == array.null_count else array
 
 
+_NUMBERS = (s.Int, s.FloatingPoint)
+
+
 def _scalar(stored: Stored, type_: s.DataType) -> Scalar:
     """A value as a Python object, from the number or words that are stored for it."""
-    if isinstance(type_, s.Int | s.FloatingPoint):
+    if isinstance(type_, _NUMBERS):
         return stored
     if not isinstance(stored, np.ndarray):
         stored = np.array([stored], layout(type_).buffers[1].dtype)

@@ -131,7 +131,7 @@ class Selection(Copier):
         """The elements of the slots, of which each of the array's `length` has `size`, not 0."""
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
-        if not array.may_have_nulls:
+        if array._null_count == 0 or not array.may_have_nulls:
             return None, 0
         bitmap = array.buffers[0]
         assert bitmap is not None

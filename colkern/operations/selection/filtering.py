@@ -105,7 +105,7 @@ def _kept(mask: Array, emits: bool) -> Masked:
     """The slots that are true, and those that are null too if `emits`."""
     target = target_of(mask.device)
     values = EMPTY if mask.buffers[1] is None else mask.buffers[1]
-    if not mask.may_have_nulls:
+    if mask._null_count == 0 or not mask.may_have_nulls:
         return Masked.of(target, values.array, mask.offset, mask.length)
     valid = mask.buffer(Role.VALIDITY)
     assert valid is not None
@@ -123,7 +123,9 @@ class Masked(Kept, Selection):
 
     def suited(self, array: Array) -> Copier:
         finds_them = _BY_POSITION.get(array.layout.kind)
-        if finds_them is None or not (self.has_positions or (finds_them and self.is_sparse)):
+        if finds_them is None or not (
+            self._positions is not None or (finds_them and self.is_sparse)
+        ):
             return self
         return Picks(self.positions())
 

@@ -224,8 +224,9 @@ def filter_pairs(
                 kept = uint64(0)
             while kept != 0:
                 item = first + (uint64(trailing_zeros(kept)) << uint64(1))
-                out[place] = values[item]
-                out[place + uint64(1)] = values[item + uint64(1)]
+                low, high = values[item], values[item + uint64(1)]
+                out[place] = low
+                out[place + uint64(1)] = high
                 kept &= kept - uint64(1)
                 place += uint64(2)
 

@@ -214,9 +214,11 @@ def take_pairs(start, stop, step, indices: In[I], values: In[uint64], out: Out[u
     """Items 2 i and 2 i + 1 of `out` = those of value indices[i]."""
     for i in range(start, stop, step):
         source = uint64(indices[i]) << uint64(1)
+        # Both are loaded first: compilers move them together then.
+        low, high = values[source], values[source + uint64(1)]
         place = uint64(i) << uint64(1)
-        out[place] = values[source]
-        out[place + uint64(1)] = values[source + uint64(1)]
+        out[place] = low
+        out[place + uint64(1)] = high
 
 
 @kernel(grouped=True)

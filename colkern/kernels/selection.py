@@ -249,10 +249,10 @@ def take_bits(
         if begin + uint64(64) <= count:
             for b in range(uint64(0), uint64(8)):
                 first = begin + (uint64(b) << uint64(3))
-                largest = uint64(0)
+                beyond = False
                 for k in range(uint64(0), uint64(8)):
-                    largest = max(largest, uint64(indices[first + uint64(k)]))
-                if largest >= bound:
+                    beyond = beyond | (uint64(indices[first + uint64(k)]) >= bound)
+                if beyond:
                     return uint64(OUTSIDE)
                 eight = uint64(0)
                 for k in range(uint64(0), uint64(8)):

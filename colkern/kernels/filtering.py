@@ -29,6 +29,10 @@ SPARSE = 1
 """The most slots of a word, on average, for which each is looked for by itself."""
 
 
+FEW_PAIRS = 16
+"""The most pairs of a word that are faster copied one by one."""
+
+
 class Mask(NamedTuple):
     """The bits of `length` slots, set for those that are kept; a block is `words` 64-bit words of them."""
 
@@ -202,17 +206,40 @@ def filter_pairs(
     start, stop, step, mask: Mask, starts: In[int64], values: In[uint64], out: Out[uint64]
 ):
     """As `filter_items`, for values of two items."""
-    # As fast as memory: `compress_items` for pairs would not be faster.
+    # As in `filter_items`.
+    end = uint64(starts[stop]) << uint64(1) if step == 1 else uint64(0)
     for b in range(start, stop, step):
         place = uint64(starts[b]) << uint64(1)
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
+            first = uint64(w) << uint64(7)
+            full = (uint64(w) + uint64(1)) << uint64(6) <= mask.length
+            many = uint64(popcount(kept)) > uint64(FEW_PAIRS)
+            if many and full and place + uint64(128) <= end:
+                low, high = twice(kept), twice(kept >> uint64(32))
+                compress_items(out, place, values, first, low)
+                place += uint64(popcount(low))
+                compress_items(out, place, values, first + uint64(64), high)
+                place += uint64(popcount(high))
+                kept = uint64(0)
             while kept != 0:
-                slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
-                out[place] = values[slot << uint64(1)]
-                out[place + uint64(1)] = values[(slot << uint64(1)) + uint64(1)]
+                item = first + (uint64(trailing_zeros(kept)) << uint64(1))
+                low, high = values[item], values[item + uint64(1)]
+                out[place] = low
+                out[place + uint64(1)] = high
                 kept &= kept - uint64(1)
                 place += uint64(2)
+
+
+@helper
+def twice(bits: uint64) -> uint64:
+    """Each of the lowest 32 bits, twice."""
+    bits = ((bits << uint64(16)) | (bits & uint64(0xFFFFFFFF))) & uint64(0x0000FFFF0000FFFF)
+    bits = (bits | (bits << uint64(8))) & uint64(0x00FF00FF00FF00FF)
+    bits = (bits | (bits << uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
+    bits = (bits | (bits << uint64(2))) & uint64(0x3333333333333333)
+    bits = (bits | (bits << uint64(1))) & uint64(0x5555555555555555)
+    return bits | (bits << uint64(1))
 
 
 @kernel(grouped=True)

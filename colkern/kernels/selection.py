@@ -116,6 +116,13 @@ def eight_bits(bitmap: In[uint8], position: uint64) -> uint64:
     return low | (uint64(bitmap[(position + uint64(7)) >> uint64(3)]) << (uint64(8) - shift))
 
 
+@helper
+def shown_index(indices: In[I], i: uint64, known: uint64, bit: uint64) -> uint64:
+    """Index i, or 0 where that bit of `known` is not set. Loaded first: so there is no branch."""
+    index = uint64(indices[i])
+    return index if known & bit != 0 else uint64(0)
+
+
 @kernel()
 def take_picked_items(
     start, stop, step, indices: In[I], validity: Bitmap, values: In[T], out: Out[T]
@@ -126,14 +133,14 @@ def take_picked_items(
     if step == 1:
         while i + uint64(8) <= stop:
             known = eight_bits(validity.bits, validity.offset + i)
-            a = uint64(indices[i]) * (known & uint64(1))
-            b = uint64(indices[i + uint64(1)]) * ((known >> uint64(1)) & uint64(1))
-            c = uint64(indices[i + uint64(2)]) * ((known >> uint64(2)) & uint64(1))
-            d = uint64(indices[i + uint64(3)]) * ((known >> uint64(3)) & uint64(1))
-            e = uint64(indices[i + uint64(4)]) * ((known >> uint64(4)) & uint64(1))
-            f = uint64(indices[i + uint64(5)]) * ((known >> uint64(5)) & uint64(1))
-            g = uint64(indices[i + uint64(6)]) * ((known >> uint64(6)) & uint64(1))
-            h = uint64(indices[i + uint64(7)]) * ((known >> uint64(7)) & uint64(1))
+            a = shown_index(indices, i, known, uint64(1))
+            b = shown_index(indices, i + uint64(1), known, uint64(2))
+            c = shown_index(indices, i + uint64(2), known, uint64(4))
+            d = shown_index(indices, i + uint64(3), known, uint64(8))
+            e = shown_index(indices, i + uint64(4), known, uint64(16))
+            f = shown_index(indices, i + uint64(5), known, uint64(32))
+            g = shown_index(indices, i + uint64(6), known, uint64(64))
+            h = shown_index(indices, i + uint64(7), known, uint64(128))
             if one_not_below(bound, a, b, c, d, e, f, g, h):
                 return i
             out[i] = values[a]
@@ -214,9 +221,11 @@ def take_pairs(start, stop, step, indices: In[I], values: In[uint64], out: Out[u
     """Items 2 i and 2 i + 1 of `out` = those of value indices[i]."""
     for i in range(start, stop, step):
         source = uint64(indices[i]) << uint64(1)
+        # Both are loaded first: compilers move them together then.
+        low, high = values[source], values[source + uint64(1)]
         place = uint64(i) << uint64(1)
-        out[place] = values[source]
-        out[place + uint64(1)] = values[source + uint64(1)]
+        out[place] = low
+        out[place + uint64(1)] = high
 
 
 @kernel(grouped=True)
@@ -247,10 +256,10 @@ def take_bits(
         if begin + uint64(64) <= count:
             for b in range(uint64(0), uint64(8)):
                 first = begin + (uint64(b) << uint64(3))
-                largest = uint64(0)
+                beyond = False
                 for k in range(uint64(0), uint64(8)):
-                    largest = max(largest, uint64(indices[first + uint64(k)]))
-                if largest >= bound:
+                    beyond = beyond | (uint64(indices[first + uint64(k)]) >= bound)
+                if beyond:
                     return uint64(OUTSIDE)
                 eight = uint64(0)
                 for k in range(uint64(0), uint64(8)):

@@ -85,14 +85,34 @@ def first_view_unlike_its_value(
     return ~uint64(0)
 
 
+@helper
+def view_length(views: In[int32], validity: Bitmap, i: uint64) -> uint64:
+    """The length of value i, 0 under a null."""
+    return uint64(views[i << uint64(2)]) & valid_mask(validity, i)
+
+
 @kernel(combine="add")
 def view_lengths(start, stop, step, views: In[int32], validity: Bitmap, out: Out[O]) -> uint64:
     """out[i] = the length of value i, 0 under a null, each of which fits; returns their sum."""
     total = uint64(0)
-    for i in range(start, stop, step):
-        length = uint64(views[uint64(i) << uint64(2)]) & valid_mask(validity, i)
+    i, apart = uint64(start), uint64(step)
+    # Four at a time: compilers gather numbers that lie apart by vectors, which takes twice as long.
+    while i + uint64(3) * apart < stop:
+        a = view_length(views, validity, i)
+        b = view_length(views, validity, i + apart)
+        c = view_length(views, validity, i + uint64(2) * apart)
+        d = view_length(views, validity, i + uint64(3) * apart)
+        out[i] = a
+        out[i + apart] = b
+        out[i + uint64(2) * apart] = c
+        out[i + uint64(3) * apart] = d
+        total += (a + b) + (c + d)
+        i += uint64(4) * apart
+    while i < stop:
+        length = view_length(views, validity, i)
         out[i] = length
         total += length
+        i += apart
     return total
 
 

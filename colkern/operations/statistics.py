@@ -12,7 +12,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.builders import record_batch
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
-from colkern.memory import HOST
+from colkern.memory import HOST, allocate_for_overwrite
 from colkern.operations.aggregates import count
 from colkern.operations.arguments import operation
 from colkern.operations.casting import cast
@@ -106,7 +106,9 @@ def _quantiles(
     if most < 0:
         return [None] * len(shares)
     lows = [int(most * share) for share in shares]
-    chosen, begin = numbers.copy(), 0
+    # In memory that is used again, unlike that of `numbers.copy()`.
+    chosen, begin = allocate_for_overwrite(len(numbers), np.float64), 0
+    chosen[:] = numbers
     # One by one: NumPy has vectors for a selection of a single place.
     for low in sorted({*lows}):
         chosen[begin:].partition(low - begin)

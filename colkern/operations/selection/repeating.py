@@ -165,18 +165,18 @@ def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
         raise ValueError(f"repeats: {repeats.length} numbers for {count} values")
     if repeats.null_count:
         raise ValueError("repeats: must not be null")
-    lengths = _lengths_of(target, repeats)
-    total = _within_limit(target.total(lengths))
-    return target.scan(lengths, np.int64), total
+    starts, total = target.running_sum(_lengths_of(target, repeats), np.int64)
+    return starts, _within_limit(total)
 
 
 @on_its_device
 def _lengths_of(target: Target, repeats: Array) -> Items:
     """The numbers as int64."""
     items = repeats.items(Role.DATA)
-    if len(items) and int(items.min()) < 0:
+    signed = items.dtype.kind == "i"
+    if len(items) and signed and int(items.min()) < 0:
         raise ValueError(f"repeats: must not be negative, got {int(items.min())}")
-    if len(items) and int(items.max()) >> 63:
+    if len(items) and not signed and int(items.max()) >> 63:
         raise LimitExceededError(f"repeats: {int(items.max())} slots for one value")
     return items.astype(np.int64, copy=False)
 

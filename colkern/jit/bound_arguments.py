@@ -8,22 +8,25 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from colkern.generated import function_of_text
+from colkern.rows import front
 
 
 def plain_function(function: object) -> object:
     """The plain function of a decorated one, or one that stands for a partial object or a bound method.
 
-    The latter has the parameters that are left, and calls the original with them and what is bound.
+    The latter has the parameters that are left, and calls the original with them and what is bound. So has
+    one for a decorator's function of `*args`, which has those of the function that it is wrapped around.
     Anything else stays.
     """
-    plain = getattr(function, "py_func", function)
+    plain: Any = front.plain_function(function)
+    original: object = plain
+    positional: tuple[object, ...] = ()
+    named: dict[str, object] = {}
     if isinstance(plain, MethodType):
-        original: object = plain.__func__
-        positional: tuple[object, ...] = (plain.__self__,)
-        named: dict[str, object] = {}
+        original, positional = plain.__func__, (plain.__self__,)
     elif isinstance(plain, partial):
         original, positional, named = plain_function(plain.func), plain.args, plain.keywords
-    else:
+    elif not (hasattr(plain, "__wrapped__") and _takes_any(plain)):
         return plain
     if not isinstance(original, FunctionType):
         return plain
@@ -46,7 +49,9 @@ def _with_bound(
         default = each.default is not inspect.Parameter.empty
         values |= {f"_default_{each.name}": each.default} if default else {}
         declared.append(f"{each.name}=_default_{each.name}" if default else each.name)
-        by_position = each.kind is inspect.Parameter.POSITIONAL_ONLY
+        by_position = each.kind is inspect.Parameter.POSITIONAL_ONLY or (
+            not named and each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        )
         arguments.append(each.name if by_position else f"{each.name}={each.name}")
     arguments += [f"{name}=_bound_{name}" for name in named]
     name = original.__name__ if original.__name__.isidentifier() else "function"
@@ -59,8 +64,19 @@ def _with_bound(
     return function
 
 
+def _takes_any(function: FunctionType) -> bool:
+    """Whether a function has `*args` or `**kwargs` of its own, and not what it is wrapped around."""
+    own = inspect.signature(function, follow_wrapped=False)
+    return any(each.kind in _OPEN for each in own.parameters.values()) and not any(
+        each.kind in _OPEN for each in inspect.signature(function).parameters.values()
+    )
+
+
+_OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def _may_be_empty(parameter: inspect.Parameter) -> bool:
     """Whether a parameter stands for no column: it takes any number of arguments, or by name alone."""
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
         return parameter.default is not inspect.Parameter.empty
-    return parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return parameter.kind in _OPEN

@@ -10,10 +10,12 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     get_byte,
+    get_unaligned,
     get_word,
     set_byte,
     set_unaligned,
     set_word,
+    shifted_right,
     wrapped,
 )
 from colkern.kernels.row_lists import item_place, list_size
@@ -35,6 +37,7 @@ from colkern.kernels.text_words import (
     ONES,
     SPILL,
     are_same,
+    equal_bytes,
     first_hit,
     hits_at,
     near_word,
@@ -221,7 +224,22 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
 @helper
 def replace(arena: Arena, text: Text, old: Text, new: Text) -> tuple[Text, Code]:
     """`text.replace(old, new)`; of an empty `old`, it is left."""
-    return replace_some(arena, text, old, new, int64(-1))
+    if old.size != 1 or new.size != 1:
+        return replace_some(arena, text, old, new, int64(-1))
+    # By words, as no branch is guessed wrong then: a third of the time, and a tenth where there are many.
+    target = allocate_text(arena, text.size)
+    if target == 0:
+        return text, NO_ROOM
+    pattern = wrapped(get_byte(old.address) * ONES)
+    change = get_byte(old.address) ^ get_byte(new.address)
+    k = int64(0)
+    while k < text.size:
+        place = text.address + k
+        word = get_unaligned(place) if k + 8 <= text.size else near_word(place, text.size - k)
+        hits = shifted_right(equal_bytes(word, pattern), int64(7))
+        set_unaligned(target + k, word ^ wrapped(hits * change))
+        k += 8
+    return Text(target, text.size, text.ascii), DONE
 
 
 @helper

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from colkern.kernels import row_lists, row_numbers, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -41,6 +42,7 @@ from colkern.rows.iteration import (
     range_size,
     refuse_iterator,
 )
+from colkern.rows.program import Block
 from colkern.rows.statements import bind_target, stored_names
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -291,6 +293,10 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
                 given = [before, value, known, lost.get(), *map(emitter.numbers, are_floats)]
                 doubtful = _called(row_numbers.may_lose_nothing, given, k.BOOL)
                 emitter.leave_if(doubtful.code, "sum of integers and floats")
+        if start is None and {before.kind, value.kind} <= {k.INT, k.BOOL} and value.is_constant:
+            # There are fewer items than integers, so no check keeps a compiler from doing without a branch.
+            result.set(Value(k.INT, f"({before.code} + {int(value.constant)})"))
+            return
         result.set(operated(emitter, ast.Add(), before, value))
 
     def _called(body: Callable[..., object], given: list[Value], kind: k.Kind = k.FLOAT) -> Value:
@@ -483,10 +489,43 @@ def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     return [emitter.numbers(applied(emitter, node.args[0], row)) for row in rows]
 
 
+def joined_in_turn(emitter: Emitter, separator: Value, node: ast.expr) -> Value | None:
+    """`separator.join(…)` by `+`, one item after the other, without a list.
+
+    None if that takes longer: where texts are made in between, as each addition then copies all before.
+    """
+    before, block, start = emitter.state(), emitter.block, len(emitter.block.lines)
+    result = Accumulator(emitter, node, constant(""), "joined")
+    is_first = emitter.copy("True")
+    added: list[bool] = []
+
+    def append(value: Value) -> None:
+        added.append(value.kind == k.TEXT)
+        if added[-1]:
+            result.set(call(emitter, "+", [result.get(), value]))
+
+    def take(value: Value) -> None:
+        if separator.constant != "":
+            emitter.branch(is_first, lambda: None, lambda: append(separator))
+            emitter.write(f"{is_first} = False")
+        append(value)
+
+    items(emitter, node, take)
+    inside = [part for part in block.lines[start:] if isinstance(part, Block)]
+    uses = sum("arena" in line for part in inside for _, line in part.text(0))
+    if all(added) and uses <= len(added):
+        return result.get()
+    emitter.restore(before)
+    return None
+
+
 def first(emitter: Emitter, node: ast.Call) -> Value:
-    """`next(…)` of a generator expression."""
-    is_call = builtin_of(emitter, node.args[0]) == "yield"
-    if not is_call and not isinstance(node.args[0], ast.GeneratorExp):
+    """`next(…)` of a generator expression, or of `iter(…)`."""
+    source: Any = node.args[0]
+    is_known = builtin_of(emitter, source) == "yield" or isinstance(source, ast.GeneratorExp)
+    if isinstance(source, ast.Call) and known_object(emitter, source.func) is iter:
+        source, is_known = source.args[0], len(source.args) == 1
+    if not is_known:
         emitter.refuse("next() has a compiled form of a generator at its beginning only")
     is_there = emitter.copy("False")
     result = Accumulator(emitter, node, Value(k.NEVER))
@@ -496,7 +535,7 @@ def first(emitter: Emitter, node: ast.Call) -> Value:
         emitter.write(f"{is_there} = True")
 
     other = expression(emitter, node.args[1]) if len(node.args) > 1 else None
-    items(emitter, node.args[0], take, f"not {is_there}")
+    items(emitter, source, take, f"not {is_there}")
     if other is not None:
         return emitter.chosen(is_there, result.get, lambda: other)
     emitter.fail_if(f"not {is_there}", row_values.STOP_ITERATION, "next() of nothing")

@@ -237,35 +237,46 @@ def is_function(value: object) -> bool:
 
 
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
-    keys: list[Value] = []
-    values: list[Value] = []
+    entries: list[tuple[Value, Value]] = []
     functions: dict[Any, Any] = {}
-    for key, item_node in zip(node.keys, node.values, strict=True):
-        keys += [expression(emitter, key)] if key is not None else []
+    for key_node, item_node in zip(node.keys, node.values, strict=True):
+        key = NONE if key_node is None else expression(emitter, key_node)
         value = expression(emitter, item_node)
-        if key is not None and keys[-1].is_constant and is_function(value.constant):
-            functions[keys[-1].constant] = value.constant
+        if key_node is not None and key.is_constant and is_function(value.constant):
+            functions[key.constant] = value.constant
             continue
         value = emitter.numbers(value)
-        if key is not None:
-            values.append(value)
-            continue
-        value = emitter.plain(value)
-        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
-            keys += map(constant, value.kind.names)
-            values += value.items
-        else:
+        if key_node is None:
+            value = emitter.plain(value)
+        if key_node is None and k.is_row(value.kind):
+            entries += zip(map(constant, value.kind.names), value.items, strict=True)  # type: ignore[attr-defined]
+        elif key_node is None and getattr(value.kind, "name", "") != "dict":
             emitter.refuse(f"`**` of {value.kind} has no compiled form")
-    if functions and not values:
+        else:
+            entries.append((key, value))
+    if functions and not entries:
         return Value(k.Kind("object", 0), constant=functions)
-    names = [key.constant for key in keys]
+    names = [key.constant for key, _ in entries]
     if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
-        row = dict(zip(names, values, strict=True))
+        row = dict(zip(names, (value for _, value in entries), strict=True))
         return tuple_of_values(row.values(), tuple(row), dict)
-    dict_ = new_container(emitter, node, "dict", len(keys))
-    for pair in zip(map(emitter.numbers, keys), values, strict=True):
-        add(emitter, dict_, pair)
+    dict_ = new_container(emitter, node, "dict", len(entries))
+    for key, value in entries:
+        if key.kind == k.NONE:
+            _add_all(emitter, dict_, node, value)
+        else:
+            add(emitter, dict_, (emitter.numbers(key), value))
     return dict_
+
+
+def _add_all(emitter: Emitter, dict_: Value, node: ast.Dict, other: Value) -> None:
+    """Add the keys and values of another dictionary to a display."""
+    from colkern.rows.comprehensions import items
+
+    emitter.env["<other>"] = other
+    name = ast.Attribute(ast.Name("<other>", ast.Load()), "items", ast.Load())
+    pairs = derived(node, "items", lambda: ast.Call(name, [], []))
+    items(emitter, pairs, lambda value: add(emitter, dict_, tuple(unpacked(emitter, value, 2))))
 
 
 def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:

@@ -123,6 +123,9 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
     value = emitter.plain(value)
     if isinstance(value.kind, k.Decimal):
         return _decimal(emitter, value, specification)
+    if value.kind == k.LOOSE_FLOAT and specification[-1] in "eEfFgG%":
+        # As one of these, an integer is the float.
+        value = dataclasses.replace(value, kind=k.FLOAT)
     return call(emitter, "format", [value, constant(specification)])
 
 

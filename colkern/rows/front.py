@@ -64,7 +64,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
 
     Args:
         function: The function.
-        is_called: Whether a row function calls it, which knows how many `*args` there are.
+        is_called: Whether a row function calls it, which knows what `*args` and `**kwargs` are.
 
     Raises:
         CompileError: If its source cannot be read.
@@ -75,13 +75,42 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     else:
         body = node.body
     arguments = node.args
-    rest = [arguments.vararg] if arguments.vararg else []
-    if (rest and not is_called) or arguments.kwarg:
-        raise CompileError(f"{function.__name__}: *args and **kwargs do not compile")
+    if (arguments.vararg or arguments.kwarg) and not is_called:
+        raise CompileError(
+            f"{function.__name__}: *args and **kwargs stand for no columns; name the parameters, or, in a "
+            f"decorator, put functools.wraps around the function that takes them"
+        )
+    names_of = meanings_of(function)
+    if names_of.get("dict") is dict and "dict" not in _own_names(node):
+        body = [_Displays().visit(statement) for statement in body]
     _place_iterators(body)
-    parameters = [*arguments.posonlyargs, *arguments.args, *rest, *arguments.kwonlyargs]
-    names = tuple(argument.arg for argument in parameters)
-    return Definition(function, names, body, meanings_of(function), function.__code__.co_filename)
+    parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
+    names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
+    return Definition(function, names, body, names_of, function.__code__.co_filename)
+
+
+class _Displays(ast.NodeTransformer):
+    """Has `{"a": 1}` stand for `dict(a=1)`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call, and those within it."""
+        self.generic_visit(node)
+        is_dict = isinstance(node.func, ast.Name) and node.func.id == "dict"
+        if not is_dict or node.args or not node.keywords:
+            return node
+        keys: list[ast.expr | None] = [
+            ast.Constant(word.arg) if word.arg else None for word in node.keywords
+        ]
+        display = ast.Dict(keys, [word.value for word in node.keywords])
+        return ast.fix_missing_locations(ast.copy_location(display, node))
+
+
+def _own_names(node: ast.AST) -> set[str]:
+    """The parameters and the variables that a function assigns to, and those of functions within it."""
+    parts = list(ast.walk(node))
+    names = [each for each in parts if isinstance(each, ast.Name)]
+    stored = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    return stored | {each.arg for each in parts if isinstance(each, ast.arg)}
 
 
 def _place_iterators(body: list[ast.stmt]) -> None:

@@ -175,7 +175,7 @@ def users_function(
     except CompileError as error:
         emitter.refuse(str(error))
     try:
-        bound = inspect.signature(function).bind(*arguments, **named)
+        bound = inspect.signature(function, follow_wrapped=False).bind(*arguments, **named)
     except TypeError as error:
         emitter.refuse(f"{function.__name__}: {error}")
     bound.apply_defaults()
@@ -184,10 +184,11 @@ def users_function(
 
 
 def _argument(value: Any) -> Value:
-    """An argument as a value: a default, or the tuple that `*args` are."""
-    is_rest = isinstance(value, tuple) and bool(value) and isinstance(value[0], Value)
-    if is_rest:
+    """An argument as a value: a default, the tuple that `*args` are, or the dictionary of `**kwargs`."""
+    if isinstance(value, tuple) and value and isinstance(value[0], Value):
         return tuple_of_values(value)
+    if isinstance(value, dict) and all(isinstance(item, Value) for item in value.values()):
+        return tuple_of_values(value.values(), tuple(value), dict)
     return value if isinstance(value, Value) else constant(value)
 
 

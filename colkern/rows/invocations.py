@@ -33,7 +33,14 @@ from colkern.rows.calls import (
     require_changeable,
 )
 from colkern.rows.comparisons import equal
-from colkern.rows.comprehensions import as_list, extreme, items_in_turn, sorted_list, unrolled
+from colkern.rows.comprehensions import (
+    as_list,
+    extreme,
+    items_in_turn,
+    joined_in_turn,
+    sorted_list,
+    unrolled,
+)
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
     COMBINED,
@@ -307,6 +314,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
             pieces: list[Any] = [owner, owner] * len(parts)
             pieces[::2] = (functools.partial(needed, emitter, part) for part in parts)
             return concatenated(emitter, pieces[:-1])
+        is_made = isinstance(listed, ast.ListComp) or is_iterator(emitter, listed)
+        joined = joined_in_turn(emitter, owner, listed) if kind == k.TEXT and is_made else None
+        if joined is not None:
+            return joined
         return call(emitter, f"{kind.name}.join", [owner, as_list(emitter, node.args[0])])
     if kind == k.TEXT and name == "format" and owner.is_constant:
         from colkern.rows.formatting import formatted

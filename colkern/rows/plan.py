@@ -438,16 +438,11 @@ def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array
     """Results that are null also where a bitmap says so."""
     if column.type == s.null():
         return column
-    outer = Array(s.bool_(), column.length, [validity, validity], null_count=null_count)
     if column.null_count:
+        outer = Array(s.bool_(), column.length, [validity, validity], null_count=null_count)
         validity, null_count = combine_validity([outer, column])
-    return Array(
-        column.type,
-        column.length,
-        [validity, *column.buffers[1:]],
-        column.children,
-        null_count=null_count,
-    )
+    buffers = [validity, *column.buffers[1:]]
+    return Array.of_valid(column.type, column.length, buffers, null_count, column.children)
 
 
 NONE_LEFT: Counter[Site | None] = Counter()

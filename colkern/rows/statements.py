@@ -914,6 +914,14 @@ def _sequence(
     return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
 
 
+def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:
+    """`global` or `nonlocal` of names that are only read."""
+    if not stored_names(emitter.definition.body).isdisjoint(node.names):
+        emitter.refuse(
+            f"an assignment to a {type(node).__name__.lower()} name has no compiled form"
+        )
+
+
 _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -929,6 +937,8 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Try: _try,
     ast.Expr: _expression,
     ast.Pass: lambda e, _: None,
+    ast.Global: _declared,
+    ast.Nonlocal: _declared,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
     ast.Match: _match,

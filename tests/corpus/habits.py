@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import functools
 import operator
 import re
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from . import values
 from .case import case
@@ -188,3 +191,56 @@ def letters_and_more(s: str) -> list[str]:
     ends += (">",)
     made += made[-1:]
     return [*made, *sorted(seen), *ends]
+
+
+def or_default(default: Any) -> Callable[[Any], Any]:
+    def decorator(function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except (ValueError, IndexError):
+                return default
+
+        return wrapper
+
+    return decorator
+
+
+def repeated(text: str, *times: int, **words: str) -> str:
+    return words.get("sep", "/").join([text] * sum(times)) + str(len(words))
+
+
+@case(
+    rows=[values.words(99)],
+    covers="a decorator with *args and **kwargs, calls with such parameters",
+)
+@or_default("?")
+def second_letter(s: str) -> str:
+    return repeated(s[1], 1, len(s) % 3, sep="-") + repeated(s, 1, other=s) + repeated(s)
+
+
+SHARES = {"a": 0.5, "b": 1.5}
+
+
+@case(
+    rows=[values.words(100)],
+    covers="** of dictionaries in a display, next(iter()), global, dict() of names",
+)
+def shares(s: str) -> dict[str, float]:
+    global SHARES
+    own = {letter: float(s.count(letter)) for letter in s[:3]}
+    both = {**SHARES, "z": 0, **own, "e": 2}
+    own["a"] = 9.0
+    return dict(total=sum(both.values()), first=next(iter(both.values())), own=len(own))
+
+
+@case(
+    rows=[values.between(100, -(2**50), 2**51)], covers="/= of an integer in a loop, formats of it"
+)
+def in_units(size: int) -> str:
+    for unit in ("B", "kB", "MB"):
+        if abs(size) < 1000:
+            return f"{size:8.1f} {unit}|{size:%}|{size:g}"
+        size /= 1000  # type: ignore[assignment]
+    return f"{size:,.2f} GB"

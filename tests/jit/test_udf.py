@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 from functools import partial
 from typing import Annotated, Any
@@ -618,9 +619,20 @@ def shown(amount: float, rate: float, /, currency: str, *, digits: int = 2) -> s
     return f"{amount * rate:.{digits}f} {currency}"
 
 
+def doubled(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs) + function(*args, **kwargs)
+
+    return wrapper
+
+
 @pytest.mark.parametrize(
     ("function", "columns"),
     [
+        (doubled(Tariff(2.0).due), [[1.0, None, 2.5], ["a", "b", ""]]),
+        (partial(doubled(doubled(shown)), 2.0, currency="EUR"), [[1.0, None, 2.5]]),
+        (functools.cache(doubled(shown)), [[1.0], [2.0], ["EUR"]]),
         (Tariff(1.5).due, [[1.0, None, 2.5], ["a", "b", ""]]),
         (partial(Tariff(1.5).due, label="to pay"), [[1.0, None, 2.5]]),
         (partial(shown, 2.0, currency="EUR"), [[1.0, None, 2.5]]),

@@ -22,7 +22,7 @@ from benchmarks.spark.case import IDENTITY, identity
 from benchmarks.spark.turns import OURS, in_turn
 from colkern.spark import udf
 
-DIVISOR = 5
+DIVISOR = 2
 """Of how many rows the command is told, the functions get a part."""
 HAND_WRITTEN = "Spark SQL"
 COLUMNS = (

@@ -25,6 +25,7 @@ import colkern as ck
 from colkern.errors import CompileError, UnsupportedError
 from colkern.spark import explain
 from colkern.spark import udf as function_of_columns
+from colkern.spark.native.translation import NULL_WITH_ARGUMENTS
 
 udf = functools.partial(function_of_columns, plan="auto")
 """Plans that do not depend on COLKERN_SPARK_PLAN."""
@@ -407,3 +408,70 @@ def test_native_says_what_has_no_expression() -> None:
 def test_functions_with_native_plans_are_registered_for_sql(spark: SparkSession) -> None:
     spark.udf.register("checked", checked)
     assert spark.sql(f"SELECT checked(amount, count) FROM ({ONE})").first() == Row(1.5)
+
+
+_SAMPLES = {
+    "boolean": "! not",
+    "bigint": "~",
+    "double": "negative abs sqrt rint signum floor ceil",
+    "string": "char_length octet_length reverse trim ltrim rtrim btrim",
+    "double double": "+ - * / % pmod try_add try_subtract try_multiply try_divide try_mod = == < <= > >=",
+    "bigint bigint": "div & | ^",
+    "bigint int": "shiftleft shiftright",
+    "string string": "startswith endswith contains instr concat rlike trim ltrim rtrim btrim",
+    "string int": "repeat",
+    "string int int": "substring",
+    "string int string": "lpad rpad",
+    "string string string": "replace",
+}
+"""By the types of their arguments: functions of Spark's that are null where one of these is."""
+
+
+def test_functions_without_a_test_for_null_are_null_with_any_argument(spark: SparkSession) -> None:
+    values = {
+        "boolean": f.lit(True),
+        "bigint": f.lit(3).cast("bigint"),
+        "int": f.lit(2),
+        "double": f.lit(1.5),
+        "string": f.lit("ab"),
+    }
+    columns = [f.lit(None).cast("int").cast("double"), f.lit(None).try_cast("int")]
+    named = {"CAST", "TRY_CAST"}
+    for types, names in _SAMPLES.items():
+        arguments = [values[type_] for type_ in types.split()]
+        for name in names.split():
+            named.add(name)
+            for place, type_ in enumerate(types.split()):
+                given = [*arguments[:place], f.lit(None).cast(type_), *arguments[place + 1 :]]
+                columns.append(
+                    f.call_function(f"`{name}`", *given).alias(f"{name} {types} {place}")
+                )
+            assert (
+                spark.range(1).select(f.call_function(f"`{name}`", *arguments)).head()[0]
+                is not None
+            )
+    row = spark.range(1).select(*columns).head()
+    assert row is not None
+    assert [column for column, value in row.asDict().items() if value is not None] == []
+    assert named == set(NULL_WITH_ARGUMENTS.split())
+
+
+def test_an_expression_that_is_null_with_its_columns_has_no_test_for_null(
+    spark: SparkSession,
+) -> None:
+    def gross(price: float) -> float:
+        return price * 1.19
+
+    def either(price: float, other: float) -> bool:
+        return price > 1.0 or other > 1.0
+
+    rows = spark.createDataFrame(
+        [(1.0, 2.0), (None, 2.0), (2.0, None)], "price double, other double"
+    )
+    columns = udf(gross, plan="native")("price"), udf(either, plan="native")("price", "other")
+    assert ["isNull" in repr(column) for column in columns] == [False, True]
+    assert [tuple(row) for row in rows.select(*columns).collect()] == [
+        (1.0 * 1.19, True),
+        (None, None),
+        (2.0 * 1.19, None),
+    ]

@@ -263,23 +263,20 @@ class PlannedFunction:
         self, typed: Typed, term: Term, kind: Kind, columns: Mapping[str, Column]
     ) -> Column:
         """The values of a term of the parameters."""
-        type_ = spark_type_of(kind)
         result = translated(term, kind, self._name, columns, typed.nullable)
         require_short(result)
         for name, of in typed.parameters.items():
             wanted = spark_type_of(of)
             if wanted != MOMENT:
-                result = self._checked(name, columns[name], wanted, result, type_)
+                result = self._checked(name, columns[name], wanted, result)
         return result
 
-    def _checked(
-        self, name: str, column: Column, wanted: str, result: Column, type_: str
-    ) -> Column:
+    def _checked(self, name: str, column: Column, wanted: str, result: Column) -> Column:
         """The result, if a column is of its parameter's type; Spark knows that when it plans."""
         words, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
         message = f.lit(f"{self._name}: {name}: expected {words}, got ")
         given = f.typeof(column)
-        error = f.raise_error(f.concat(message, given)).cast(type_)
+        error = f.raise_error(f.concat(message, given))
         is_taken = f.find_in_set(given, f.lit(",".join((*taken, UNTYPED)))) > 0
         if wanted == "string":
             # Without its collation, as Python compares texts.

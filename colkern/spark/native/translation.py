@@ -110,8 +110,8 @@ def translated(
     tests = [column.isNull() for name, column in arguments.items() if name not in nullable]
     tests += writer.anchors(term)
     if tests:
-        nothing = f.lit(None).cast(spark_type_of(kind))
-        result = f.when(functools.reduce(lambda a, b: a | b, tests), nothing).otherwise(result)
+        # Of null, a test of `anchors` may be null.
+        result = f.when(functools.reduce(lambda a, b: a | b, tests), f.lit(None)).otherwise(result)
     return result
 
 
@@ -121,60 +121,16 @@ def _is_null_with_arguments(column: Column) -> bool:
     It consists of functions that are. What else its text has the look of, a test for null goes before it.
     """
     text = repr(column)
-    return "CASE" not in text and _NULL_WITH_ARGUMENTS.issuperset(_CALLED.findall(text))
+    return "CASE" not in text and {*_CALLED.findall(text)} <= {*NULL_WITH_ARGUMENTS.split()}
 
 
 _CALLED = re.compile(r"([^\s(),']+)\(")
-_NULL_WITH_ARGUMENTS = {
-    *(
-        "CAST",
-        "TRY_CAST",
-        "+",
-        "-",
-        "*",
-        "/",
-        "%",
-        "div",
-        "pmod",
-        "negative",
-        "abs",
-        "sqrt",
-        "rint",
-    ),
-    *(
-        "floor",
-        "ceil",
-        "try_add",
-        "try_subtract",
-        "try_multiply",
-        "try_divide",
-        "try_mod",
-        "signum",
-    ),
-    *("&", "|", "^", "~", "shiftleft", "shiftright", "=", "<", "<=", ">", ">=", "!", "not", "=="),
-    *(
-        "startswith",
-        "endswith",
-        "contains",
-        "substring",
-        "trim",
-        "ltrim",
-        "rtrim",
-        "btrim",
-        "replace",
-    ),
-    *(
-        "char_length",
-        "octet_length",
-        "instr",
-        "reverse",
-        "concat",
-        "repeat",
-        "lpad",
-        "rpad",
-        "rlike",
-    ),
-}
+NULL_WITH_ARGUMENTS = (
+    "CAST TRY_CAST + - * / % div pmod negative abs sqrt rint signum floor ceil try_add try_subtract "
+    "try_multiply try_divide try_mod & | ^ ~ shiftleft shiftright = == < <= > >= ! not startswith endswith "
+    "contains substring trim ltrim rtrim btrim replace char_length octet_length instr reverse concat "
+    "repeat lpad rpad rlike"
+)
 """Functions of Spark's that are null where any argument is."""
 
 
@@ -270,7 +226,7 @@ class _Writer:
                 assert first is not None
                 assert last is not None
                 message = f"{self._name}: {each.name}: a day in none of the years from 1 to 9999"
-                error = f.raise_error(f.lit(message)).cast(self._type)
+                error = f.raise_error(f.lit(message))
                 result = f.when(~day.between(first, last), error).otherwise(result)
         return result
 

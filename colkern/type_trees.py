@@ -100,11 +100,7 @@ Spell = Callable[["DataType | Field"], str]
 
 
 class NestedType(DataType):
-    """A type with others inside.
-
-    Types may nest deeper than Python's stack reaches: they are compared, printed and pickled level by
-    level, and their hash is kept.
-    """
+    """A type with others inside, deeper than Python's stack: compared, printed, pickled level by level."""
 
     __slots__ = ("_hash",)
 

@@ -23,11 +23,7 @@ T = TypeVar("T")
 
 
 class BadValue(Exception):
-    """A value at `index` that does not fit its type; `inside` is the place within it, as Python spells it:
-    `[3]['name']`.
-
-    The caller gets an error of the class `kind`.
-    """
+    """A value at `index` that does not fit; `inside` is its place within; `kind` is the caller's error."""
 
     def __init__(self, kind: type[Exception], message: str, index: int, inside: str = "") -> None:
         super().__init__(message)

@@ -32,11 +32,13 @@ from colkern.kernels.intrinsics import get_byte as get_byte
 from colkern.kernels.intrinsics import get_word as get_word
 from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
+from colkern.kernels.intrinsics import popcount as popcount
 from colkern.kernels.intrinsics import set_byte as set_byte
 from colkern.kernels.intrinsics import set_unaligned as set_unaligned
 from colkern.kernels.intrinsics import set_word as set_word
 from colkern.kernels.intrinsics import shifted_right as shifted_right
 from colkern.kernels.intrinsics import sum_overflows as sum_overflows
+from colkern.kernels.intrinsics import trailing_zeros as trailing_zeros
 from colkern.kernels.intrinsics import wrapped as wrapped
 
 _WORD = ir.IntType(64)
@@ -46,18 +48,6 @@ _PIECE_OF_BYTES = ir.VectorType(_BYTE, 32)
 
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
-
-
-@instructions(types.uint64(types.uint64))
-def popcount(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `ctpop`: one instruction, or a vector of them."""
-    return builder.ctpop(args[0])
-
-
-@instructions(types.uint64(types.uint64))
-def trailing_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `cttz`, 64 for zero."""
-    return builder.cttz(args[0], cgutils.false_bit)
 
 
 def _sets_flag(instruction: str) -> Any:

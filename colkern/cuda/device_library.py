@@ -40,11 +40,7 @@ class SharedEvent(Event, Protocol):
 
 
 class CopyStream(Protocol):
-    """Copies between host and device, in the order in which they were asked for.
-
-    Both ends are contiguous uint8 arrays of one size. A copy has not ended, perhaps not begun, when
-    its call returns: both ends stay as they are until an event behind it was waited for.
-    """
+    """Copies of contiguous uint8 arrays, in order; both ends stay until an event behind was waited for."""
 
     def to_device(self, source: NDArray[np.uint8], target: Items) -> None:
         """Start to copy host memory to the device."""

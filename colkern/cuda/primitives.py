@@ -40,6 +40,7 @@ from colkern.kernels.intrinsics import get_byte as get_byte
 from colkern.kernels.intrinsics import get_word as get_word
 from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
+from colkern.kernels.intrinsics import popcount as popcount
 from colkern.kernels.intrinsics import product_overflows as product_overflows
 from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
 from colkern.kernels.intrinsics import set_byte as set_byte
@@ -47,6 +48,7 @@ from colkern.kernels.intrinsics import set_unaligned as set_unaligned
 from colkern.kernels.intrinsics import set_word as set_word
 from colkern.kernels.intrinsics import shifted_right as shifted_right
 from colkern.kernels.intrinsics import sum_overflows as sum_overflows
+from colkern.kernels.intrinsics import trailing_zeros as trailing_zeros
 from colkern.kernels.intrinsics import wrapped as wrapped
 
 # What primitives here name is looked up as in kernels: this target's way of it.
@@ -60,18 +62,6 @@ _GLOBAL = 1
 
 cuda: Any = None
 LANES = uint64(1)
-
-
-@instructions(types.uint64(types.uint64))
-def popcount(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `ctpop`, which becomes `popc`."""
-    return builder.ctpop(args[0])
-
-
-@instructions(types.uint64(types.uint64))
-def trailing_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `cttz`, 64 for zero."""
-    return builder.cttz(args[0], cgutils.false_bit)
 
 
 def _multiplied(

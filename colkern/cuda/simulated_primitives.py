@@ -25,11 +25,7 @@ _LONGEST_WAIT = 60
 
 
 class Thread:
-    """The thread as functions that kernels call know it, by the names of the compiler's module.
-
-    The simulator tells it to kernels alone, which are called in a Python thread each: `module_of_kernel`
-    gives the compiler's module as the running kernel sees it.
-    """
+    """The thread by the names of the compiler's module, as the simulator tells kernels alone."""
 
     def __init__(self, module_of_kernel: Callable[[], object]) -> None:
         self._module_of_kernel = module_of_kernel

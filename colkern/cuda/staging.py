@@ -82,11 +82,7 @@ class _Slot:
 
 
 class Staging:
-    """The slots of a library, which take turns, and its streams for copies.
-
-    A slot belongs to one thread at a time. All copies of a device share a stream: the bus has one lane
-    each way.
-    """
+    """A library's slots, each of one thread; a device's copies share a stream: one lane each way."""
 
     def __init__(self, library: DeviceLibrary) -> None:
         self._library = library

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from llvmlite import ir
 from numba import types
-from numba.core import base, typing
+from numba.core import base, cgutils, typing
 from numba.core.cpu import CPUContext
 from numba.extending import intrinsic
 
@@ -57,6 +57,18 @@ def instructions(of: Signature | Callable[..., Signature]) -> Callable[[Emit], A
         return intrinsic(define)
 
     return make
+
+
+@instructions(types.uint64(types.uint64))
+def popcount(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+    """LLVM's `ctpop`: `popc` on CUDA, elsewhere one instruction, or a vector of them."""
+    return builder.ctpop(args[0])
+
+
+@instructions(types.uint64(types.uint64))
+def trailing_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+    """LLVM's `cttz`, 64 for zero."""
+    return builder.cttz(args[0], cgutils.false_bit)
 
 
 @instructions(types.uint64(types.uint64, types.uint64))

@@ -65,10 +65,7 @@ class Connection(Protocol):
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
-        """Send a frame, waiting until the transport has taken it; `OSError` if the connection has ended.
-
-        Each of the bytes-like chunks may change when the next is asked for; a descriptor is handed over.
-        """
+        """Send a frame and wait until it is taken; each chunk may change when the next is asked for."""
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame if that can be done at once; also to one that has ended, which is no error."""

@@ -24,12 +24,7 @@ _SECONDS_PER_BYTE = 4.4e-7
 
 @dataclass(frozen=True, slots=True)
 class Lz4Codec:
-    """As `DeviceCodec` says, for frames of anybody: no byte of them is trusted.
-
-    Independent blocks are what colkern writes, and what others write in frames of one block. Blocks that
-    need the ones before them would be decompressed one after the other, which a device is slow at;
-    checksums are a matter of one byte after the other as well.
-    """
+    """As `DeviceCodec`, for anybody's frames of independent blocks: others go one byte after the other."""
 
     device: Device
 

@@ -40,11 +40,7 @@ _VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
 
 @dataclass(slots=True)
 class Assembly:
-    """Puts one column together, taking nodes, buffers and counts parents first.
-
-    `counts` are the variadic buffers of each view array; `require_unbacked` raises unless an array may have
-    so many slots without a buffer behind them.
-    """
+    """Puts a column together, parents first; `require_unbacked` checks slots without a buffer."""
 
     nodes: Iterator[tuple[int, int]]  #: Length and null count of each array.
     buffers: Iterator[Place]  #: Where each buffer is.

@@ -125,11 +125,7 @@ def check_metadata_size(size: int, limits: Limits) -> None:
 
 
 class MessageStream:
-    """The messages of a stream, read one after the other.
-
-    `late` bodies are left in the source: where that can only go on, a body has to be used before the next
-    message is asked for. `padded` streams may have zeros in front of a message, as in front of tensors.
-    """
+    """The messages of a stream, in turn; `late` bodies stay in the source, `padded` ones follow zeros."""
 
     def __init__(
         self, source: Sequential, limits: Limits, *, late: bool = False, padded: bool = False

@@ -80,11 +80,7 @@ class Memory:
 
 
 class OpenFile:
-    """Random access to a regular file, for several threads at once; ranges are copies.
-
-    The position of the file object is neither used nor moved. The caller closes it; here it stays open
-    while it is used. Ranges count from the byte `start`.
-    """
+    """Copied ranges of a regular file from `start` on, for several threads; the caller closes it."""
 
     device = HOST
 
@@ -117,11 +113,7 @@ class OpenFile:
 
 
 class SeekableFile:
-    """Random access to a seekable binary file object, from where it stands on; ranges are copies.
-
-    A forked child shares the position of the file with its parent, and cannot read it. Only `io.BytesIO`
-    is copied by a fork, with its position.
-    """
+    """Copied ranges of a seekable file object from where it stands; a forked child cannot read it."""
 
     device = HOST
 

@@ -38,12 +38,7 @@ class DictionaryBatch:
 
 
 class WrittenDictionaries:
-    """The dictionaries as a reader knows them at one point of a stream or file.
-
-    With `deltas`, one that has grown is written as a delta; with `nested_deltas`, also one of values with
-    dictionaries of their own (Arrow C++ refuses those). With `may_replace`, one may take the place of an
-    earlier one that is no start of it.
-    """
+    """The dictionaries as a reader knows them; `nested_deltas` as well, which Arrow C++ refuses."""
 
     def __init__(self, *, deltas: bool, nested_deltas: bool, may_replace: bool) -> None:
         self._deltas = deltas

@@ -14,11 +14,7 @@ LOGGER = logging.getLogger("colkern.spark")
 
 
 class LeftRows:
-    """A count of the rows that a function leaves to Python from now on, logged at the end.
-
-    Spark does not tell a worker that a task ends. It unpickles functions for each task, so the end is when
-    the one that keeps this object is dropped, or when the process ends.
-    """
+    """The rows a function leaves to Python, logged when the task drops it: Spark does not tell its end."""
 
     def __init__(self, function: ColumnFunction) -> None:
         report = function.report()

@@ -19,11 +19,7 @@ TIMED = 3
 
 
 class Placing:
-    """The choice for one function in this process; `stays_on_host` if the GPU does not run it at all.
-
-    Sizes are the same within a power of two. A size that no batch had yet follows a smaller one for which
-    the GPU pays, or a larger one for which it does not.
-    """
+    """The choice for one function, by sizes within a power of two; `stays_on_host`: no GPU runs it."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.stays_on_host = False

@@ -104,11 +104,7 @@ _KINDS: dict[s.DataType, set[type]] = {
 
 
 class PlainResults:
-    """Makes batches of mappings of names to lists of plain Python values, as small groups return them.
-
-    pyarrow makes arrays of them in less time than it takes to build, check and hand over an array of
-    colkern; for a few values that time is most of a group's.
-    """
+    """Makes batches of lists of plain values, for small groups: by pyarrow, which is sooner for few."""
 
     def __init__(self, schema: s.Schema) -> None:
         self._schema = pa.schema(schema)

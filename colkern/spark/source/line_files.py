@@ -88,11 +88,7 @@ class TextFiles:
 
 
 class CsvFiles(TextFiles):
-    """Lines of values, parsed by pyarrow; see `Files`. Rows are put on the host.
-
-    Types are those that the first values of a file suggest, unless they are declared. Ranges begin outside
-    of quotes: each of them has an even number of quotes, or the query fails.
-    """
+    """Lines of values, parsed by pyarrow, on the host; ranges begin outside of quotes, or it fails."""
 
     def schema(self, path: str) -> s.Schema:
         """The names of the columns, and the types that the values of the first lines suggest."""

@@ -20,11 +20,7 @@ from colkern.spark.worker_errors import told_plainly
 
 
 class FileReading:
-    """The common part of the readers of batch and of streaming queries.
-
-    All files must agree with `first`, which the schema was taken from; it is None if the schema was
-    declared, or merged from all files. `files` are those that were listed for the schema already.
-    """
+    """The common part of the readers of queries; files agree with `first`, unless it is None."""
 
     def __init__(
         self,

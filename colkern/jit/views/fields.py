@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 from colkern import schema as s
 from colkern.jit.lowering import Lowering
 from colkern.jit.views.column_types import ColumnType, RowType
-from colkern.jit.views.columns import child_of, emit_child
+from colkern.jit.views.columns import cut, emit_child, part_of
 from colkern.jit.views.elements import element_type
 from colkern.jit.views.records import parts
 from colkern.jit.views.slots import element_at
@@ -43,7 +43,7 @@ def field_of_column(column: ColumnType, key: types.Type) -> Callable[..., object
     if not isinstance(column.data_type, s.Struct):
         raise TypingError(f"{column} has no fields")
     k = position_of(column.data_type, key)
-    return lambda column, key: child_of(column, k)
+    return lambda column, key: cut(part_of(column, k), column._ck_offset, column._ck_length)
 
 
 def field_of_row(row: RowType, key: types.Type) -> Callable[..., object]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numba.core.errors import TypingError
 from numba.np.numpy_support import as_dtype
 
 from colkern.arrays.values import DayTime, MonthDayNano
@@ -77,6 +78,10 @@ class Loop(Emitter):
         """Raise where a condition fails."""
         self.namespace[exception.__name__] = exception
         self.emit(f"if not ({right}): raise {exception.__name__}({message!r})")
+
+    def failure(self, message: str) -> TypingError:
+        """The error of a construct that has no compiled form, as Numba expects it."""
+        return TypingError(message)
 
     def prelude(self) -> list[str]:
         """The statements that the function begins with."""

@@ -227,7 +227,7 @@ def _read(reading: _Reading, value: Value) -> Read:
     return Read(types.unliteral(type_of(value.kind)), known)
 
 
-def _own(owner: Owner) -> Value:
+def own(owner: Owner) -> Value:
     """The column or row that a function is of."""
     column = owner.column if isinstance(owner, RowType) else owner
     form = next((form for form, kind in _FORMS.items() if isinstance(column, kind)), "column")
@@ -241,7 +241,7 @@ def _own(owner: Owner) -> Value:
 def by_position(column: ColumnType, name: str) -> Read:
     """The function of `column.name(slot)`; `value` does not ask whether the slot is null."""
     reading = _Reading(column, "column", "slot")
-    value = columns.BY_POSITION[name][1](reading, _own(column), _SLOT, elements.ALWAYS)
+    value = columns.BY_POSITION[name][1](reading, own(column), _SLOT, elements.ALWAYS)
     return _read(reading, value)
 
 
@@ -252,13 +252,13 @@ def attribute(owner: Owner, name: str) -> Read | None:
         if name != "type_id" or not isinstance(owner.column.data_type, s.Union):
             return None
         reading = _Reading(owner)
-        return _read(reading, columns.row_attribute(reading, _own(owner), name))
-    own = _own(owner)
-    write = columns.attribute_of(own, name)
+        return _read(reading, columns.row_attribute(reading, own(owner), name))
+    column = own(owner)
+    write = columns.attribute_of(column, name)
     if write is None:
         return None
     reading = _Reading(owner, "column")
-    return _read(reading, write(reading, own))
+    return _read(reading, write(reading, column))
 
 
 @lru_cache(maxsize=4096)
@@ -267,9 +267,9 @@ def child(owner: Owner, k: int, checked: bool) -> Read:
     key = [Value(INTEGER, (repr(k),))]
     if isinstance(owner, RowType):
         reading = _Reading(owner, checked=checked)
-        return _read(reading, columns.row_method(reading, _own(owner), "child", key))
+        return _read(reading, columns.row_method(reading, own(owner), "child", key))
     reading = _Reading(owner, "column")
-    return _read(reading, columns.column_method(reading, _own(owner), "child", key))
+    return _read(reading, columns.column_method(reading, own(owner), "child", key))
 
 
 @lru_cache(maxsize=4096)
@@ -307,4 +307,4 @@ def tester_of(column: ColumnType) -> Any:
 def element_type(column: ColumnType) -> types.Type:
     """The Numba type of a column's slots: optional where they may be null."""
     reading = _Reading(column, "column", "slot")
-    return type_of(columns.slot_item(reading, _own(column), _SLOT, elements.ALWAYS).kind)
+    return type_of(columns.slot_item(reading, own(column), _SLOT, elements.ALWAYS).kind)

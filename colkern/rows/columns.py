@@ -475,7 +475,13 @@ def _declared_map(kind: k.Container, type_: s.Map) -> Kind:
 MAP = "map"
 """The name of the kind of a list of pairs that is declared to be a map."""
 
-LISTS: tuple[type[s.DataType], ...] = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+LISTS: tuple[type[s.DataType], ...] = (
+    s.List,
+    s.LargeList,
+    s.ListView,
+    s.LargeListView,
+    s.FixedSizeList,
+)
 _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bool": (s.Bool, s.Int, s.FloatingPoint),
     "int": (s.Int, s.FloatingPoint),

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern import schema as s
+from colkern.dispatch import TEXT
 from colkern.jit.signatures import Parameter
+from colkern.rows.columns import LISTS
 from colkern.rows.encoded import decoded_type
 
-_TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _BINARY = (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary)
 
 
@@ -24,8 +25,8 @@ _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     int: (_is_int, "an integer type (uint64 when declared as such)"),
     # As Python's own hints have it: the function gets integers.
     float: (lambda t: isinstance(t, s.FloatingPoint) or _is_int(t), "a floating-point type"),
-    str: (lambda t: isinstance(t, _TEXT), "a utf8 type"),
-    bytes: (lambda t: isinstance(t, _BINARY + _TEXT), "a binary or utf8 type"),
+    str: (lambda t: isinstance(t, TEXT), "a utf8 type"),
+    bytes: (lambda t: isinstance(t, _BINARY + TEXT), "a binary or utf8 type"),
     datetime.date: (lambda t: isinstance(t, s.Date), "a date type"),
     datetime.datetime: (lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
     datetime.timedelta: (lambda t: isinstance(t, s.Duration), "a duration type"),
@@ -33,8 +34,6 @@ _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
 }
 """A test of the types that a hint accepts, and that in words."""
-
-_LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
 
 
 def _same_names(a: s.DataType, b: s.DataType) -> bool:
@@ -57,9 +56,9 @@ _SAME_MEANING: dict[type[s.DataType], Callable[[Any, Any], bool]] = {
     s.Union: lambda a, b: (
         isinstance(b, s.Union) and a.type_codes == b.type_codes and _same_parts(a, b)
     ),
-    **{kind: lambda a, b: isinstance(b, _TEXT) for kind in _TEXT},
+    **{kind: lambda a, b: isinstance(b, TEXT) for kind in TEXT},
     **{kind: lambda a, b: isinstance(b, _BINARY) for kind in _BINARY},
-    **{kind: lambda a, b: isinstance(b, _LISTS) and _same_parts(a, b) for kind in _LISTS},
+    **{kind: lambda a, b: isinstance(b, LISTS) and _same_parts(a, b) for kind in LISTS},
 }
 
 

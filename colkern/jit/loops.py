@@ -14,12 +14,28 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numba.core.errors import TypingError
 from numba.np.numpy_support import as_dtype
 
+from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
 from colkern.jit.device.emitter import CONSTANTS, Emitter, Like, Program, Value, items, name_of
-from colkern.jit.device.kinds import Number, Record
+from colkern.jit.device.kinds import (
+    BYTES,
+    TEXT,
+    Decimal,
+    Element,
+    Literal,
+    Nullable,
+    Number,
+    Record,
+)
+from colkern.kernels.row_values import Bytes, Text
+
+INTERVALS: dict[tuple[str, ...], Any] = {kind._fields: kind for kind in (DayTime, MonthDayNano)}
+
+_CLASSES = {kind.__name__: kind for kind in (*INTERVALS.values(), Bytes, Text)}
 
 
 def _like(code: str) -> Any:
@@ -42,7 +58,9 @@ class Loop(Emitter):
         assert isinstance(_like, FunctionType)
         super().__init__(Program(checked), _like)
         self.parameters = parameters
-        self.namespace = {**CONSTANTS, **names}
+        self.namespace = {**CONSTANTS, **_CLASSES, **names}
+        self.sources: list[str] = []
+        """What the bytes of texts may belong to, if not to a column."""
 
     def call(self, function: Callable[..., Any], *arguments: str) -> str:
         """A call of a function of `colkern.kernels`."""
@@ -60,6 +78,10 @@ class Loop(Emitter):
         """Raise where a condition fails."""
         self.namespace[exception.__name__] = exception
         self.emit(f"if not ({right}): raise {exception.__name__}({message!r})")
+
+    def failure(self, message: str) -> TypingError:
+        """The error of a construct that has no compiled form, as Numba expects it."""
+        return TypingError(message)
 
     def prelude(self) -> list[str]:
         """The statements that the function begins with."""
@@ -81,9 +103,22 @@ class Loop(Emitter):
 
     def value_of(self, value: Value) -> str:
         """The code of a value as compiled loops have it."""
-        if isinstance(value.kind, Record):
-            return f"({', '.join(map(self.value_of, items(value)))},)"
-        return ", ".join(value.parts) or "None"
+        kind, parts = value.kind, ", ".join(value.parts)
+        if isinstance(kind, Nullable):
+            inner = self.value_of(Value(kind.inner, value.parts[1:]))
+            return f"({inner} if {value.parts[0]} else None)"
+        if isinstance(kind, Literal):
+            # Of no type of its own for each literal.
+            return f"str({kind.value!r})"
+        if isinstance(kind, Decimal):
+            return f"decimal_of(({parts},), {kind.scale})"
+        if isinstance(kind, Record):
+            name = INTERVALS[kind.names].__name__ if kind.names in INTERVALS else ""
+            return f"{name}({', '.join(map(self.value_of, items(value)))},)"
+        if kind in (TEXT, BYTES):
+            plain = f"{'Text' if kind == TEXT else 'Bytes'}({parts})"
+            return f"element({', '.join([plain, *self.sources])})"
+        return f"new_{kind.of}({parts})" if isinstance(kind, Element) else parts or "None"
 
 
 def number_named(name: str, kind: types.Integer) -> Value:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
+from colkern.builders.infer import from_dtype
 from colkern.errors import without_addresses
 from colkern.jit.type_texts import parsed_type, parsed_types
 from colkern.rows.columns import RESULTS_OF_HINTS
@@ -67,22 +68,6 @@ class Signature:
     def result(self) -> s.DataType | type | None:
         """The declared type of results; the hint `datetime.datetime` itself, as it says no zone."""
         return self.hint if self.hint is datetime.datetime else self.returns
-
-
-_NUMPY: dict[type, s.DataType] = {
-    np.bool_: s.bool_(),
-    np.int8: s.int8(),
-    np.int16: s.int16(),
-    np.int32: s.int32(),
-    np.int64: s.int64(),
-    np.uint8: s.uint8(),
-    np.uint16: s.uint16(),
-    np.uint32: s.uint32(),
-    np.uint64: s.uint64(),
-    np.float16: s.float16(),
-    np.float32: s.float32(),
-    np.float64: s.float64(),
-}
 
 
 Declared = tuple[s.DataType | type | None, bool | None]
@@ -189,7 +174,8 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         plain, *notes = typing.get_args(hint)
         arrow = [note for note in notes if isinstance(note, s.DataType)]
         hint = arrow[0] if arrow else plain
-    hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
+    if isinstance(hint, type) and issubclass(hint, np.integer | np.floating | np.bool_):
+        hint = from_dtype(np.dtype(hint))
     if typing.get_origin(hint) is tuple and typing.get_args(hint)[1:] == (...,):
         hint = list[typing.get_args(hint)[0]]  # type: ignore[misc]
     if (fields := _tuple_fields(hint)) is not None:

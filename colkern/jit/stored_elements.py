@@ -6,18 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from colkern import schema as s
+from colkern.dispatch import TIMES
 from colkern.layouts import Role, layout
 from colkern.rows import kinds as k
-from colkern.rows.columns import Reader, reader_of
+from colkern.rows.columns import MICROSECONDS, Reader, reader_of
 from colkern.rows.kinds import Kind
-
-MOMENTS = (s.Date, s.Time, s.Timestamp, s.Duration)
-"""The types of dates and times."""
 
 
 def has_moments(data_type: s.DataType) -> bool:
     """Whether the elements of a type are dates or times; instants of a zone are integers."""
-    return isinstance(data_type, MOMENTS) and not getattr(data_type, "timezone", None)
+    return isinstance(data_type, TIMES) and not getattr(data_type, "timezone", None)
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,6 @@ _STORED: dict[Kind, type[s.DataType]] = {
 }
 """The types that dates and times of each kind are appended to."""
 
-_UNITS = {"day": (1, 1), "s": (1, 1_000_000), "ms": (1, 1000), "us": (1, 1), "ns": (1000, 1)}
-
 
 def item_scale(kind: Kind, data_type: s.DataType) -> tuple[int, int] | None:
     """The factor and the divisor that make an item of a type from the number of a date or time.
@@ -68,7 +64,10 @@ def item_scale(kind: Kind, data_type: s.DataType) -> tuple[int, int] | None:
         or not has_moments(data_type)
     ):
         return None
-    return (86_400_000, 1) if data_type == s.date64() else _UNITS[data_type.unit]  # type: ignore[attr-defined]
+    if isinstance(data_type, s.Date):
+        return (86_400_000, 1) if data_type == s.date64() else (1, 1)
+    times, by = MICROSECONDS[data_type.unit]  # type: ignore[attr-defined]
+    return by, times
 
 
 # The same memory as another type
@@ -92,6 +91,6 @@ def _as_integers(data_type: s.DataType) -> s.DataType:
 
 AS_OTHER: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[s.DataType], s.DataType]]] = {
     "as_bytes": (tuple(AS_BYTES), _as_bytes),
-    "as_integers": (MOMENTS, _as_integers),
+    "as_integers": (TIMES, _as_integers),
 }
 """The methods of columns that give the same memory as a column of another type: of which, and as which."""

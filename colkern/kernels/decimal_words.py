@@ -1,4 +1,4 @@
-"""Decimals of any number of words, a word at a time: what users' kernels compute with them by.
+"""Decimals of any number of words, a word at a time: how users' kernels and loops compute with them.
 
 Words are uint64, a number's lowest first, in two's complement. See `colkern.kernels.decimals`, whose
 bodies have numbers of a fixed width.

@@ -1,4 +1,4 @@
-"""Values of slots, by the addresses of a column's buffers: how users' CUDA kernels read columns.
+"""Values of slots, by the addresses of a column's buffers: how users' kernels and loops read columns.
 
 Slots are absolute: counted from the first one of the buffers, whatever the array's offset. `valid`
 says whether the slot may be read at all; where it may not, the value is zero, empty or slot 0, and

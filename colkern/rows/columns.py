@@ -216,12 +216,12 @@ def _calendar(units_in_day: int) -> tuple[int, int]:
     return first, last + units_in_day
 
 
-_MICROSECONDS = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
+MICROSECONDS = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
 
 
 def _scaled(unit: str) -> str:
     """Code for a number of a unit in microseconds."""
-    times, by = _MICROSECONDS[unit]
+    times, by = MICROSECONDS[unit]
     code = "i8({n}[i])"
     return f"{code} // {by}" if by > 1 else f"{code} * {times}" if times > 1 else code
 
@@ -239,7 +239,7 @@ def _of_unit(kind: Kind, unit: str, check: str = "") -> Reader:
 
 @_READERS.of(s.Timestamp)
 def _timestamp(type_: s.Timestamp) -> Reader:
-    times, by = _MICROSECONDS[type_.unit]
+    times, by = MICROSECONDS[type_.unit]
     per_day = US_IN_DAY * by // times
     first, end = _calendar(per_day)
     if type_.timezone:
@@ -254,7 +254,7 @@ def _timestamp(type_: s.Timestamp) -> Reader:
 def _most(unit: str) -> int:
     """The longest of Python's durations in a unit, as far as 64 bits go."""
     limit = 86_399_999_999_999_999_999 // 1_000_000
-    times, by = _MICROSECONDS[unit]
+    times, by = MICROSECONDS[unit]
     return min(limit * 1_000_000 * by // times, (1 << 63) - 1)
 
 
@@ -475,7 +475,13 @@ def _declared_map(kind: k.Container, type_: s.Map) -> Kind:
 MAP = "map"
 """The name of the kind of a list of pairs that is declared to be a map."""
 
-LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+LISTS: tuple[type[s.DataType], ...] = (
+    s.List,
+    s.LargeList,
+    s.ListView,
+    s.LargeListView,
+    s.FixedSizeList,
+)
 _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "bool": (s.Bool, s.Int, s.FloatingPoint),
     "int": (s.Int, s.FloatingPoint),

@@ -468,6 +468,23 @@ def unions_have_no_validity_of_their_own() -> None:
     assert run(validity, 3, *columns) == [33, 10, 44]
 
 
+@ck.cuda_jit
+def present(out, indexed, nested):
+    i = cuda.grid(1)
+    if i < len(indexed):
+        out[i] = indexed.is_valid(i) + 10 * (indexed[i] is not None)
+        out[i] += 100 * (nested[i].child(0) is not None)
+
+
+def slots_are_null_where_no_union_is_meant() -> None:
+    ids, offsets = pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32())
+    inner = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([3, None])])
+    dense = pa.UnionArray.from_dense(ids, offsets, [inner, pa.array(["word"])])
+    indexed = pa.DictionaryArray.from_arrays(pa.array([2, None, 0], pa.int32()), dense)
+    columns = [to_device(ck.interchange.import_array(column)) for column in (indexed, dense)]
+    assert run(present, 3, *columns) == [111, 0, 111]
+
+
 # Functions
 
 
@@ -717,6 +734,7 @@ CASES: list[Callable[[], None]] = [
     runs_are_carried_from_slot_to_slot,
     unions_have_children,
     unions_have_no_validity_of_their_own,
+    slots_are_null_where_no_union_is_meant,
     functions_take_and_return_what_is_read_from_columns,
     all_else_is_left_to_the_compiler,
     the_spelling_is_that_of_the_cpu,

@@ -13,7 +13,7 @@ from colkern.jit.building.nulls import append_empty
 from colkern.jit.building.numbers import conversion
 from colkern.jit.building.room import new_slot
 from colkern.jit.building.state import put_item, row_of, set_length
-from colkern.jit.values.optionals import is_none, unwrapped
+from colkern.jit.values.optionals import unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
 from colkern.jit.views.fields import row_field
 from colkern.jit.views.records import parts
@@ -172,7 +172,7 @@ def _choice(value, count):
         return lines
     lines = ["    chosen = -1", "    count = 0"]
     for k in range(count):
-        lines += [f"    if not is_none(value[{k}]):", f"        chosen = {k}", "        count += 1"]
+        lines += [f"    if value[{k}] is not None:", f"        chosen = {k}", "        count += 1"]
     for test, words in (("count == 0", "none is"), ("count > 1", "several are")):
         message = f"a union has one value that is not None, and {words} in a tuple for it"
         lines += [f"    if {test}:", f"        raise ValueError({message!r})"]
@@ -181,7 +181,6 @@ def _choice(value, count):
 
 _NAMES = {
     "append_empty": append_empty,
-    "is_none": is_none,
     "new_slot": new_slot,
     "put_item": put_item,
     "row_field": row_field,

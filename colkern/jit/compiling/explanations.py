@@ -15,7 +15,8 @@ from numba.core.ir import Loc
 from numba.core.registry import CPUDispatcher
 
 from colkern.errors import CompileError, without_addresses
-from colkern.jit.compiling.names import global_names, is_empty, row_function
+from colkern.jit.compiling.names import global_names, is_empty
+from colkern.rows.front import plain_function
 
 _LIBRARIES = (str(Path(numba.__file__).parent), str(Path(__file__).parents[1]))
 _PLACE = re.compile(r"(?:at|Raised from) (\S.*?) \((\d+)\)")
@@ -141,7 +142,7 @@ def _values_from_outside(
     values += [(n, names[n], True) for n in global_names(function.__code__) if n in names]
     for name, value, is_global in values:
         yield name, value, is_global
-        plain = row_function(getattr(value, "py_func", value))
+        plain = plain_function(value)
         if isinstance(plain, types.FunctionType) and plain not in seen:
             yield from _values_from_outside(plain, seen)
 

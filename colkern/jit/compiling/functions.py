@@ -19,7 +19,7 @@ from colkern.cpu.content import is_copied
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
 from colkern.jit.compiling.library import library_key
-from colkern.jit.compiling.names import global_names, is_empty, row_function
+from colkern.jit.compiling.names import global_names, is_empty
 
 _HOME = "colkern.jit.compiling"
 """The module that copies say they are from: Numba imports it when it loads their machine code."""
@@ -117,7 +117,7 @@ class _Copies:
         # Code that Numba has compiled before may be of other globals than there are now.
         if isinstance(value, UsersDispatcher) or is_copied(value):
             return self.dispatcher_of(value.py_func, jit_options(value))
-        plain = row_function(value)
+        plain = getattr(value, "row_function", value)
         if not isinstance(plain, types.FunctionType):
             return value
         if plain is not value:

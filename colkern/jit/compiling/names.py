@@ -9,6 +9,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from colkern.rows.front import plain_function
+
 
 class Named(Protocol):
     """A function or a class, as `pickle` writes it."""
@@ -25,13 +27,6 @@ def global_names(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from global_names(constant)
-
-
-def row_function(value: object) -> object:
-    """The function of one row, of a `Udf` or `Generator` that another function calls; anything else
-    as it is."""
-    plain = getattr(value, "row_function", None)
-    return plain if isinstance(plain, types.FunctionType) else value
 
 
 def has_all_names(function: Callable[..., object]) -> bool:
@@ -52,7 +47,7 @@ def has_all_names(function: Callable[..., object]) -> bool:
                 if not hasattr(builtins, name):
                     return False
                 continue
-            value = row_function(current.__globals__[name])
+            value = plain_function(current.__globals__[name])
             if isinstance(value, types.FunctionType):
                 waiting.append(value)
         # A function in a function that calls itself is not there before it is made.

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from colkern import schema as s
+from colkern.dispatch import TIMES
 from colkern.jit.device import elements
 from colkern.jit.device.emitter import Emitter, Value, integer
 from colkern.jit.device.kinds import BOOL, PLAIN, Column, Literal, Number, Row, nullable
-from colkern.jit.stored_elements import AS_OTHER, MOMENTS
+from colkern.jit.stored_elements import AS_OTHER
 from colkern.kernels import slot_values as slots
 from colkern.layouts import Role, layout
 
@@ -163,7 +164,7 @@ def _keys(e: Emitter, column: Value) -> Value:
 
 ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Value], Value]]] = {
     "null_count": ((s.DataType,), null_count),
-    "unit": ((*MOMENTS, s.Interval), _unit),
+    "unit": ((*TIMES, s.Interval), _unit),
     "dictionary": ((s.Dictionary,), _dictionary),
     "run_ends": ((s.RunEndEncoded,), _run_ends),
     "values": ((s.RunEndEncoded,), _values),

@@ -1,7 +1,8 @@
-"""Decimals in users' kernels: words of 64 bits, and a scale that the kind knows.
+"""Decimals in users' kernels and loops: words of 64 bits, and a scale that the kind knows.
 
 Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has. What does not fit
-raises OverflowError where indices are checked; elsewhere its lowest words are what is left.
+raises OverflowError in loops, and where indices are checked; in other kernels its lowest words are what is
+left.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a slot of each data type is read in a users' kernel: one row a type class.
+"""How a slot of each data type is read in a user's kernel or loop: one row a type class.
 
 `readable` is the code that says whether the slot may be touched at all.
 """

@@ -390,7 +390,7 @@ class Emitter:
         source = linecache.getline(path, line).strip()
         return f"{text}\n    {source}" if source else text
 
-    def failure(self, message: str) -> CompileError:
+    def failure(self, message: str) -> Exception:
         """The error of a construct that has no compiled form; names the line."""
         return CompileError(self.with_place(f" does not compile: {message}"))
 

@@ -159,15 +159,13 @@ class Column(Kind):
         whole: Whether it is all of the array.
     """
 
+    # Its first slot, counted from that of the buffers, and how many there are.
+    parts = ("start", "length")
+
     path: Path
     data_type: s.DataType
     form: str = "column"
     whole: bool = False
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Its first slot, counted from that of the buffers, and how many there are."""
-        return ("start", "length")
 
     @property
     def words(self) -> str:
@@ -187,14 +185,12 @@ class Row(Kind):
         form: As for `Column`.
     """
 
+    # Its slot, counted from the first one of the buffers.
+    parts = ("slot",)
+
     path: Path
     data_type: s.DataType
     form: str = "column"
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Its slot, counted from the first one of the buffers."""
-        return ("slot",)
 
     @property
     def words(self) -> str:

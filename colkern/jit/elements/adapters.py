@@ -19,13 +19,12 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.jit.device import methods
 from colkern.jit.device.emitter import Value, constant
-from colkern.jit.device.kinds import BOOL, BYTES, NOTHING, TEXT, Element, Literal, Number
+from colkern.jit.device.kinds import BOOL, NOTHING, Element, Number
 from colkern.jit.elements import memory
 from colkern.jit.elements.conversions import as_text, listed_bytes, listed_texts
 from colkern.jit.elements.types import ElementType
 from colkern.jit.loops import Loop
 from colkern.kernels import row_values
-from colkern.kernels.row_values import Bytes, Text
 from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 
@@ -129,34 +128,25 @@ class _Adapter(Loop):
 
     def __init__(self, parameters: str) -> None:
         super().__init__([parameters], _NAMES)
-        self._sources: list[str] = []
-        """What the bytes of a result may belong to."""
         self._sizes: list[str] = []
         self._lists: list[str] = []
 
     def operand(self, given: Operand) -> Value | None:
         """An operand as kernels have it; None if rows have no such kind."""
-        code, literal = given.code, None
-        kind = given.type.type if isinstance(given.type, types.Optional) else given.type
-        if kind is None:
-            return Value(NOTHING, ())
+        code, kind = given.code, given.type
         if isinstance(kind, types.Literal) and not isinstance(kind, types.SliceLiteral):
-            literal = constant(kind.literal_value)
-        if literal is not None and not isinstance(literal.kind, Literal):
-            return literal
-        of = kind_of(kind)
+            return constant(kind.literal_value)
+        of = k.NONE if kind is None else kind_of(kind)
         if of is None or of == k.NONE:
             return None if of is None else Value(NOTHING, ())
         if isinstance(of, k.Container):
             name, maker = self.fresh(), "texts" if of.items[0] == k.TEXT else "byte_strings"
             self._lists.append(f"{name} = list_of_{maker}(arena, {code})")
             self._sizes.append(f"24 + 16 * len({code})")
-            self._sources.append(code)
+            self.sources.append(code)
             return Value(Element(of), (name,))
         if isinstance(kind, types.UnicodeType):
             code = self.bind(f"as_text({code})")
-        if literal is not None:
-            return literal
         return self._raw(code, of)
 
     def _raw(self, code: str, kind: Kind) -> Value:
@@ -167,14 +157,14 @@ class _Adapter(Loop):
         if len(element.parts) == 1:
             return Value(element, (plain,))
         self._sizes.append(f"{plain}.size")
-        self._sources.append(code)
+        self.sources.append(code)
         return Value(element, tuple(f"{plain}.{part}" for part in element.parts))
 
     def literal(self, value: str | bytes) -> tuple[str, str]:
         """Address and length of a string of the source."""
         plain = self.bind(f"raw({value!r})")
         self._sizes.append(f"{plain}.size")
-        self._sources.append(repr(value))
+        self.sources.append(repr(value))
         return f"{plain}.address", f"{plain}.size"
 
     def use(self, function: Callable[..., Any]) -> str:
@@ -187,13 +177,15 @@ class _Adapter(Loop):
 
     def arena(self, name: str) -> str:
         """The arena that is made for the call."""
-        self._sources.insert(0, "memory")
+        self.sources.insert(0, "memory")
         return "arena"
 
     def called(self, name: str, text: str) -> str:
         """The result of a body; its code is raised, or more room made for it."""
-        value, code = self.bind_each(text, 2) if "arena" not in text else ("value", "code")
-        if code == "code":
+        if "memory" not in self.sources:
+            value, code = self.bind_each(text, 2)
+        else:
+            value, code = "value", "code"
             room = " + ".join(["64", *(f"2 * ({size})" for size in self._sizes)])
             again = [
                 "memory = new_arena(room)",
@@ -210,23 +202,19 @@ class _Adapter(Loop):
 
     def ending(self, returned: str) -> list[str]:
         """The statements that return: what the bytes belong to is not freed before."""
-        kept = [f"keep({source})" for source in self._sources]
+        kept = [f"keep({source})" for source in self.sources]
         return [f"result = {returned}", *kept, "return result"]
 
     def value_of(self, value: Value) -> str:
         """The code of a value as compiled loops have it."""
-        kind, parts = value.kind, ", ".join(value.parts)
-        if not isinstance(kind, Element):
+        kind = value.kind
+        if not (isinstance(kind, Element) and isinstance(kind.of, k.Container)):
             return super().value_of(value)
-        if isinstance(kind.of, k.Container):
-            read = "get_text" if kind.of.items[0] == k.TEXT else "get_bytes"
-            item = ", ".join([f"{read}(place + 16 * n)", *self._sources])
-            self.emit(f"place = get_word({parts})")
-            return f"[element({item}) for n in range(get_word({parts} + 8))]"
-        if kind in (TEXT, BYTES):
-            made = f"{self.use(Text if kind == TEXT else Bytes)}({parts})"
-            return f"element({', '.join([made, *self._sources])})"
-        return f"new_{kind.of.name}({parts})"
+        (place,) = value.parts
+        read = "get_text" if kind.of.items[0] == k.TEXT else "get_bytes"
+        item = ", ".join([f"{read}(place + 16 * n)", *self.sources])
+        self.emit(f"place = get_word({place})")
+        return f"[element({item}) for n in range(get_word({place} + 8))]"
 
 
 _NUMBERS = {k.BOOL: BOOL, k.INT: Number("i8"), k.FLOAT: Number("f8")}

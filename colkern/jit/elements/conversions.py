@@ -10,7 +10,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import (
     box,
-    intrinsic,
     lower_cast,
     overload,
     register_jitable,
@@ -18,7 +17,7 @@ from numba.extending import (
 from numpy import int64, uint32
 
 from colkern.cpu.compiler import compiled
-from colkern.cpu.primitives import set_byte
+from colkern.cpu.primitives import set_byte, set_word
 from colkern.jit.elements.memory import (
     arena_in,
     constant_text,
@@ -141,22 +140,10 @@ def _listing(set_item: Any) -> Any:
         if header != 0:
             for k in range(len(items)):
                 set_item(header + 24 + 16 * k, raw(items[k]))
-            row_set_count(header, int64(len(items)))
+            set_word(header + 8, int64(len(items)))
         return header
 
     return listed
-
-
-@intrinsic
-def row_set_count(typingctx, header, count):
-    """Write how many items a list has."""
-
-    def codegen(context, builder, signature, args):
-        words = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        builder.store(args[1], builder.gep(words, [ir.IntType(32)(1)]))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
 
 
 listed_texts = _listing(_set_text)

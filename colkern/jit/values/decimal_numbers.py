@@ -1,7 +1,8 @@
 """Decimals in compiled code: an integer of 64, 128 or 256 bits, and a scale that the type knows.
 
 Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has; what does not fit
-raises OverflowError. Numbers of different scales meet at the larger one. CPU target only.
+raises OverflowError. Numbers of different scales meet at the larger one. What is computed is said in
+`colkern.jit.device.decimals`.
 """
 
 from __future__ import annotations
@@ -154,17 +155,6 @@ class DecimalLoop(Loop):
         """The words of a product of two numbers in words."""
         call = f"product_of(({', '.join(one)},), ({', '.join(other)},))"
         return self.bind_each(call, len(one) + len(other))
-
-    def value_of(self, value: Value) -> str:
-        """The code of a value as compiled loops have it."""
-        return decimal_code(value) or super().value_of(value)
-
-
-def decimal_code(value: Value) -> str:
-    """The code of a decimal as compiled loops have it; empty for another value."""
-    if not isinstance(value.kind, Decimal):
-        return ""
-    return f"decimal_of(({', '.join(value.parts)},), {value.kind.scale})"
 
 
 def _function(write: Callable[..., Value], **operands: Any) -> Callable[..., Any]:

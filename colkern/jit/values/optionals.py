@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import types
 from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 
 @intrinsic
@@ -20,17 +18,3 @@ def unwrapped(typingctx, value):
         return impl_ret_borrowed(context, builder, signature.return_type, inner)
 
     return value.type(value), codegen
-
-
-def is_none(value: Any) -> Any:
-    """Whether a value is None."""
-    raise NotImplementedError
-
-
-@overload(is_none)
-def _ol_is_none(value):
-    if isinstance(value, types.NoneType):
-        return lambda value: True
-    if isinstance(value, types.Optional):
-        return lambda value: value is None
-    return lambda value: False

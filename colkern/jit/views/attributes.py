@@ -87,14 +87,14 @@ def _by_child(key: str, owner: type[Owner]) -> Resolve:
     """`owner.child(k)` for a literal."""
 
     def resolve(self, kind, args, kws):
-        k = position_of(_data_type(kind), args[0]) if len(args) == 1 and not kws else None
+        k = position_of(kind, args[0]) if len(args) == 1 and not kws else None
         if k is None:
             raise TypingError("child takes a literal position, as the child's type depends on it")
         return signature(child(kind, k, False).type, *args)
 
     @lower_builtin(key, owner, types.Literal)
     def lower(context, builder, sig, args):
-        kind, k = sig.args[0], position_of(_data_type(sig.args[0]), sig.args[1])
+        kind, k = sig.args[0], position_of(*sig.args)
         read = child(kind, k, checks_positions(context))
         return Lowering(context, builder).call(read.function, (kind,), args[:1])
 

@@ -133,22 +133,16 @@ def emit_child(at: Lowering, kind: ColumnType, column: ir.Value, k: int) -> ir.V
     return emit_cut(at, kind.part(k), child, parent.offset, parent.length)
 
 
-def _define_taking(emit):
-    @intrinsic(prefer_literal=True)
-    def taken(typingctx, column, k):
-        if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
-            return None
+@intrinsic(prefer_literal=True)
+def part_of(typingctx, column, k):
+    """Child `k` (a literal) of a column, or its dictionary for 0: whole."""
+    if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
+        return None
 
-        def codegen(context, builder, signature, args):
-            return emit(Lowering(context, builder), column, args[0], k.literal_value)
+    def codegen(context, builder, signature, args):
+        return emit_part(Lowering(context, builder), column, args[0], k.literal_value)
 
-        return column.part(k.literal_value)(column, k), codegen
-
-    return taken
-
-
-part_of = _define_taking(emit_part)
-child_of = _define_taking(emit_child)
+    return column.part(k.literal_value)(column, k), codegen
 
 
 @intrinsic

@@ -20,15 +20,13 @@ from numba.extending import register_jitable
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
-from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
+from colkern.dispatch import TIMES
 from colkern.jit.device import columns, elements
 from colkern.jit.device.emitter import Member, Value
 from colkern.jit.device.kinds import (
-    BYTES,
     INTEGER,
     PLAIN,
-    TEXT,
     Column,
     Decimal,
     Element,
@@ -43,9 +41,9 @@ from colkern.jit.device.kinds import (
 )
 from colkern.jit.elements.memory import MOMENT_MAKERS, element
 from colkern.jit.elements.types import ELEMENT_OF
-from colkern.jit.loops import Loop
-from colkern.jit.stored_elements import MOMENTS, has_moments
-from colkern.jit.values.decimal_numbers import DecimalType, decimal_code, decimal_of
+from colkern.jit.loops import INTERVALS, Loop
+from colkern.jit.stored_elements import has_moments
+from colkern.jit.values.decimal_numbers import DecimalType, decimal_of
 from colkern.jit.views.column_types import (
     BatchType,
     ColumnType,
@@ -56,7 +54,6 @@ from colkern.jit.views.column_types import (
 from colkern.jit.views.columns import cut, item_at, part_of, row_of, valid_by_bitmap
 from colkern.jit.views.records import ASCII
 from colkern.kernels import slot_values
-from colkern.kernels.row_values import Bytes, Text
 from colkern.layouts import layout
 from colkern.rows.kinds import Container
 
@@ -66,8 +63,6 @@ _ROOT = Path("column")
 
 _SLOT = "_ck_slot"
 """The slot as kernels count it: from the first one of the buffers."""
-
-_INTERVALS: dict[tuple[str, ...], Any] = {kind._fields: kind for kind in (DayTime, MonthDayNano)}
 
 _count_nulls = compiled(slot_values.count_nulls)
 _BYTES = np.zeros(1, np.uint8)
@@ -83,7 +78,6 @@ def _null_count_of(column):
 
 _NAMES: dict[str, Any] = {
     **{f"new_{kind}": make for kind, make in MOMENT_MAKERS.items()},
-    **{kind.__name__: kind for kind in (*_INTERVALS.values(), Bytes, Text)},
     "__name__": __name__,
     "cut": cut,
     "decimal_of": decimal_of,
@@ -121,16 +115,15 @@ class _Reading(Loop):
 
     def prelude(self) -> list[str]:
         """The slot as kernels count it, and numbers of the arrays."""
-        lines = (
-            [] if "column" in self.parameters else ["column, slot = row._ck_column, row._ck_slot"]
-        )
+        lines = []
+        if "column" not in self.parameters:
+            lines.append("column, slot = row._ck_column, row._ck_slot")
         if self.parameters != ("column",):
             lines.append(f"{_SLOT} = column._ck_offset + slot")
         for need, name in self.needs.items():
             assert isinstance(need, Member)
-            code = f"{_array(need.path)}._ck_{need.name}"
-            if need.name == "null_count":
-                code = f"null_count_of({_array(need.path)})"
+            array, is_count = _array(need.path), need.name == "null_count"
+            code = f"null_count_of({array})" if is_count else f"{array}._ck_{need.name}"
             lines.append(f"{name} = {code}")
         return lines
 
@@ -145,23 +138,11 @@ class _Reading(Loop):
 
     def value_of(self, value: Value) -> str:
         """The code of a value as compiled loops have it."""
-        kind, parts = value.kind, ", ".join(value.parts)
-        if isinstance(kind, Column):
-            return f"cut({self._slot(kind.path, value.parts[0])}, {value.parts[1]})"
-        if isinstance(kind, Row):
-            return f"row_of({self._slot(kind.path, parts)})"
-        if isinstance(kind, Nullable):
-            inner = self.value_of(Value(kind.inner, value.parts[1:]))
-            return f"({inner} if {value.parts[0]} else None)"
-        if isinstance(kind, Literal):
-            # Of no type of its own for each literal.
-            return f"str({kind.value!r})"
-        if isinstance(kind, Record):
-            return f"{_INTERVALS[kind.names].__name__}({parts})"
-        if isinstance(kind, Element):
-            make = {TEXT: "element(Text({}))", BYTES: "element(Bytes({}))"}
-            return make.get(kind, f"new_{kind.of}({{}})").format(parts)
-        return decimal_code(value) or super().value_of(value)
+        if isinstance(value.kind, Column):
+            return f"cut({self._slot(value.kind.path, value.parts[0])}, {value.parts[1]})"
+        if isinstance(value.kind, Row):
+            return f"row_of({self._slot(value.kind.path, value.parts[0])})"
+        return super().value_of(value)
 
 
 def _array(path: Path) -> str:
@@ -201,8 +182,8 @@ def _of_column(kind: Column | Row) -> ColumnType:
 
 def _of_record(kind: Record) -> types.Type:
     parts = list(map(type_of, kind.kinds))
-    if kind.names in _INTERVALS:
-        return types.NamedTuple(parts, _INTERVALS[kind.names])
+    if kind.names in INTERVALS:
+        return types.NamedTuple(parts, INTERVALS[kind.names])
     return types.Tuple(parts)
 
 
@@ -246,7 +227,7 @@ def _read(reading: _Reading, value: Value) -> Read:
     return Read(types.unliteral(type_of(value.kind)), known)
 
 
-def _own(owner: Owner) -> Value:
+def own(owner: Owner) -> Value:
     """The column or row that a function is of."""
     column = owner.column if isinstance(owner, RowType) else owner
     form = next((form for form, kind in _FORMS.items() if isinstance(column, kind)), "column")
@@ -260,7 +241,7 @@ def _own(owner: Owner) -> Value:
 def by_position(column: ColumnType, name: str) -> Read:
     """The function of `column.name(slot)`; `value` does not ask whether the slot is null."""
     reading = _Reading(column, "column", "slot")
-    value = columns.BY_POSITION[name][1](reading, _own(column), _SLOT, elements.ALWAYS)
+    value = columns.BY_POSITION[name][1](reading, own(column), _SLOT, elements.ALWAYS)
     return _read(reading, value)
 
 
@@ -271,13 +252,13 @@ def attribute(owner: Owner, name: str) -> Read | None:
         if name != "type_id" or not isinstance(owner.column.data_type, s.Union):
             return None
         reading = _Reading(owner)
-        return _read(reading, columns.row_attribute(reading, _own(owner), name))
-    own = _own(owner)
-    write = columns.attribute_of(own, name)
+        return _read(reading, columns.row_attribute(reading, own(owner), name))
+    column = own(owner)
+    write = columns.attribute_of(column, name)
     if write is None:
         return None
     reading = _Reading(owner, "column")
-    return _read(reading, write(reading, own))
+    return _read(reading, write(reading, column))
 
 
 @lru_cache(maxsize=4096)
@@ -286,9 +267,9 @@ def child(owner: Owner, k: int, checked: bool) -> Read:
     key = [Value(INTEGER, (repr(k),))]
     if isinstance(owner, RowType):
         reading = _Reading(owner, checked=checked)
-        return _read(reading, columns.row_method(reading, _own(owner), "child", key))
+        return _read(reading, columns.row_method(reading, own(owner), "child", key))
     reading = _Reading(owner, "column")
-    return _read(reading, columns.column_method(reading, _own(owner), "child", key))
+    return _read(reading, columns.column_method(reading, own(owner), "child", key))
 
 
 @lru_cache(maxsize=4096)
@@ -305,7 +286,7 @@ def _holds_numbers(kind: Any) -> bool:
         return kind.bit_width > 16
     if isinstance(kind, s.Interval):
         return kind.unit == "year_month"
-    return isinstance(kind, s.Int) or (isinstance(kind, MOMENTS) and not has_moments(kind))
+    return isinstance(kind, s.Int) or (isinstance(kind, TIMES) and not has_moments(kind))
 
 
 def reader_of(column: ColumnType) -> Any:
@@ -322,25 +303,8 @@ def tester_of(column: ColumnType) -> Any:
     return by_position(column, "is_valid").function
 
 
-def value_type(column: ColumnType) -> types.Type:
-    """The Numba type of a column's values."""
-    return by_position(column, "value").type
-
-
+@lru_cache(maxsize=4096)
 def element_type(column: ColumnType) -> types.Type:
     """The Numba type of a column's slots: optional where they may be null."""
-    value = value_type(column)
-    if isinstance(value, types.NoneType) or not _may_be_null(column):
-        return value
-    return types.Optional(value)
-
-
-def _may_be_null(column: ColumnType) -> bool:
-    """Whether slots of a column can be null: a batch's rows and slots of unions cannot.
-
-    A union has no validity of its own: what may be null is what `slot.child(k)` gives. Runs have none
-    either, so a run of a union's slots is not null.
-    """
-    if isinstance(column.data_type, s.RunEndEncoded):
-        return _may_be_null(column.part(1))
-    return not isinstance(column, BatchType) and not isinstance(column.data_type, s.Union)
+    reading = _Reading(column, "column", "slot")
+    return type_of(columns.slot_item(reading, own(column), _SLOT, elements.ALWAYS).kind)

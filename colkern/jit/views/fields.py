@@ -10,47 +10,44 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from colkern import schema as s
+from colkern.jit.device import columns
+from colkern.jit.device.emitter import constant
+from colkern.jit.device.kinds import Column, Row
+from colkern.jit.loops import Loop
 from colkern.jit.lowering import Lowering
 from colkern.jit.views.column_types import ColumnType, RowType
-from colkern.jit.views.columns import child_of, emit_child
-from colkern.jit.views.elements import element_type
-from colkern.jit.views.records import parts
+from colkern.jit.views.columns import cut, emit_child, part_of
+from colkern.jit.views.elements import Owner, element_type, own
 from colkern.jit.views.slots import element_at
 
+_TYPING = Loop([], {})
 
-def position_of(data_type: s.DataType, key: types.Type) -> int | None:
+
+def position_of(owner: Owner, key: types.Type) -> int | None:
     """Which child a literal index or name means; None if it is no literal."""
-    if isinstance(key, types.StringLiteral):
-        return _position_of_name(data_type, key.literal_value)
-    if isinstance(key, types.IntegerLiteral):
-        count = len(parts(data_type))
-        if not -count <= key.literal_value < count:
-            raise TypingError(f"{data_type} has {count} fields, and none at {key.literal_value}")
-        return int(key.literal_value) % count
-    return None
+    literal = constant(key.literal_value) if isinstance(key, types.Literal) else None
+    return None if literal is None else columns.chosen_position(_TYPING, _kind(owner), literal)
 
 
-def _position_of_name(data_type: s.DataType, name: str) -> int:
-    names = [field.name for field in data_type.fields]
-    if names.count(name) != 1:
-        count = "more than one field" if name in names else "no field"
-        raise TypingError(f"{data_type} has {count} {name!r}; its fields are {', '.join(names)}")
-    return names.index(name)
+def _kind(owner: Owner) -> Column | Row:
+    kind = own(owner).kind
+    assert isinstance(kind, Column | Row)
+    return kind
 
 
 def field_of_column(column: ColumnType, key: types.Type) -> Callable[..., object]:
     """`column[key]` for a field: the child column."""
     if not isinstance(column.data_type, s.Struct):
         raise TypingError(f"{column} has no fields")
-    k = position_of(column.data_type, key)
-    return lambda column, key: child_of(column, k)
+    k = position_of(column, key)
+    return lambda column, key: cut(part_of(column, k), column._ck_offset, column._ck_length)
 
 
 def field_of_row(row: RowType, key: types.Type) -> Callable[..., object]:
     """`row[key]` for a field: the element of the child."""
     if not isinstance(row.column.data_type, s.Struct):
         raise TypingError(f"{row} has no fields; a union's slot has type_id and child(k)")
-    k = position_of(row.column.data_type, key)
+    k = position_of(row, key)
     if k is None:
         raise TypingError("a row's field is named by a literal, as its type depends on it")
     return lambda column, key: row_field(column, k)
@@ -75,11 +72,9 @@ def emit_field(at: Lowering, kind: RowType, row: ir.Value, k: int) -> ir.Value:
     return element_at(at, kind.column.part(k), child, place.slot)
 
 
-def field_position(owner: ColumnType | RowType, name: str) -> int | None:
+def field_position(owner: Owner, name: str) -> int | None:
     """The position of the field that an attribute of a column or row means; None if it means none."""
-    column = owner.column if isinstance(owner, RowType) else owner
-    if not isinstance(column.data_type, s.Struct) or name.startswith("_ck_"):
+    kind = _kind(owner)
+    if name.startswith("_ck_") or not columns.has_field(kind, name):
         return None
-    if name not in [field.name for field in column.data_type.fields]:
-        return None
-    return _position_of_name(column.data_type, name)
+    return columns.position_of(_TYPING, kind, name)

@@ -7,15 +7,17 @@ import operator
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import lower_builtin, overload, register_jitable
+from numba.extending import lower_builtin, overload
 from numpy import uint64
 
+from colkern.cpu.compiler import compiled
 from colkern.jit.lowering import Lowering
 from colkern.jit.views.column_types import ColumnType, RowType, StreamType, immutable
 from colkern.jit.views.columns import batch_of, cut
 from colkern.jit.views.elements import element_type
 from colkern.jit.views.fields import field_of_column, field_of_row
 from colkern.jit.views.slots import element_at, slot_of
+from colkern.kernels import slot_values
 
 
 @overload(len)
@@ -65,12 +67,7 @@ def _ol_getitem(column, key):
     raise TypingError(f"{column} is indexed by integers, slices and names of fields, not by {key}")
 
 
-@register_jitable
-def clamp(bound, length):
-    """A slice's bound (int64), which may count from the end, as a position from 0 to `length`."""
-    if bound < 0:
-        bound += length
-    return min(max(bound, 0), length)
+_bound_of, _span = compiled(slot_values.bound_of), compiled(slot_values.span)
 
 
 def _slice_of(key):
@@ -78,9 +75,9 @@ def _slice_of(key):
         raise TypingError("columns are sliced with a step of 1")
 
     def part(column, key):
-        start = clamp(key.start, column._ck_length)
-        length = max(clamp(key.stop, column._ck_length) - start, 0)
-        return cut(column, uint64(start), length)
+        start = _bound_of(key.start, column._ck_length)
+        stop = _bound_of(key.stop, column._ck_length)
+        return cut(column, uint64(start), _span(start, stop))
 
     return part
 

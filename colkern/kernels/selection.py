@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from numpy import int64, uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T
+from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, word_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
@@ -60,7 +60,7 @@ def one_not_below(
     f: uint64,
     g: uint64,
     h: uint64,
-) -> bool:
+) -> Truth:
     """Whether one of eight numbers is not below a bound.
 
     Eight comparisons: that of the largest comes later, and a take from a small table is a fifth slower.

@@ -364,9 +364,9 @@ def quantiles(
     rows: GroupedRows, column: Array, shares: Sequence[float], interpolation: str
 ) -> tuple[Items, Items]:
     """The quantile of each group for one share, or of one group for several; and counts of numbers."""
-    for q in shares:
-        if not 0 <= q <= 1:
-            raise ValueError(f"q: expected 0 to 1, got {q}")
+    for share in shares:
+        if not 0 <= share <= 1:
+            raise ValueError(f"q: expected 0 to 1, got {share}")
     if interpolation not in _INTERPOLATIONS:
         raise ValueError(
             f"interpolation: expected one of {tuple(_INTERPOLATIONS)}, got {interpolation!r}"

@@ -32,7 +32,7 @@ from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
 from colkern.kernels.hashing import MASKS, P1, word_of_few
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, copy_bytes_loosely, multiply, prefetch, word_at
-from colkern.kernels.selection import one_not_below
+from colkern.kernels.selection import follow
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK = 256
@@ -74,27 +74,7 @@ def look_up(
     last = indices.limit - uint64(1)
     i, apart = uint64(start), uint64(step)
     while i < stop:
-        # Eight at a time: a jump takes as long as a slot.
-        while i + uint64(7) * apart < stop:
-            a = uint64(indices.items[i])
-            b = uint64(indices.items[i + apart])
-            c = uint64(indices.items[i + uint64(2) * apart])
-            d = uint64(indices.items[i + uint64(3) * apart])
-            e = uint64(indices.items[i + uint64(4) * apart])
-            f = uint64(indices.items[i + uint64(5) * apart])
-            g = uint64(indices.items[i + uint64(6) * apart])
-            h = uint64(indices.items[i + uint64(7) * apart])
-            if one_not_below(indices.limit, a, b, c, d, e, f, g, h):
-                break
-            out[i] = values[base + a]
-            out[i + apart] = values[base + b]
-            out[i + uint64(2) * apart] = values[base + c]
-            out[i + uint64(3) * apart] = values[base + d]
-            out[i + uint64(4) * apart] = values[base + e]
-            out[i + uint64(5) * apart] = values[base + f]
-            out[i + uint64(6) * apart] = values[base + g]
-            out[i + uint64(7) * apart] = values[base + h]
-            i += uint64(8) * apart
+        i = follow(indices.items, indices.limit, values, base, i, stop, apart, out)
         end = min(i + uint64(8) * apart, uint64(stop))
         while i < end:
             out[i] = values[base + min(uint64(indices.items[i]), last)]

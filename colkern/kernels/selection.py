@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from numpy import int64, uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, I, In, O, Out, T, Truth
+from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, word_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
@@ -69,16 +69,23 @@ def one_not_below(
     return low | (e >= bound) | (f >= bound) | (g >= bound) | (h >= bound)
 
 
-@kernel()
-def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) -> uint64:
-    """out[i] = values[indices[i]]; returns where it stops at an index that is out of bounds.
+@helper
+def follow(
+    indices: In[I],
+    bound: uint64,
+    values: In[T],
+    base: uint64,
+    start: Index,
+    stop: uint64,
+    step: uint64,
+    out: Out[J],
+) -> uint64:
+    """out[i] = values[base + indices[i]], eight at a time; returns the first slot that is left.
 
-    This is the first of the up to eight slots that it takes together; those and later ones are not
-    written.
+    Fewer than eight are left, or one of the next eight indices is not below `bound`.
     """
-    bound = uint64(len(values))
     i, apart = uint64(start), uint64(step)
-    # Eight at a time: as fast as without a look at the bounds, and a GPU waits for them once.
+    # As fast as without a look at the bounds, and a GPU waits for them once.
     while i + uint64(7) * apart < stop:
         a = uint64(indices[i])
         b = uint64(indices[i + apart])
@@ -90,15 +97,26 @@ def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) ->
         h = uint64(indices[i + uint64(7) * apart])
         if one_not_below(bound, a, b, c, d, e, f, g, h):
             return i
-        out[i] = values[a]
-        out[i + apart] = values[b]
-        out[i + uint64(2) * apart] = values[c]
-        out[i + uint64(3) * apart] = values[d]
-        out[i + uint64(4) * apart] = values[e]
-        out[i + uint64(5) * apart] = values[f]
-        out[i + uint64(6) * apart] = values[g]
-        out[i + uint64(7) * apart] = values[h]
+        out[i] = values[base + a]
+        out[i + apart] = values[base + b]
+        out[i + uint64(2) * apart] = values[base + c]
+        out[i + uint64(3) * apart] = values[base + d]
+        out[i + uint64(4) * apart] = values[base + e]
+        out[i + uint64(5) * apart] = values[base + f]
+        out[i + uint64(6) * apart] = values[base + g]
+        out[i + uint64(7) * apart] = values[base + h]
         i += uint64(8) * apart
+    return i
+
+
+@kernel()
+def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) -> uint64:
+    """out[i] = values[indices[i]]; returns the first index that is out of bounds.
+
+    Later slots are not written.
+    """
+    bound = uint64(len(values))
+    i = follow(indices, bound, values, uint64(0), start, uint64(stop), uint64(step), out)
     while i < stop:
         a = uint64(indices[i])
         if a >= bound:

@@ -26,7 +26,8 @@ def plain_function(function: object) -> object:
         original, positional = plain.__func__, (plain.__self__,)
     elif isinstance(plain, partial):
         original, positional, named = plain_function(plain.func), plain.args, plain.keywords
-    elif not (hasattr(plain, "__wrapped__") and _takes_any(plain)):
+    elif hasattr(plain, "evalType") or not (hasattr(plain, "__wrapped__") and _takes_any(plain)):
+        # Also what PySpark's `udf` gives, a function of columns.
         return plain
     if not isinstance(original, FunctionType):
         return plain

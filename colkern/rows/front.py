@@ -8,6 +8,7 @@ import builtins
 import hashlib
 import inspect
 import linecache
+import sys
 import textwrap
 import types
 from collections import Counter
@@ -75,6 +76,8 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     else:
         body = node.body
     arguments = node.args
+    if arguments.kwarg and is_of_standard_library(function):
+        raise CompileError(f"{function.__name__}: **kwargs of a library do not compile")
     if (arguments.vararg or arguments.kwarg) and not is_called:
         raise CompileError(
             f"{function.__name__}: *args and **kwargs stand for no columns; name the parameters, or, in a "
@@ -87,6 +90,12 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)
+
+
+def is_of_standard_library(function: Any) -> bool:
+    """Whether the standard library has a function, or the class of the method that it is."""
+    package = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return package in sys.stdlib_module_names - {"__main__"}
 
 
 class _Displays(ast.NodeTransformer):

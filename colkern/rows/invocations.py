@@ -69,7 +69,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.front import CACHED, plain_function
+from colkern.rows.front import CACHED, is_of_standard_library, plain_function
 from colkern.rows.functions import local_function, users_function
 from colkern.rows.instances import has_fields, instance
 from colkern.rows.iteration import (
@@ -525,11 +525,18 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     try:
         return _called(emitter, node, function)
     except CompileError as error:
-        if isinstance(error, Unsettled) or not only_computes(function):
+        if isinstance(error, Unsettled):
             raise
-        emitter.restore(before)
+        if only_computes(function):
+            emitter.restore(before)
+            emitter.node = node
+            return emitter.computed(table_name(function))
+        written = getattr(function, "__func__", function)
+        if not (isinstance(written, types.FunctionType) and is_of_standard_library(written)):
+            raise
+        # At the user's line, and not at one within the library.
         emitter.node = node
-        return emitter.computed(table_name(function))
+        emitter.refuse(f"{table_name(function)} has no compiled form")
 
 
 def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:

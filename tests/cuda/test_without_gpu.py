@@ -199,8 +199,11 @@ def intrinsics(module: str) -> set[str]:
     """The functions that a module gives a compiler as its own."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    makers = ("intrinsic", "instructions")
     return {
-        f.name for f in functions if any("intrinsic" in ast.unparse(d) for d in f.decorator_list)
+        f.name
+        for f in functions
+        if any(ast.unparse(d).partition("(")[0] in makers for d in f.decorator_list)
     }
 
 

@@ -7,7 +7,6 @@ package: code from `__main__`, a notebook or a pickle names modules that another
 from __future__ import annotations
 
 import inspect
-import sys
 import types
 from typing import Any
 
@@ -20,6 +19,7 @@ from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty
+from colkern.rows.front import is_of_standard_library
 
 _HOME = "colkern.jit.compiling"
 """The module that copies say they are from: Numba imports it when it loads their machine code."""
@@ -148,7 +148,7 @@ def _is_known(function: types.FunctionType) -> bool:
     package = (function.__module__ or "").partition(".")[0]
     if package in ("numpy", "numba"):
         return True
-    if package in sys.stdlib_module_names - {"__main__"}:
+    if is_of_standard_library(function):
         # Numba learns these by imports that take a while; users' own are there already.
         cpu_target.typing_context.refresh()
     return any(known is function for known, _ in builtin_registry.globals)

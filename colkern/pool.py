@@ -90,7 +90,7 @@ class Pool:
         memory: Any
         memory, start = with_room(np.empty, size)
         block = memory, start, memory.data
-        if self._held + size > self.most:
+        if size <= self.most < self._held + size:
             self._forget()
         if self._held + size <= self.most:
             self._held += size

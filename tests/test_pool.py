@@ -73,6 +73,14 @@ def test_no_more_is_kept_than_allowed() -> None:
     assert 0 < pool.kept() <= 3 * LEAST
 
 
+def test_a_block_that_is_too_large_to_keep_drops_no_other() -> None:
+    pool = Pool(MOST)
+    leased(pool, LEAST)
+    kept = pool.kept()
+    leased(pool, 2 * MOST)
+    assert pool.kept() == kept > 0
+
+
 def test_nothing_is_kept_where_nothing_may_be() -> None:
     pool = Pool(0)
     leased(pool, LEAST)

@@ -31,7 +31,7 @@ def count_valid(d: Data) -> tuple[Any, ...]:
 def split_nulls(d: Data) -> tuple[Any, ...]:
     *slots, counts = count_valid(d)
     starts = d.scan(d.computed(kernels.count_valid, *slots, counts))
-    return *slots, starts, d.last(starts), d.out("u8")
+    return *slots, starts, d.out("u8")
 
 
 def order_strings(d: Data) -> tuple[Any, ...]:

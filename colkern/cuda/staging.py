@@ -349,11 +349,14 @@ class _Download:
     def start(self, slot: _Slot, load: _Load) -> None:
         """Start to copy a load into a slot."""
         place = 0
-        for run, begin, end in load:
-            count_to_host(end - begin)
-            self.stream.to_host(run.bytes[begin:end], slot.bytes[place : place + end - begin])
-            place += end - begin
-        slot.copied = self.stream.record(slot.copied)
+        try:
+            for run, begin, end in load:
+                count_to_host(end - begin)
+                self.stream.to_host(run.bytes[begin:end], slot.bytes[place : place + end - begin])
+                place += end - begin
+        finally:
+            # Where one copy raises, those before it still write to the slot.
+            slot.copied = self.stream.record(slot.copied)
 
 
 def _runs(sources: Sequence[Items], device: Device) -> list[_Run]:

@@ -52,13 +52,12 @@ def count_valid(start, stop, step, validity: Bitmap, length, out: Out[int64]):
 
 
 @kernel()
-def split_nulls(
-    start, stop, step, validity: Bitmap, length, starts: In[int64], valid, out: Out[uint64]
-):
+def split_nulls(start, stop, step, validity: Bitmap, length, starts: In[int64], out: Out[uint64]):
     """The positions of valid slots, then those of nulls; the range is over blocks of slots.
 
-    starts[b] is how many valid slots are before block b, `valid` how many there are in all.
+    starts[b] is how many valid slots are before block b, and the last of them how many there are in all.
     """
+    valid = uint64(starts[uint64(len(starts)) - uint64(1)])
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(NULL_BLOCK)
         place = uint64(starts[b])

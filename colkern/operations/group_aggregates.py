@@ -378,14 +378,15 @@ def require_share(q: float, interpolation: str) -> None:
         )
 
 
-INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
-    "linear": lambda share: share,
-    "lower": lambda share: share * 0,
-    "higher": lambda share: (share > 0) * 1.0,
-    "nearest": lambda share: (share > 0.5) * 1.0,
-    "midpoint": lambda share: (share > 0) * 0.5,
+INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "linear": lambda share, low: share,
+    "lower": lambda share, low: share * 0,
+    "higher": lambda share, low: (share > 0) * 1.0,
+    # The even place, if both are as near.
+    "nearest": lambda share, low: ((share > 0.5) | (share == 0.5) & (low % 2 == 1)) * 1.0,
+    "midpoint": lambda share, low: (share > 0) * 0.5,
 }
-"""How much of the way to the next value, from how far a quantile is on it."""
+"""How much of the way to the next value, from how far a quantile is on it, and from which place."""
 
 
 def _between(
@@ -403,7 +404,7 @@ def _between(
     most = (counts.astype(np.int64) - 1).clip(0)
     place = most * q
     low = place.astype(np.int64)
-    share = INTERPOLATIONS[interpolation](place - low)
+    share = INTERPOLATIONS[interpolation](place - low, low)
     first = items[order[(starts + low).clip(0, length - 1)]]
     second = items[order[(starts + (low + 1).clip(None, most)).clip(0, length - 1)]]
     # Between infinities there is nothing to add.

@@ -232,7 +232,7 @@ def drop_nulls(array: Array) -> Array:
 
 
 def split_nulls(array: Array) -> Items:
-    """The positions of the valid slots, then those of nulls."""
+    """The positions of the valid slots, then those of nulls, as the bitmap has them: not as counted."""
     target = target_of(array.device)
     blocks = -(-array.length // sorting.NULL_BLOCK)
     counts = target.output(blocks, np.int64)
@@ -240,8 +240,7 @@ def split_nulls(array: Array) -> Items:
     target.map(sorting.count_valid, blocks, *slots, counts, work=sorting.NULL_BLOCK)
     starts = target.scan(counts, np.int64)
     out = target.output(array.length, np.uint64)
-    valid = array.length - array.null_count
-    target.map(sorting.split_nulls, blocks, *slots, starts, valid, out, work=sorting.NULL_BLOCK)
+    target.map(sorting.split_nulls, blocks, *slots, starts, out, work=sorting.NULL_BLOCK)
     return out
 
 

@@ -155,6 +155,7 @@ def test_sums_of_decimals_are_exact() -> None:
 def test_quantiles_are_exact_and_leave_nulls_and_nan_out(q: float, interpolation: Any) -> None:
     values: dict[int, list[float | None]]
     values = {1: [5.0, None, 1.0, 2.5, math.nan], 2: [None, math.nan], 3: [7.0], 4: [1.0, 2.0]}
+    values[5] = [1.0, 2.0, 3.0, 4.0]
     pairs = [(key, value) for key, own in values.items() for value in own]
     batch = ck.record_batch({"k": [k for k, _ in pairs], "v": [v for _, v in pairs]})
     options = {"q": q, "interpolation": interpolation}

@@ -242,3 +242,17 @@ def test_keys_that_do_not_fit() -> None:
         ck.sort_indices(batch, [])
     with pytest.raises(ValueError, match="order: expected 'ascending' or 'descending', got 'up'"):
         ck.sort_indices(batch, [("a", "up")])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("stated", [1, 150])
+@pytest.mark.parametrize("is_text", [False, True], ids=["numbers", "text"])
+def test_a_false_null_count_gives_positions_within_the_array(stated: int, is_text: bool) -> None:
+    """Senders state the count, and only `validate` counts: each slot stays one of the positions."""
+    valid = np.packbits(np.arange(20_000) % 3 == 0, bitorder="little")
+    numbers = pa.array(np.arange(20_000) % 7)
+    like = numbers.cast(pa.string()) if is_text else numbers
+    buffers = [pa.py_buffer(valid), *like.buffers()[1:]]
+    array = ck.array(pa.Array.from_buffers(like.type, len(like), buffers, null_count=stated))
+    assert sorted(ck.sort_indices(array).to_pylist()) == list(range(20_000))
+    for work in (ck.rank, ck.unique, ck.cumulative_max, lambda a: ck.select_k(a, 5)):
+        work(array)

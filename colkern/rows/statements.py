@@ -27,6 +27,7 @@ from colkern.rows.emitter import (
 )
 from colkern.rows.expressions import Condition, condition, expression, needed, operated
 from colkern.rows.folding import constant
+from colkern.rows.patterns import capture, test_of
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
 
@@ -741,7 +742,7 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
         emitter.node = case.pattern
 
         def then() -> None:
-            _capture(emitter, case.pattern, load)
+            capture(emitter, case.pattern, load)
             if guard_node is None:
                 statements(emitter, case.body)
                 return
@@ -756,7 +757,7 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
             def look() -> None:
                 emitter.env.update(known.holds)
-                _capture(emitter, case.pattern, load)
+                capture(emitter, case.pattern, load)
                 emitter.write(f"{holds} = {condition(emitter, guard_node).code}")
 
             emitter.branch(known.code, look, lambda: None)
@@ -772,7 +773,7 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
             emitter.branch(holds, then, lambda: cases(rest[1:]))
 
-        test, guard_node = _pattern(emitter, case.pattern, load, subject.kind), case.guard
+        test, guard_node = test_of(emitter, case.pattern, load, subject.kind), case.guard
         if test is not None and guard_node is not None and not stored_names([case.pattern]):
             # As one test, so that the cases behind it are written once.
             test, guard_node = ast.BoolOp(ast.And(), [test, guard_node]), None
@@ -795,123 +796,6 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
         emitter.branch(result.code, holds, lambda: cases(rest[1:]))
 
     cases(node.cases)
-
-
-def _capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
-    """Bind the names of a pattern that matches."""
-    if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name:
-        load = ast.fix_missing_locations(ast.copy_location(subject, emitter.node))
-        emitter.assign(pattern.name, expression(emitter, load))
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is not None:
-        _capture(emitter, pattern.pattern, subject)
-    elif isinstance(pattern, ast.MatchSequence):
-        for part, place in _places(pattern, subject):
-            _capture(emitter, part, place)
-    elif isinstance(pattern, ast.MatchClass):
-        for part, place in _attributes(emitter, pattern, subject):
-            _capture(emitter, part, place)
-
-
-def _places(pattern: ast.MatchSequence, subject: ast.expr) -> list[tuple[ast.pattern, ast.expr]]:
-    """The parts of a pattern of a sequence, and the items, or the slice, that each stands for."""
-    parts = pattern.patterns
-    star = next((n for n, part in enumerate(parts) if isinstance(part, ast.MatchStar)), len(parts))
-    places: list[ast.expr] = []
-    for position in range(len(parts)):
-        behind = len(parts) - position - 1
-        cut: ast.expr = ast.Constant(position if position < star else -behind - 1)
-        if position == star:
-            cut = ast.Slice(ast.Constant(position), ast.Constant(-behind) if behind else None)
-        places.append(ast.Subscript(subject, cut, ast.Load()))
-    return list(zip(parts, places, strict=True))
-
-
-_ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-"""The classes whose one part by position is the value itself."""
-
-
-def _attributes(
-    emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr
-) -> list[tuple[ast.pattern, ast.expr]]:
-    """The parts of a pattern of a class, and what each stands for."""
-    form = expression(emitter, pattern.cls).constant
-    if form in _ITSELF and not pattern.kwd_patterns:
-        return [(part, subject) for part in pattern.patterns]
-    names = (*getattr(form, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs)
-    parts = (*pattern.patterns, *pattern.kwd_patterns)
-    if len(names) != len(parts):
-        emitter.refuse(f"{form} has no such parts by position")
-    places = [ast.Attribute(subject, name, ast.Load()) for name in names]
-    return list(zip(parts, places, strict=True))
-
-
-def _pattern(
-    emitter: Emitter, pattern: ast.pattern, subject: ast.expr, kind: k.Kind
-) -> ast.expr | None:
-    """A pattern as a test of the subject, which is of a kind; None if it takes everything."""
-    if isinstance(pattern, ast.MatchValue):
-        return ast.Compare(subject, [ast.Eq()], [pattern.value])
-    if isinstance(pattern, ast.MatchSingleton):
-        return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
-    if isinstance(pattern, ast.MatchOr):
-        choices = [_pattern(emitter, part, subject, kind) for part in pattern.patterns]
-        plain = [test for test in choices if test is not None]
-        return ast.BoolOp(ast.Or(), plain) if len(plain) == len(choices) else None
-    if isinstance(pattern, ast.MatchAs):
-        if pattern.pattern is None:
-            return None
-        return _pattern(emitter, pattern.pattern, subject, kind)
-    if isinstance(pattern, ast.MatchSequence):
-        return _sequence(emitter, pattern, subject, kind)
-    if isinstance(pattern, ast.MatchClass):
-        return _of_class(emitter, pattern, subject, kind)
-    return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
-
-
-def _of_class(
-    emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr, kind: k.Kind
-) -> ast.expr | None:
-    """A pattern of a class, as `_pattern` gives it."""
-    function: Any = isinstance
-    tests: list[ast.expr] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
-    of = kind.of if isinstance(kind, k.Optional) else kind
-    fields = dict(zip(getattr(of, "names", ()), getattr(of, "items", ()), strict=True))
-    for part, place in _attributes(emitter, pattern, subject):
-        test = _pattern(emitter, part, place, fields.get(getattr(place, "attr", ""), of))
-        tests += [test] if test is not None else []
-    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
-
-
-def _sequence(
-    emitter: Emitter, pattern: ast.MatchSequence, subject: ast.expr, kind: k.Kind
-) -> ast.expr | None:
-    """A pattern of so many items, as `_pattern` gives it; of texts none is a sequence."""
-    has_star = any(isinstance(part, ast.MatchStar) for part in pattern.patterns)
-    count = len(pattern.patterns) - has_star
-    tests: list[ast.expr] = []
-    if isinstance(kind, k.Optional):
-        tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
-        kind = kind.of
-    is_tuple = isinstance(kind, k.Tuple) and kind.form is not dict
-    if is_tuple and (len(kind.items) == count or (has_star and len(kind.items) > count)):  # type: ignore[attr-defined]
-        kinds = kind.items  # type: ignore[attr-defined]
-    elif isinstance(kind, k.Container) and kind.name == "list":
-        kinds = kind.items
-        name = emitter.fresh("length")
-        emitter.env[name] = constant(len)
-        length = ast.Call(ast.Name(name, ast.Load()), [subject], [])
-        enough = ast.GtE() if has_star else ast.Eq()
-        tests.append(ast.Compare(length, [enough], [ast.Constant(count)]))
-    else:
-        return ast.Constant(False)
-    for part, place in _places(pattern, subject):
-        if isinstance(part, ast.MatchStar):
-            continue
-        position = place.slice.value  # type: ignore[attr-defined]
-        test = _pattern(emitter, part, place, kinds[position if is_tuple else 0])
-        if test is not None:
-            tests.append(test)
-    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
 
 
 def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:

@@ -475,3 +475,65 @@ def test_an_expression_that_is_null_with_its_columns_has_no_test_for_null(
         (None, None),
         (2.0 * 1.19, None),
     ]
+
+
+def halved(a: float, b: float) -> float:
+    _half = a / 2.0
+    return b
+
+
+def summed(a: int, b: int) -> int:
+    _total = a + b
+    return b
+
+
+def parted(a: float, b: float) -> float:
+    _rest = a % 2.0
+    _quotient, _left = divmod(a, 3.0)
+    return b
+
+
+def compared(a: int, b: int) -> int:
+    if a // 3 == a // 3:
+        pass
+    return b % 7
+
+
+def unmarked(text: str, other: str) -> str:
+    marked = text.replace("a", "b")
+    _known = len(marked) >= 0
+    return other
+
+
+def named(a: str, b: str) -> str:
+    return b.replace("a", "col a")
+
+
+def both(a: float, b: float) -> float:
+    return a * 2.0 + b
+
+
+def test_a_null_gives_null_also_where_the_result_does_not_need_it(spark: SparkSession) -> None:
+    cases: dict[Callable[..., Any], list[tuple[Any, Any]]] = {
+        halved: [(1.0, 2.0), (None, 2.0), (1.0, None), (None, None)],
+        parted: [(1.0, 2.0), (None, 2.0), (1.0, None), (None, None)],
+        both: [(1.0, 2.0), (None, 2.0), (1.0, None), (None, None)],
+        summed: [(1, 9), (None, 9), (1, None), (None, None)],
+        compared: [(1, 9), (None, 9), (1, None), (None, None)],
+        unmarked: [("a", "b"), (None, "b"), ("a", None), (None, None)],
+        named: [("a", "ba"), (None, "ba"), ("a", None), (None, None)],
+    }
+    for function, rows in cases.items():
+        type_ = {float: "double", int: "bigint", str: "string"}[type(rows[0][0])]
+        native = udf(function, plan="native")
+        frame = spark.createDataFrame(rows, f"a {type_}, b {type_}")
+        # A column may be an expression that is not null where its own columns are.
+        swapped = native(f.coalesce("b", "a"), "a")
+        assert [tuple(row) for row in frame.select(native("a", "b"), swapped).collect()] == [
+            (
+                None if None in (a, b) else function(a, b),
+                None if a is None else function(a if b is None else b, a),
+            )
+            for a, b in rows
+        ], function
+        assert ("isNull" in repr(native("a", "b"))) == (function is not both)

@@ -7,6 +7,7 @@ import functools
 import linecache
 import math
 import re
+import uuid
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
@@ -104,9 +105,13 @@ def translated(
     """
     writer = _Writer(kind, name, arguments)
     result = writer.in_calendar(term, writer.result(term))
-    given = {each.name for each in sharing.unique(term) if isinstance(each, t.Argument)}
-    if not nullable and given == arguments.keys() and _is_null_with_arguments(result):
-        return result
+    if not nullable and _is_null_with_arguments(result):
+        # Names of columns may also stand in constants. Of the term, not all arguments are written.
+        marks = {name: uuid.uuid4().hex for name in arguments}
+        marked = {name: f.col(mark) for name, mark in marks.items()}
+        text = repr(_Writer(kind, name, marked).result(term))
+        if all(mark in text for mark in marks.values()):
+            return result
     tests = [column.isNull() for name, column in arguments.items() if name not in nullable]
     tests += writer.anchors(term)
     if tests:

@@ -798,3 +798,22 @@ def matched_group(word: str, n: int) -> str:
 @pytest.mark.parametrize("function", [first_group, matched_group])
 def test_and_of_what_is_always_true_gives_none_or_the_other(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
+
+
+# Sums of constants
+
+
+def of_one_constant(word: str, n: int) -> int:
+    return sum(2**62 for _ in range(n - 1)) % 1000 + sum(1 for _ in range(n) if n > 1)
+
+
+def of_a_name(word: str, n: int) -> int:
+    large = -1 << 62
+    return sum(large for _ in word) % 1000 + sum(True for _ in word)
+
+
+@pytest.mark.parametrize("function", [of_one_constant, of_a_name])
+def test_rows_whose_sum_of_a_constant_has_no_64_bits_are_pythons(
+    function: Callable[..., Any],
+) -> None:
+    checked(function, [*WORDS[:4], ("abcd", 5)], left=["+ of more than 64 bits"])

@@ -817,3 +817,38 @@ def test_rows_whose_sum_of_a_constant_has_no_64_bits_are_pythons(
     function: Callable[..., Any],
 ) -> None:
     checked(function, [*WORDS[:4], ("abcd", 5)], left=["+ of more than 64 bits"])
+
+
+# Displays of dictionaries
+
+
+def changed_behind_a_copy(word: str, n: int) -> str:
+    counts = {word: n}
+    both = {
+        **{"q": n, **counts, "r": counts.setdefault("s", 5)},
+        **counts,
+        "q": counts.pop("s"),
+        word + "!": len(counts),
+    }
+    return ",".join(f"{key}{value}" for key, value in both.items()) + str(len(counts))
+
+
+def of_none(word: str, n: int) -> tuple[int, int]:
+    nothing = None
+    first = {nothing: n}
+    second = {None: 1, word: 2, **{word: 3, "q": 4}}
+    return first[nothing] + len(second), len({nothing if n > 3 else word: 1, None: 2})
+
+
+@pytest.mark.parametrize("function", [changed_behind_a_copy, of_none])
+def test_displays_of_dictionaries_are_filled_in_order(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
+def of_functions_and_more(word: str, n: int) -> int:
+    return len({"a": abs, "b": n})
+
+
+def test_a_dictionary_of_functions_and_other_values_is_refused() -> None:
+    with pytest.raises(ck.CompileError, match="functions and other values"):
+        ck.udf(of_functions_and_more)(ck.array(["a"]), ck.array([1]))

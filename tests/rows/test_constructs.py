@@ -825,9 +825,11 @@ def test_rows_whose_sum_of_a_constant_has_no_64_bits_are_pythons(
 def changed_behind_a_copy(word: str, n: int) -> str:
     counts = {word: n}
     both = {
-        **{"q": n, **counts, "r": counts.setdefault("s", 5)},
+        "q": n,
         **counts,
-        "q": counts.pop("s"),
+        "r": counts.setdefault("s", 5),
+        **counts,
+        "z": counts.pop("s"),
         word + "!": len(counts),
     }
     return ",".join(f"{key}{value}" for key, value in both.items()) + str(len(counts))
@@ -836,7 +838,8 @@ def changed_behind_a_copy(word: str, n: int) -> str:
 def of_none(word: str, n: int) -> tuple[int, int]:
     nothing = None
     first = {nothing: n}
-    second = {None: 1, word: 2, **{word: 3, "q": 4}}
+    more = {word: 3, "q": 4}
+    second = {None: 1, word: 2, **more}
     return first[nothing] + len(second), len({nothing if n > 3 else word: 1, None: 2})
 
 

@@ -53,17 +53,20 @@ def _with_bound(
     arguments = [f"_bound_{k}" for k in range(len(positional))]
     by_name = [f"{name}=_bound_{name}" for name in named]
     declared, lines = [], []
+    # A function of `*args` may give what is required by name.
+    unasked = (*_OPEN, _BY_NAME) if _takes_any(original) else _OPEN
     is_behind = False
     for each in _parameters(original)[len(positional) :]:
         # Those behind a bound one are keyword-only.
         is_behind |= each.name in named
-        if each.name in named or _may_be_empty(each):
+        is_optional = each.default is not inspect.Parameter.empty
+        if each.name in named or each.kind in unasked or (is_optional and each.kind is _BY_NAME):
             continue
-        if each.default is not inspect.Parameter.empty:
+        if is_optional:
             call = f"_original({', '.join(arguments + by_name)})"
             lines.append(f"    if {each.name} is _Omitted:\n        return {call}\n")
         declared.append(f"{each.name}=_Omitted" if lines else each.name)
-        by_position = not is_behind and each.kind is not inspect.Parameter.KEYWORD_ONLY
+        by_position = not is_behind and each.kind is not _BY_NAME
         arguments.append(each.name if by_position else f"{each.name}={each.name}")
     lines.append(f"    return _original({', '.join(arguments + by_name)})\n")
     name = original.__name__ if original.__name__.isidentifier() else "function"
@@ -93,10 +96,4 @@ def _takes_any(function: FunctionType) -> bool:
 
 
 _OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def _may_be_empty(parameter: inspect.Parameter) -> bool:
-    """Whether a parameter stands for no column: it takes any number of arguments, or by name alone."""
-    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-        return parameter.default is not inspect.Parameter.empty
-    return parameter.kind in _OPEN
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY

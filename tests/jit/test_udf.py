@@ -690,6 +690,18 @@ def listed(a: str, b: str = "B", c: str = "C", *, sep: str = ",") -> str:
     return sep.join([a, b, c])
 
 
+def separated(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, sep="-", **kwargs)
+
+    return wrapper
+
+
+def with_ending(a: str, *, sep: str) -> str:
+    return a + sep
+
+
 class Labels:
     def __init__(self, sep: str) -> None:
         self.sep = sep
@@ -711,6 +723,7 @@ class Labels:
         counted(with_own_default(listed)),
         with_rest(listed),
         of_fewer(listed),
+        separated(with_ending),
         counted(Labels("+").listed),
         partial(counted(Labels("+").listed), b="x"),
         turned(Labels("+").listed),

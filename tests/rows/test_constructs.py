@@ -855,3 +855,16 @@ def of_functions_and_more(word: str, n: int) -> int:
 def test_a_dictionary_of_functions_and_other_values_is_refused() -> None:
     with pytest.raises(ck.CompileError, match="functions and other values"):
         ck.udf(of_functions_and_more)(ck.array(["a"]), ck.array([1]))
+
+
+def within_another_function(word: str, n: int) -> tuple[int, str]:
+    def counted(first: int, *more: int, times: int = 2, **words: int) -> int:
+        return (first + sum(more)) * times + len(words) + words.get("z", 5) + len(more)
+
+    joined = lambda *parts: "-".join(parts)  # noqa: E731
+    total = counted(n) + counted(n, 1, 2, times=n) * 1000 + counted(n, 4, z=3, y=1) * 1_000_000
+    return total, joined(word, "x") + joined() + joined(*(word, word))
+
+
+def test_functions_within_functions_take_any_arguments() -> None:
+    checked(within_another_function, WORDS)

@@ -11,6 +11,10 @@ from colkern.generated import function_of_text
 from colkern.rows import front
 
 
+class Omitted:
+    """The default of a parameter whose argument is left out of the call of the original."""
+
+
 def plain_function(function: object) -> object:
     """The plain function of a decorated one, or one that stands for a partial object or a bound method.
 
@@ -19,65 +23,77 @@ def plain_function(function: object) -> object:
     Anything else stays.
     """
     plain: Any = front.plain_function(function)
-    original: object = plain
+    original = plain
     positional: tuple[object, ...] = ()
     named: dict[str, object] = {}
-    if isinstance(plain, MethodType):
-        original, positional = plain.__func__, (plain.__self__,)
-    elif isinstance(plain, partial):
-        original, positional, named = plain_function(plain.func), plain.args, plain.keywords
-    elif hasattr(plain, "evalType") or not (hasattr(plain, "__wrapped__") and _takes_any(plain)):
-        # Also what PySpark's `udf` gives, a function of columns.
+    while isinstance(original, MethodType | partial):
+        if isinstance(original, MethodType):
+            positional = (original.__self__, *positional)
+            original = front.plain_function(original.__func__)
+        else:
+            positional = (*original.args, *positional)
+            named = original.keywords | named
+            original = front.plain_function(original.func)
+    # Also what PySpark's `udf` gives, a function of columns, stays.
+    if not isinstance(original, FunctionType) or hasattr(original, "evalType"):
         return plain
-    if not isinstance(original, FunctionType):
-        return plain
-    return _with_bound(original, positional, named)
+    is_wrapper = hasattr(original, "__wrapped__") and _takes_any(original)
+    return (
+        _with_bound(original, positional, named) if is_wrapper or original is not plain else plain
+    )
 
 
 def _with_bound(
     original: FunctionType, positional: tuple[object, ...], named: dict[str, object]
 ) -> FunctionType:
     """A function of the parameters of another that have no argument yet."""
-    # Partial's own signature makes parameters behind a bound one keyword-only.
-    parameters = list(inspect.signature(original).parameters.values())[len(positional) :]
-    left = [each for each in parameters if each.name not in named and not _may_be_empty(each)]
-    values: dict[str, Any] = {"_original": original}
+    values: dict[str, Any] = {"_original": original, "_Omitted": Omitted}
     values |= {f"_bound_{k}": value for k, value in enumerate(positional)}
     values |= {f"_bound_{name}": value for name, value in named.items()}
     arguments = [f"_bound_{k}" for k in range(len(positional))]
-    declared = []
-    for each in left:
-        default = each.default is not inspect.Parameter.empty
-        values |= {f"_default_{each.name}": each.default} if default else {}
-        declared.append(f"{each.name}=_default_{each.name}" if default else each.name)
-        by_position = each.kind is inspect.Parameter.POSITIONAL_ONLY or (
-            not named and each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        )
+    by_name = [f"{name}=_bound_{name}" for name in named]
+    declared, lines = [], []
+    # A function of `*args` may give what is required by name.
+    unasked = (*_OPEN, _BY_NAME) if _takes_any(original) else _OPEN
+    is_behind = False
+    for each in _parameters(original)[len(positional) :]:
+        # Those behind a bound one are keyword-only.
+        is_behind |= each.name in named
+        is_optional = each.default is not inspect.Parameter.empty
+        if each.name in named or each.kind in unasked or (is_optional and each.kind is _BY_NAME):
+            continue
+        if is_optional:
+            call = f"_original({', '.join(arguments + by_name)})"
+            lines.append(f"    if {each.name} is _Omitted:\n        return {call}\n")
+        declared.append(f"{each.name}=_Omitted" if lines else each.name)
+        by_position = not is_behind and each.kind is not _BY_NAME
         arguments.append(each.name if by_position else f"{each.name}={each.name}")
-    arguments += [f"{name}=_bound_{name}" for name in named]
+    lines.append(f"    return _original({', '.join(arguments + by_name)})\n")
     name = original.__name__ if original.__name__.isidentifier() else "function"
-    text = f"def {name}({', '.join(declared)}):\n    return _original({', '.join(arguments)})\n"
+    text = f"def {name}({', '.join(declared)}):\n{''.join(lines)}"
     function = function_of_text(name, text, {**original.__globals__, **values}, "bound arguments")
-    hinted = {"return", *(each.name for each in left)}
+    hinted = {"return", *function.__code__.co_varnames}
     hints = original.__annotations__.items()
     function.__annotations__ = {name: hint for name, hint in hints if name in hinted}
     function.__doc__ = original.__doc__
     return function
 
 
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    """The parameters of a function, or those of the one that a function of `*args` is wrapped around."""
+    function = front.plain_function(function)
+    if isinstance(function, MethodType):
+        return _parameters(function.__func__)[1:]
+    if _takes_any(function) and hasattr(function, "__wrapped__"):
+        return _parameters(function.__wrapped__)
+    return list(inspect.signature(function, follow_wrapped=False).parameters.values())
+
+
 def _takes_any(function: FunctionType) -> bool:
-    """Whether a function has `*args` or `**kwargs` of its own, and not what it is wrapped around."""
-    own = inspect.signature(function, follow_wrapped=False)
-    return any(each.kind in _OPEN for each in own.parameters.values()) and not any(
-        each.kind in _OPEN for each in inspect.signature(function).parameters.values()
-    )
+    """Whether a function has `*args` or `**kwargs` of its own."""
+    own = inspect.signature(function, follow_wrapped=False).parameters.values()
+    return any(each.kind in _OPEN for each in own)
 
 
 _OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def _may_be_empty(parameter: inspect.Parameter) -> bool:
-    """Whether a parameter stands for no column: it takes any number of arguments, or by name alone."""
-    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-        return parameter.default is not inspect.Parameter.empty
-    return parameter.kind in _OPEN
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY

@@ -112,7 +112,7 @@ def signature_of(
         result = _declared(_result_hints(last or function), "return")[0]
     if returns is not None:
         result = _declared({"returns": returns}, "returns")[0]
-    own = inspect.signature(function).parameters
+    own = inspect.signature(function, follow_wrapped=False).parameters
     parameters = tuple(
         Parameter(name, type_, nullable, own[name].default is not inspect.Parameter.empty)
         for name, (type_, nullable) in zip(names, declared, strict=True)
@@ -122,7 +122,7 @@ def signature_of(
 
 
 def _parameter_names(function: Callable[..., object]) -> Iterator[str]:
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise TypeError(
                 f"{function.__name__}: {parameter} is no positional parameter; "

@@ -87,6 +87,8 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         return constant((left.kind == k.NONE) == positive)
     if left.is_constant and right.is_constant:
         return constant((left.constant is right.constant) == positive)
+    if any(isinstance(side.constant, type) for side in (left, right)):
+        return constant(not positive)
     kinds = [
         side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
     ]

@@ -293,7 +293,8 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
                 given = [before, value, known, lost.get(), *map(emitter.numbers, are_floats)]
                 doubtful = _called(row_numbers.may_lose_nothing, given, k.BOOL)
                 emitter.leave_if(doubtful.code, "sum of integers and floats")
-        if start is None and {before.kind, value.kind} <= {k.INT, k.BOOL} and value.is_constant:
+        is_counted = value.is_constant and {before.kind, value.kind} <= {k.INT, k.BOOL}
+        if start is None and is_counted and abs(value.constant) <= 1:
             # There are fewer items than integers, so no check keeps a compiler from doing without a branch.
             result.set(Value(k.INT, f"({before.code} + {int(value.constant)})"))
             return

@@ -239,6 +239,15 @@ def is_function(value: object) -> bool:
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     entries: list[tuple[Value, Value]] = []
     functions: dict[Any, Any] = {}
+    dict_: Value | None = None
+
+    def with_entries() -> Value:
+        changed = new_container(emitter, node, "dict", 0) if dict_ is None else dict_
+        for key, value in entries:
+            add(emitter, changed, (emitter.numbers(key), value))
+        entries.clear()
+        return changed
+
     for key_node, item_node in zip(node.keys, node.values, strict=True):
         key = NONE if key_node is None else expression(emitter, key_node)
         value = expression(emitter, item_node)
@@ -246,27 +255,28 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
             functions[key.constant] = value.constant
             continue
         value = emitter.numbers(value)
-        if key_node is None:
-            value = emitter.plain(value)
-        if key_node is None and k.is_row(value.kind):
-            entries += zip(map(constant, value.kind.names), value.items, strict=True)  # type: ignore[attr-defined]
-        elif key_node is None and getattr(value.kind, "name", "") != "dict":
-            emitter.refuse(f"`**` of {value.kind} has no compiled form")
-        else:
+        if key_node is not None:
             entries.append((key, value))
-    if functions and not entries:
-        return Value(k.Kind("object", 0), constant=functions)
-    names = [key.constant for key, _ in entries]
-    if names and all(isinstance(name, str) for name in names) and id(node) in emitter.rows:
-        row = dict(zip(names, (value for _, value in entries), strict=True))
-        return tuple_of_values(row.values(), tuple(row), dict)
-    dict_ = new_container(emitter, node, "dict", len(entries))
-    for key, value in entries:
-        if key.kind == k.NONE:
+            continue
+        value = emitter.plain(value)
+        if k.is_row(value.kind):
+            entries += zip(map(constant, value.kind.names), value.items, strict=True)  # type: ignore[attr-defined]
+        elif getattr(value.kind, "name", "") == "dict":
+            # What is computed behind it may change it.
+            dict_ = with_entries()
             _add_all(emitter, dict_, node, value)
         else:
-            add(emitter, dict_, (emitter.numbers(key), value))
-    return dict_
+            emitter.refuse(f"`**` of {value.kind} has no compiled form")
+    if functions and (entries or dict_ is not None):
+        emitter.refuse("a dictionary of functions and other values has no compiled form")
+    if functions:
+        return Value(k.Kind("object", 0), constant=functions)
+    names = [key.constant for key, _ in entries]
+    is_row = dict_ is None and names and all(isinstance(name, str) for name in names)
+    if is_row and id(node) in emitter.rows:
+        row = dict(zip(names, (value for _, value in entries), strict=True))
+        return tuple_of_values(row.values(), tuple(row), dict)
+    return with_entries()
 
 
 def _add_all(emitter: Emitter, dict_: Value, node: ast.Dict, other: Value) -> None:

@@ -84,7 +84,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
             f"decorator, put functools.wraps around the function that takes them"
         )
     names_of = meanings_of(function)
-    if names_of.get("dict") is dict and "dict" not in _own_names(node):
+    if names_of.get("dict") is dict and "dict" not in _variables(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
     _place_iterators(body)
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
@@ -114,12 +114,10 @@ class _Displays(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(display, node))
 
 
-def _own_names(node: ast.AST) -> set[str]:
-    """The parameters and the variables that a function assigns to, and those of functions within it."""
-    parts = list(ast.walk(node))
-    names = [each for each in parts if isinstance(each, ast.Name)]
-    stored = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
-    return stored | {each.arg for each in parts if isinstance(each, ast.arg)}
+def _variables(code: types.CodeType) -> set[str]:
+    """The parameters and the variables of code, and those of functions within it."""
+    parts = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return {*code.co_varnames, *code.co_cellvars}.union(*map(_variables, parts))
 
 
 def _place_iterators(body: list[ast.stmt]) -> None:
@@ -322,10 +320,15 @@ def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     if any(name.startswith("@py") for name in names):
         return True  # pytest has rewritten its assertions.
     flags = code.co_flags & _FUTURE
-    if isinstance(node, ast.Lambda):
-        outer = compile(ast.Expression(node), "", "eval", flags, dont_inherit=True)
-    else:
-        outer = compile(ast.Module([node], []), "", "exec", flags, dont_inherit=True)
+    is_lambda = isinstance(node, ast.Lambda)
+    tree = ast.Module([ast.copy_location(ast.Expr(node), node) if is_lambda else node], [])  # type: ignore[arg-type, list-item]
+    if code.co_freevars:
+        # `nonlocal` needs a function around.
+        around = ast.parse(f"def around({', '.join(code.co_freevars)}): pass")
+        around.body[0].body, tree = tree.body, around  # type: ignore[attr-defined]
+    outer = compile(tree, "", "exec", flags, dont_inherit=True)
+    if code.co_freevars:
+        outer = outer.co_consts[0]
     own = [
         part
         for part in outer.co_consts

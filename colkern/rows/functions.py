@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -224,23 +224,34 @@ def _bound(
     emitter: Emitter, declared: ast.arguments, arguments: Sequence[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
     """The arguments of a function within a row function, by name; its defaults are constants."""
-    places = [argument.arg for argument in (*declared.posonlyargs, *declared.args)]
-    names = [*places, *(argument.arg for argument in declared.kwonlyargs)]
-    defaults = dict(zip(places[::-1], declared.defaults[::-1], strict=False))
-    only = zip(declared.kwonlyargs, declared.kw_defaults, strict=True)
-    defaults |= {argument.arg: default for argument, default in only if default is not None}
-    given = dict(zip(places, arguments, strict=False))
-    if declared.vararg or declared.kwarg or len(arguments) > len(places) or given.keys() & named:
+    try:
+        bound = inspect.Signature([*_parameters(declared)]).bind(*arguments, **named)
+    except TypeError:
         emitter.refuse("a function within a function is called with other arguments than it takes")
-    given |= named
-    for name in names:
-        if name not in given and isinstance(defaults.get(name), ast.Constant):
-            given[name] = constant(defaults[name].value)  # type: ignore[attr-defined]
-    if given.keys() != set(names):
-        emitter.refuse(
-            "a function within a function has constants as defaults, and all other arguments"
-        )
-    return {name: given[name] for name in names}
+    bound.apply_defaults()
+    given = bound.arguments
+    for name, value in given.items():
+        if isinstance(value, ast.expr) and not isinstance(value, ast.Constant):
+            emitter.refuse("a function within a function has constants as defaults")
+        given[name] = _argument(value.value if isinstance(value, ast.Constant) else value)
+    return given
+
+
+def _parameters(declared: ast.arguments) -> Iterator[inspect.Parameter]:
+    """The parameters of a function within a row function; their defaults are expressions."""
+    of = inspect.Parameter
+    places = [*declared.posonlyargs, *declared.args]
+    required = [of.empty] * (len(places) - len(declared.defaults))
+    for each, default in zip(places, [*required, *declared.defaults], strict=True):
+        by_name = each in declared.args
+        kind = of.POSITIONAL_OR_KEYWORD if by_name else of.POSITIONAL_ONLY
+        yield of(each.arg, kind, default=default)
+    if declared.vararg:
+        yield of(declared.vararg.arg, of.VAR_POSITIONAL)
+    for each, only in zip(declared.kwonlyargs, declared.kw_defaults, strict=True):
+        yield of(each.arg, of.KEYWORD_ONLY, default=only or of.empty)
+    if declared.kwarg:
+        yield of(declared.kwarg.arg, of.VAR_KEYWORD)
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:

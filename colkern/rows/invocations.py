@@ -218,7 +218,7 @@ def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
     if rows:
         return len(rows[0].parameters) - given
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
     except (TypeError, ValueError):
         return None
     is_open = any(

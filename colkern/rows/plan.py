@@ -97,7 +97,7 @@ class Plan(Replanned):
         definition = dataclasses.replace(definition, parameters=given_names)
         values = values_of(given_names, self.inputs)
         if rest:
-            parameters = inspect.signature(function).parameters
+            parameters = inspect.signature(function, follow_wrapped=False).parameters
             values |= {name: constant(parameters[name].default) for name in rest}
         program, self.name, self.kind = write_program(wraps, definition, values)
         of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind

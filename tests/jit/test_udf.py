@@ -646,6 +646,100 @@ def test_bound_arguments_are_constants(function: Any, columns: list[list[Any]]) 
     assert compiled.__name__ in ("due", "shown")
 
 
+def counted(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return f"{len(args)} {'b' in kwargs} {function(*args, **kwargs)}"
+
+    return wrapper
+
+
+def turned(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any) -> Any:
+        return function(*args[::-1])
+
+    return wrapper
+
+
+def with_own_default(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(a: str, b: str = "own") -> Any:
+        return function(a, b)
+
+    return wrapper
+
+
+def with_rest(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(a: str, b: str = "own", *args: Any) -> Any:
+        return f"{len(args)} {function(a, b, *args)}"
+
+    return wrapper
+
+
+def of_fewer(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(a: str) -> Any:
+        return function(a)
+
+    return wrapper
+
+
+def listed(a: str, b: str = "B", c: str = "C", *, sep: str = ",") -> str:
+    return sep.join([a, b, c])
+
+
+def separated(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, sep="-", **kwargs)
+
+    return wrapper
+
+
+def with_ending(a: str, *, sep: str) -> str:
+    return a + sep
+
+
+class Labels:
+    def __init__(self, sep: str) -> None:
+        self.sep = sep
+
+    def listed(self, a: str, b: str = "B") -> str:
+        return a + self.sep + b
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        counted(listed),
+        counted(functools.cache(counted(listed))),
+        partial(counted(listed), b="x"),
+        partial(counted(listed), "x", sep="-"),
+        partial(counted(with_own_default(listed)), b="y"),
+        turned(listed),
+        with_own_default(listed),
+        counted(with_own_default(listed)),
+        with_rest(listed),
+        of_fewer(listed),
+        separated(with_ending),
+        counted(Labels("+").listed),
+        partial(counted(Labels("+").listed), b="x"),
+        turned(Labels("+").listed),
+    ],
+)
+def test_a_decorators_function_sees_the_arguments_that_are_given(function: Any) -> None:
+    texts = ["a", None, "cd"]
+    for count in (1, 2, 3):
+        columns = [texts] * count
+        try:
+            want = rowwise(function, *columns)
+        except TypeError:
+            continue
+        assert udf(function)(*map(column, columns)).to_pylist() == want
+
+
 def test_a_function_of_several_bound_arguments_keeps_them_apart() -> None:
     rates = (1.5, 2.0)
     functions = [udf(Tariff(rate).due) for rate in rates]

@@ -798,3 +798,73 @@ def matched_group(word: str, n: int) -> str:
 @pytest.mark.parametrize("function", [first_group, matched_group])
 def test_and_of_what_is_always_true_gives_none_or_the_other(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
+
+
+# Sums of constants
+
+
+def of_one_constant(word: str, n: int) -> int:
+    return sum(2**62 for _ in range(n - 1)) % 1000 + sum(1 for _ in range(n) if n > 1)
+
+
+def of_a_name(word: str, n: int) -> int:
+    large = -1 << 62
+    return sum(large for _ in word) % 1000 + sum(True for _ in word)
+
+
+@pytest.mark.parametrize("function", [of_one_constant, of_a_name])
+def test_rows_whose_sum_of_a_constant_has_no_64_bits_are_pythons(
+    function: Callable[..., Any],
+) -> None:
+    checked(function, [*WORDS[:4], ("abcd", 5)], left=["+ of more than 64 bits"])
+
+
+# Displays of dictionaries
+
+
+def changed_behind_a_copy(word: str, n: int) -> str:
+    counts = {word: n}
+    both = {
+        "q": n,
+        **counts,
+        "r": counts.setdefault("s", 5),
+        **counts,
+        "z": counts.pop("s"),
+        word + "!": len(counts),
+    }
+    return ",".join(f"{key}{value}" for key, value in both.items()) + str(len(counts))
+
+
+def of_none(word: str, n: int) -> tuple[int, int]:
+    nothing = None
+    first = {nothing: n}
+    more = {word: 3, "q": 4}
+    second = {None: 1, word: 2, **more}
+    return first[nothing] + len(second), len({nothing if n > 3 else word: 1, None: 2})
+
+
+@pytest.mark.parametrize("function", [changed_behind_a_copy, of_none])
+def test_displays_of_dictionaries_are_filled_in_order(function: Callable[..., Any]) -> None:
+    checked(function, WORDS)
+
+
+def of_functions_and_more(word: str, n: int) -> int:
+    return len({"a": abs, "b": n})
+
+
+def test_a_dictionary_of_functions_and_other_values_is_refused() -> None:
+    with pytest.raises(ck.CompileError, match="functions and other values"):
+        ck.udf(of_functions_and_more)(ck.array(["a"]), ck.array([1]))
+
+
+def within_another_function(word: str, n: int) -> tuple[int, str]:
+    def counted(first: int, *more: int, times: int = 2, **words: int) -> int:
+        return (first + sum(more)) * times + len(words) + words.get("z", 5) + len(more)
+
+    joined = lambda *parts: "-".join(parts)  # noqa: E731
+    total = counted(n) + counted(n, 1, 2, times=n) * 1000 + counted(n, 4, z=3, y=1) * 1_000_000
+    return total, joined(word, "x") + joined() + joined(*(word, word))
+
+
+def test_functions_within_functions_take_any_arguments() -> None:
+    checked(within_another_function, WORDS)

@@ -519,3 +519,69 @@ def test_what_names_mean_is_what_they_mean_when_it_is_called(
     assert rated(texts).to_pylist() == [14, 17]
     base = 20
     assert rated(texts).to_pylist() == [24, 27]
+
+
+def test_a_nonlocal_name_is_read_but_not_assigned_to() -> None:
+    base = 10
+
+    def read(s: str) -> int:
+        nonlocal base
+        return base + len(s)
+
+    def assigned(s: str) -> int:
+        nonlocal base
+        base += 1
+        return base + len(s)
+
+    texts = ck.array(["a", "bc"])
+    assert ck.udf(read)(texts).to_pylist() == [11, 12]
+    with pytest.raises(ck.CompileError, match="nonlocal"):
+        ck.udf(assigned)(texts)
+    with pytest.warns(match="nonlocal"):
+        assert ck.udf(assigned, fallback=True)(texts).to_pylist() == [12, 14]
+    assert base == 12
+
+
+def of_own_dict(s: str) -> int:
+    def dict(a: int) -> int:
+        return a + 1
+
+    return dict(a=len(s))
+
+
+def in_a_function(s: str) -> int:
+    def inner(n: int) -> int:
+        def dict(a: int) -> int:
+            return a + 1
+
+        return dict(a=n)
+
+    return inner(len(s))
+
+
+def of_a_capture(s: str) -> int:
+    match len(s):
+        case dict if dict > 5:  # type: ignore[misc]
+            return dict(a=1)["a"]  # type: ignore[no-any-return]
+    return 0
+
+
+def of_the_rest(s: str) -> int:
+    match [len(s), 1]:
+        case [7, *dict]:  # type: ignore[misc]
+            return len(dict(a=1))  # type: ignore[operator]
+    return 0
+
+
+@pytest.mark.parametrize("function", [of_own_dict, in_a_function])
+def test_an_own_function_may_be_named_dict(function: Callable[..., Any]) -> None:
+    got, want = run(function, [["", "ab"]])
+    assert got == want
+
+
+@pytest.mark.parametrize("function", [of_a_capture, of_the_rest])
+def test_a_capture_may_be_named_dict(function: Callable[..., Any]) -> None:
+    compiled = ck.udf(function)
+    assert compiled(ck.array(["", "ab"])).to_pylist() == [0, 0]
+    with pytest.raises(TypeError):
+        compiled(ck.array(["longer!"]))

@@ -405,6 +405,14 @@ def test_native_says_what_has_no_expression() -> None:
         udf(shouted, plan="fast")
 
 
+def test_splits_are_native_where_that_is_asked_for() -> None:
+    def first(text: str) -> str:
+        return text.split(",")[0]
+
+    assert "str.split takes Spark longer" in explain(function_of_columns(first))
+    assert "first: native" in explain(function_of_columns(first, plan="native"))
+
+
 def test_functions_with_native_plans_are_registered_for_sql(spark: SparkSession) -> None:
     spark.udf.register("checked", checked)
     assert spark.sql(f"SELECT checked(amount, count) FROM ({ONE})").first() == Row(1.5)

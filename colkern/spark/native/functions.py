@@ -32,6 +32,7 @@ from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native.translation import (
     MOMENT,
     require_forms,
+    require_quick,
     require_short,
     scalar_type,
     spark_type_of,
@@ -128,6 +129,8 @@ class PlannedFunction:
             if columns is None:
                 raise NoTermError("its hints do not say which types all of its columns have", 0)
             self._typed = self._read(columns)
+            if plan == "auto" and isinstance(function, Udf):
+                require_quick(self._typed.term)
         except NoTermError as error:
             self._refuse(error)
         KNOWN[self._name] = self

@@ -66,12 +66,14 @@ class Rule:
         null_fails: Whether `fails` says where `value` is null, and computes it.
         is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
             holds.
+        is_slow: Whether Spark takes longer for `value` than for the transport of the arguments to Python.
     """
 
     value: Callable[..., Result]
     fails: Callable[..., Column | None] | None = None
     null_fails: bool = False
     is_total: bool = True
+    is_slow: bool = False
 
 
 Rules: TypeAlias = dict[tuple[str, str], Rule]

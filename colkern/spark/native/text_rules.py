@@ -403,10 +403,10 @@ RULES: Rules = {
         for name in ("isdigit", "isdecimal", "isnumeric", "isalpha", "isalnum", "isspace")
     },
     ("str.isascii", _TEST): Rule(of_columns(is_ascii)),
-    ("str.split", _WITH_SEPARATOR): Rule(_split),
-    ("str.split", _WITH_SPACE): Rule(_split_at_space),
-    ("str.rsplit", _WITH_SEPARATOR): Rule(_split_from_behind),
-    ("str.rsplit", _WITH_SPACE): Rule(_split_at_space),
+    ("str.split", _WITH_SEPARATOR): Rule(_split, is_slow=True),
+    ("str.split", _WITH_SPACE): Rule(_split_at_space, is_slow=True),
+    ("str.rsplit", _WITH_SEPARATOR): Rule(_split_from_behind, is_slow=True),
+    ("str.rsplit", _WITH_SPACE): Rule(_split_at_space, is_slow=True),
     ("str.partition", "(str, str) -> tuple[str, str, str]"): Rule(_partitioned(False)),
     ("str.rpartition", "(str, str) -> tuple[str, str, str]"): Rule(_partitioned(True)),
 }

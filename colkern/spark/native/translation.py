@@ -152,6 +152,14 @@ def require_forms(term: Term) -> None:
             _rule(each)
 
 
+def require_quick(term: Term) -> None:
+    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of rows."""
+    for each in sharing.unique(term):
+        if isinstance(each, t.Applied) and not is_exact(each) and _rule(each).is_slow:
+            reason = f"{each.name} takes Spark longer than the transport of the rows to Python"
+            raise NoTermError(f"{reason}; plan='native' has it all the same", each.line)
+
+
 def is_exact(term: t.Applied) -> bool:
     """Whether a method is one of integers that `colkern.spark.native.integers` has."""
     return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)

@@ -1,4 +1,4 @@
-"""Blocks of host memory that are used again once nobody shows them any more.
+"""Blocks of host memory that are used again once no array refers to them any more.
 
 A fresh block of many megabytes costs the operating system more, page by page, than most kernels need
 to fill it, and finding where it is aligned takes longer than a kernel of some thousand values. What is

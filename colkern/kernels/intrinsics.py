@@ -80,9 +80,7 @@ def add(context: Target, builder: Builder, signature: Signature, args: Values) -
 @instructions(types.uint64(types.uint64, types.uint64))
 def high_product(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One instruction, which gives both halves."""
-    wide = ir.IntType(128)
-    product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-    return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
+    return _halves(builder, args)[1]
 
 
 @instructions(types.uint64(types.uint64, types.uint64))
@@ -94,10 +92,15 @@ def multiply(context: Target, builder: Builder, signature: Signature, args: Valu
 @instructions(types.uint64(types.uint64, types.uint64))
 def fold(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A multiplication that gives both halves."""
+    return builder.xor(*_halves(builder, args))
+
+
+def _halves(builder: Builder, args: Values) -> tuple[Value, Value]:
+    """The lower and the higher 64 bits of a product of two words."""
     wide = ir.IntType(128)
     product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-    high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-    return builder.xor(builder.trunc(product, _WORD), high)
+    higher = builder.lshr(product, ir.Constant(wide, 64))
+    return builder.trunc(product, _WORD), builder.trunc(higher, _WORD)
 
 
 def _are_signed(*kinds: Type) -> bool:

@@ -646,6 +646,20 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
     return needed(emitter, node)
 
 
+def needed_arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments of a call, by position and by name; none of them None where a value is needed."""
+    arguments = [needed(emitter, part) for part in node.args]
+    named = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+    return arguments, named
+
+
+def arguments_of(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments of a call, by position and by name, of any kind."""
+    arguments = [expression(emitter, part) for part in node.args]
+    named = {word.arg: expression(emitter, word.value) for word in node.keywords if word.arg}
+    return arguments, named
+
+
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
     """The value of an expression in which an item is looked for: of an iterator, a list."""
     from colkern.rows.comprehensions import as_items, as_list

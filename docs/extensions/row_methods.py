@@ -14,7 +14,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from colkern.rows import invocations, iteration, library, matches
+from colkern.rows import builtin_calls, iteration, library, matches
 from colkern.rows.kinds import HELD_BY_PYTHON
 from colkern.rows.table import NO_DEFAULT, Parameter, Row, table
 
@@ -73,7 +73,7 @@ SPECIAL = ("dict[str, V]", "dict[int, V]", "set[str]", "set[int]")
 
 def special() -> str:
     """What takes more than the table can say."""
-    forms = {function.__name__ for function in invocations._FORMS} | set(iteration._MEANINGS)
+    forms = {function.__name__ for function in builtin_calls.FORMS} | set(iteration._MEANINGS)
     functions = ", ".join(f"`{name}`" for name in sorted(forms))
     of_matches = ", ".join(f"`{name}`" for name in sorted(matches._METHODS))
     return textwrap.fill(

@@ -1,0 +1,170 @@
+"""Calls of built-in functions that take more than a row of the table can say.
+
+Such are values of any kind, and anything that can be iterated.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import datetime
+import decimal
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from colkern.rows import comprehensions
+from colkern.rows import kinds as k
+from colkern.rows.calls import call, has
+from colkern.rows.comprehensions import extreme
+from colkern.rows.deques import new_deque
+from colkern.rows.emitter import Emitter, derived
+from colkern.rows.expressions import expression, in_branches, needed, needed_arguments, truth
+from colkern.rows.folding import constant, evaluated
+from colkern.rows.iteration import VIEWS, builtin_of
+from colkern.rows.values import Value
+
+
+def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
+    value = expression(emitter, node.args[0])
+    classes = needed(emitter, node.args[1]).constant
+    if isinstance(value.kind, k.Optional):
+        name = getattr(node.args[0], "id", "")
+        holds = _is_of(emitter, value.kind.of, classes)
+        if name and holds:
+            return Value(k.BOOL, f"(not {value.none})")
+        return constant(False) if not holds else Value(k.BOOL, f"(not {value.none})")
+    return constant(_is_of(emitter, value.kind, classes))
+
+
+def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
+    if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
+        emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
+    named = {
+        "date": datetime.date,
+        "datetime": datetime.datetime,
+        "aware": datetime.datetime,
+        "time": datetime.time,
+    }
+    named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
+    named |= {"Decimal": decimal.Decimal}
+    named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
+    if isinstance(kind, k.Compound | k.Member):
+        return issubclass(kind.form, classes)
+    if kind.name not in named:
+        emitter.refuse(f"isinstance() of {kind} has no compiled form")
+    if k.is_deque(kind):
+        return issubclass(collections.deque, classes)
+    return issubclass(tuple if k.is_tuple(kind) else named[kind.name], classes)
+
+
+def _len(emitter: Emitter, node: ast.Call) -> Value:
+    of = node.args[0]
+    if builtin_of(emitter, of) in VIEWS:
+        # As many values or items as keys.
+        of = of.func.value  # type: ignore[attr-defined]
+    value = needed(emitter, of)
+    if value.is_constant:
+        return evaluated(emitter, len, value.constant)
+    if isinstance(value.kind, k.Tuple):
+        return constant(len(value.items))
+    return call(emitter, "len", [value])
+
+
+def _bool(emitter: Emitter, node: ast.Call) -> Value:
+    return truth(emitter, expression(emitter, node.args[0])) if node.args else constant(False)
+
+
+def _str(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.formatting import text_of
+
+    if not node.args:
+        return constant("")
+    return in_branches(emitter, node.args[0], lambda value: text_of(emitter, value))
+
+
+def _repr(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.formatting import represented
+
+    return represented(emitter, expression(emitter, node.args[0]))
+
+
+def _format(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.formatting import with_specification
+
+    value = expression(emitter, node.args[0])
+    specification = needed(emitter, node.args[1]).constant if len(node.args) > 1 else ""
+    return with_specification(emitter, value, specification)
+
+
+def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
+    def write(emitter: Emitter, node: ast.Call) -> Value:
+        if len(node.args) == 1 or node.keywords:
+            return extreme(emitter, node, name)
+        if any(isinstance(part, ast.Starred) for part in node.args):
+            make = functools.partial(ast.Call, node.func, [ast.List(node.args, ast.Load())], [])
+            return extreme(emitter, derived(node, "of a list", make), name)
+        values = [needed(emitter, part) for part in node.args]
+        result = values[0]
+        for value in values[1:]:
+            result = _chosen_of(emitter, name, result, value)
+        return result
+
+    return write
+
+
+def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
+    if left.is_constant and right.is_constant:
+        function = min if name == "min" else max
+        return evaluated(emitter, function, left.constant, right.constant)
+    if left.kind == right.kind and has(name, [left, right]):
+        return call(emitter, name, [left, right])
+    left, right = emitter.numbers(left), emitter.numbers(right)
+    # Python keeps the first of equals.
+    test = call(emitter, "<" if name == "min" else ">", [right, left])
+    return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
+
+
+def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
+    def write(emitter: Emitter, node: ast.Call) -> Value:
+        if len(node.args) == 1 and not node.keywords:
+            return in_branches(
+                emitter, node.args[0], lambda value: call(emitter, name, [emitter.plain(value)])
+            )
+        values, named = needed_arguments(emitter, node)
+        return (
+            call(emitter, name, values, named) if values else constant(0 if name == "int" else 0.0)
+        )
+
+    return write
+
+
+FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
+    isinstance: _isinstance,
+    len: _len,
+    bool: _bool,
+    str: _str,
+    format: _format,
+    repr: _repr,
+    min: _extreme("min"),
+    max: _extreme("max"),
+    sum: comprehensions.total,
+    any: comprehensions.any_of,
+    all: comprehensions.all_of,
+    sorted: comprehensions.sorted_list,
+    list: comprehensions.as_new_list,
+    set: comprehensions.as_new_set,
+    dict: comprehensions.as_new_dict,
+    tuple: comprehensions.as_tuple,
+    next: comprehensions.first,
+    collections.Counter: comprehensions.counted,
+    collections.OrderedDict: comprehensions.as_new_dict,
+    collections.deque: new_deque,
+    collections.defaultdict: comprehensions.default_dict,
+    functools.reduce: comprehensions.reduced,
+    bytes: comprehensions.as_bytes,
+    range: comprehensions.as_range,
+    int: _number("int"),
+    float: _number("float"),
+}
+"""Functions that take what no row of the table can say: other kinds, or anything that can be iterated."""

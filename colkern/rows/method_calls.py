@@ -1,0 +1,385 @@
+"""Calls of methods in a row function.
+
+Most methods are rows of the table, which take values. Some kinds have methods of their own, and the forms
+in `_FORMS` take what no row can say, such as anything that can be iterated.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import functools
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from colkern.kernels import row_values, text_building
+from colkern.rows import enums
+from colkern.rows import kinds as k
+from colkern.rows.calls import as_tuple, call, has, invoked, replaced, require_changeable
+from colkern.rows.comprehensions import as_list, items_in_turn, joined_in_turn, sorted_list
+from colkern.rows.constants import kind_of
+from colkern.rows.containers import (
+    COMBINED,
+    add,
+    combine,
+    contained,
+    fitting,
+    item,
+    most_common,
+    set_item,
+)
+from colkern.rows.deques import method_of_deque
+from colkern.rows.emitter import Emitter, derived, stored_constant
+from colkern.rows.expressions import arguments_of, expression, needed, needed_arguments, operated
+from colkern.rows.folding import constant
+from colkern.rows.functions import users_function
+from colkern.rows.iteration import VIEWS, builtin_of, is_iterator, view_of_row
+from colkern.rows.library import REPLACED, move_to_end, pop_item
+from colkern.rows.matches import Match, method_of_match
+from colkern.rows.spreading import spread
+from colkern.rows.values import NONE, Value, inner
+
+Form = Callable[[Emitter, ast.Call, Value, str], Value | None]
+
+_FORMS: dict[str, Form] = {}
+"""How methods are written that take more than values, by the kind's name and theirs. A form gives None for
+arguments that the table has a row for."""
+
+
+def _form(*names: str) -> Callable[[Form], Form]:
+    """Register the form of those methods."""
+
+    def register(form: Form) -> Form:
+        _FORMS.update(dict.fromkeys(names, form))
+        return form
+
+    return register
+
+
+def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """A method of a value."""
+    if name in ("__getitem__", "__contains__") and len(node.args) == 1:
+        other = needed(emitter, node.args[0])
+        is_item = name == "__getitem__"
+        return item(emitter, owner, other) if is_item else contained(emitter, other, owner)
+    full_name = f"{owner.kind.name}.{name}"
+    if isinstance(owner.kind, k.Container):
+        written = _of_container(emitter, node, owner, name)
+    else:
+        written = _of_other_kind(emitter, node, owner, name)
+    if written is None and full_name in REPLACED:
+        arguments, named = needed_arguments(emitter, node)
+        written = users_function(emitter, REPLACED[full_name], [owner, *arguments], named)
+    if written is None and full_name in _FORMS:
+        written = _FORMS[full_name](emitter, node, owner, name)
+    if written is None and owner.is_constant:
+        written = _folded(emitter, node, owner, name)
+    if written is not None:
+        return written
+    arguments, named = needed_arguments(emitter, node)
+    if isinstance(owner.kind, k.Container):
+        arguments = list(fitting(emitter, owner, name, arguments))
+    written = (
+        _OF_VALUES[full_name](emitter, owner, name, arguments) if full_name in _OF_VALUES else None
+    )
+    return written or call(emitter, full_name, [owner, *arguments], named)
+
+
+def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """A method that a container has in a form of its own, or none; None for the others."""
+    kind = owner.kind
+    assert isinstance(kind, k.Container)
+    if k.is_deque(kind):
+        return method_of_deque(emitter, node, owner, name)
+    if kind.is_tuple and name not in ("count", "index"):
+        emitter.refuse(f"tuple.{name}() has no compiled form")
+    if kind.default == "ordered" and name == "copy":
+        emitter.refuse("OrderedDict.copy() has no compiled form")
+    if kind.default == "ordered" and name in _OF_ORDERED:
+        arguments, named = needed_arguments(emitter, node)
+        return users_function(emitter, _OF_ORDERED[name], [owner, *arguments], named)
+    if kind.default == "count" and name == "most_common":
+        return most_common(emitter, owner, needed(emitter, node.args[0]) if node.args else None)
+    if kind.default == "count" and name == "update" and len(node.args) == 1:
+        return _counted_too(emitter, node, owner)
+    if kind.default == "count" and name not in ("get", "copy", "pop"):
+        emitter.refuse(f"Counter.{name}() has no compiled form")
+    if name in ("items", "keys", "values"):
+        emitter.refuse(f"{name}() has a compiled form only in a loop")
+    return None
+
+
+def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """A method of a kind that is no plain type of Python's; None of the others."""
+    if isinstance(owner.kind, k.Member):
+        return enums.method(emitter, owner, name, *arguments_of(emitter, node))
+    if isinstance(owner.kind, Match):
+        return method_of_match(emitter, owner, name, needed_arguments(emitter, node)[0])
+    if isinstance(owner.kind, k.Compound):
+        return _method_of_row(emitter, node, owner, name)
+    return None
+
+
+@_form("list.append", "set.add")
+def _added(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
+    if len(node.args) != 1:
+        return None
+    add(emitter, owner, (expression(emitter, node.args[0]),))
+    return NONE
+
+
+@_form("list.extend", "set.update")
+def _extended(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
+    if all(_is_alike(emitter, owner, part) for part in node.args):
+        return None
+    items_in_turn(emitter, node.args, lambda value: add(emitter, owner, (value,)))
+    return NONE
+
+
+def _is_alike(emitter: Emitter, owner: Value, node: ast.expr) -> bool:
+    """Whether an expression gives a container as one that it is added to."""
+    if is_iterator(emitter, node):
+        return False
+    with emitter.looking():
+        return getattr(expression(emitter, node).kind, "name", "") == owner.kind.name
+
+
+@_form(*(f"set.{name}" for name in COMBINED if isinstance(name, str)))
+def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    if len(node.args) != 1:
+        return None
+    combine(emitter, owner, needed(emitter, node.args[0]), COMBINED[name])
+    return NONE
+
+
+@_form("list.sort")
+def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
+    """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
+    if not node.keywords:
+        return None
+    require_changeable(emitter, owner)
+    emitter.env["<unsorted>"] = owner
+    load = ast.Name("<unsorted>", ast.Load())
+    call_node = derived(node, "sorted", lambda: ast.Call(node.func, [load], node.keywords))
+    ordered = sorted_list(emitter, call_node)
+    emitter.write(f"set_word({owner.code}, get_word({ordered.code}))")
+    emitter.write(f"set_word({owner.code} + 16, get_word({ordered.code} + 16))")
+    return NONE
+
+
+@_form("dict.get")
+def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """`get` of a key that may be None, which no key of a dictionary is."""
+    key = emitter.env.get(getattr(node.args[0], "id", "")) if node.args else None
+    if key is None or not isinstance(key.kind, k.Optional) or key.unbound:
+        return None
+
+    def there() -> Value:
+        emitter.env[node.args[0].id] = inner(key)  # type: ignore[attr-defined]
+        return method(emitter, node, owner, name)
+
+    rest = node.args[1:]
+    return emitter.chosen(key.none, lambda: expression(emitter, rest[0]) if rest else NONE, there)
+
+
+_LIKE_ASCII = ("utf-8", "ascii", "iso8859-", "cp125")
+"""How the names of encodings begin in which ASCII is itself."""
+
+
+@_form("str.encode", "bytes.decode")
+def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """`encode` or `decode` by an encoding; in others than UTF-8, and beyond ASCII, Python does."""
+    if not (node.args or node.keywords):
+        return None
+    arguments, named = needed_arguments(emitter, node)
+    parts = dict(zip(("encoding", "errors"), arguments, strict=False)) | named
+    encoding = parts.get("encoding", constant("utf-8")).constant
+    try:
+        known = codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        known = ""
+    if not known.startswith(_LIKE_ASCII) or (known.startswith("utf-8") and known != "utf-8"):
+        kind = k.BYTES if name == "encode" else k.TEXT
+        return emitter.left(kind, f"{name}() by an encoding that is not known to begin as ASCII")
+    if known != "utf-8":
+        is_plain = call(emitter, f"{owner.kind.name}.isascii", [owner])
+        emitter.fail_if(
+            f"not {emitter.numbers(is_plain).code}", row_values.LEFT, f"{owner.kind}.{name}"
+        )
+    return call(emitter, f"{owner.kind.name}.{name}", [owner])
+
+
+@_form("str.format", "str.format_map")
+def _formatted(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    from colkern.rows.formatting import formatted
+
+    if not owner.is_constant or (name == "format_map" and len(node.args) != 1):
+        return None
+    if name == "format_map":
+        words = ast.keyword(None, node.args[0])
+        node = spread(
+            emitter, derived(node, name, functools.partial(ast.Call, node.func, [], [words]))
+        )
+    return formatted(emitter, owner.constant, *arguments_of(emitter, node))
+
+
+@_form("str.translate")
+def _translated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
+    if len(node.args) != 1:
+        return None
+    table = needed(emitter, node.args[0])
+    return translated(emitter, owner, table.constant if table.is_constant else None)
+
+
+def translated(emitter: Emitter, text: Value, table: Any) -> Value:
+    """`text.translate(table)` by a constant table."""
+    if not isinstance(table, dict) or not all(isinstance(key, int) for key in table):
+        return emitter.left(k.TEXT, "str.translate() of a table that depends on the row")
+    texts = [
+        chr(key) if isinstance(key, int) else key or ""
+        for key in (table.get(code, code) for code in range(128))
+    ]
+    parts = stored_constant(emitter, texts, kind_of)
+    covers = all(key < 128 for key in table)
+    arguments = [emitter.numbers(text), parts, Value(k.BOOL, str(covers))]
+    return invoked(emitter, text_building.translate, arguments, k.TEXT, "str.translate")
+
+
+@_form("str.join", "bytes.join")
+def _joined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    if len(node.args) != 1 or node.keywords:
+        return None
+    listed = node.args[0]
+    parts = listed.elts if isinstance(listed, ast.List | ast.Tuple) else []
+    if owner.kind == k.TEXT and parts and _are_texts(emitter, parts):
+        from colkern.rows.formatting import concatenated
+
+        pieces: list[Any] = [owner, owner] * len(parts)
+        pieces[::2] = (functools.partial(needed, emitter, part) for part in parts)
+        return concatenated(emitter, pieces[:-1])
+    is_made = isinstance(listed, ast.ListComp) or is_iterator(emitter, listed)
+    joined = joined_in_turn(emitter, owner, listed) if owner.kind == k.TEXT and is_made else None
+    if joined is not None:
+        return joined
+    return call(emitter, f"{owner.kind.name}.{name}", [owner, as_list(emitter, listed)])
+
+
+def _are_texts(emitter: Emitter, nodes: Sequence[ast.expr]) -> bool:
+    """Whether no expression may be something else, which is an error once all have been computed."""
+    with emitter.looking():
+        return all(
+            not isinstance(node, ast.Starred) and expression(emitter, node).kind == k.TEXT
+            for node in nodes
+        )
+
+
+def _with_default(
+    emitter: Emitter, owner: Value, name: str, arguments: list[Value]
+) -> Value | None:
+    """`get` or `pop` of a key with something of another kind in its place."""
+    if len(arguments) != 2 or has(f"dict.{name}", [owner, *arguments]):
+        return None
+    key, default = arguments
+    if name == "get" and default.constant == ():
+        return as_tuple(_with_lists(emitter, owner, key))
+    entry = call(emitter, "dict.get", [owner, key])
+    there = inner(entry)
+    return emitter.chosen(
+        entry.none,
+        lambda: default,
+        lambda: there if name == "get" else call(emitter, "dict.pop", [owner, key]),
+    )
+
+
+def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
+    """`TABLE.get(key, ())` of a constant table of tuples, whose sizes may differ: a list."""
+    table_of = owner.constant
+    if not isinstance(table_of, dict) or not all(type(v) is tuple for v in table_of.values()):
+        emitter.refuse("get() with a tuple has a compiled form of a constant table of tuples")
+    lists = {name: list(items) for name, items in table_of.items()}
+    entry = call(emitter, "dict.get", [stored_constant(emitter, lists, kind_of), key])
+    nothing = stored_constant(emitter, [], kind_of)
+    return emitter.chosen(entry.none, lambda: nothing, lambda: inner(entry))
+
+
+def _with_any_of(emitter: Emitter, owner: Value, name: str, arguments: list[Value]) -> Value | None:
+    """`startswith` or `endswith` of a tuple."""
+    if not arguments or not isinstance(arguments[0].kind, k.Tuple):
+        return None
+    full_name, rest = f"{owner.kind.name}.{name}", arguments[1:]
+    tests = [
+        emitter.numbers(call(emitter, full_name, [owner, part, *rest])).code
+        for part in arguments[0].items
+    ]
+    return Value(k.BOOL, f"({' | '.join(tests)})") if tests else constant(False)
+
+
+_OF_VALUES: dict[str, Callable[[Emitter, Value, str, list[Value]], Value | None]] = {
+    **dict.fromkeys(("dict.get", "dict.pop"), _with_default),
+    **{
+        f"{kind}.{name}": _with_any_of
+        for kind in ("str", "bytes")
+        for name in ("startswith", "endswith")
+    },
+}
+"""How methods are written for values of kinds that their rows do not take; None for the others."""
+
+
+_OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}
+"""The methods that an `OrderedDict` has in a form of its own."""
+
+
+def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
+    """`Counter.update(…)` of what has items, one after the other."""
+
+    def take(key: Value) -> None:
+        key = emitter.numbers(key)
+        count = item(emitter, owner, key)
+        set_item(emitter, owner, key, operated(emitter, ast.Add(), count, constant(1)))
+
+    is_table = not builtin_of(emitter, node.args[0]) and not isinstance(
+        node.args[0], ast.GeneratorExp | ast.ListComp
+    )
+    if is_table and needed(emitter, node.args[0]).kind.name not in ("list", "str", "tuple"):
+        emitter.refuse("Counter.update() of counts has no compiled form")
+    items_in_turn(emitter, node.args, take)
+    return NONE
+
+
+def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """A method of a named tuple, a data class, or a dictionary with constant keys."""
+    kind = owner.kind
+    assert isinstance(kind, k.Compound)
+    arguments, named = arguments_of(emitter, node)
+    if k.is_row(kind):
+        if name in VIEWS and not arguments:
+            return view_of_row(owner, name)
+        if name == "copy" and not arguments:
+            # Compiled code does not change it.
+            return owner
+        if name == "get" and arguments and isinstance(arguments[0].constant, str):
+            if arguments[0].constant in kind.names:
+                return owner.items[kind.names.index(arguments[0].constant)]
+            return arguments[1] if len(arguments) > 1 else NONE
+        emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
+    if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
+        return replaced(emitter, owner, named)
+    if name == "_asdict" and kind.names and not arguments:
+        return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
+    function = inspect.getattr_static(kind.form, name, None)
+    if not isinstance(function, types.FunctionType):
+        emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
+    return users_function(emitter, function, [owner, *arguments], named)
+
+
+def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """A method of a constant with constant arguments."""
+    if not all(isinstance(part, ast.Constant) for part in node.args) or node.keywords:
+        return None
+    try:
+        value = getattr(owner.constant, name)(*(part.value for part in node.args))  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
+        return None
+    return constant(value) if type(value).__name__ in k.PLAIN or value is None else None

@@ -17,9 +17,10 @@ from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.operations import nulls
+from colkern.rows.arenas import pool_words, write_pool
 from colkern.rows.device_loop import NO_ROOM, Pieces, device_source, kernel_function
 from colkern.rows.loop import digest
-from colkern.rows.plan import Plan, pool_words, with_nulls, write_pool
+from colkern.rows.plan import Plan, with_nulls
 from colkern.rows.program import Site
 from colkern.targets import Target, target_of
 

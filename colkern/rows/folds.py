@@ -18,12 +18,12 @@ from colkern.kernels import row_values
 from colkern.memory import EMPTY
 from colkern.rows import kinds as k
 from colkern.rows import near_sums
+from colkern.rows.arenas import placed_pool, rooms_of_thread
 from colkern.rows.front import definition_of
 from colkern.rows.functions import write_program
 from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
 from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_rows
-from colkern.rows.plan import placed_pool, rooms_of_thread
 from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import called_in_python
 from colkern.rows.states import States, Words

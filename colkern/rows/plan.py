@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import linecache
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,12 +17,12 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
 from colkern.errors import CompileError, UnsupportedError
-from colkern.kernels.row_results import HEADER
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
+from colkern.rows.arenas import ARENA, LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
@@ -35,15 +34,6 @@ from colkern.rows.python_rows import called_in_python
 from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.terms import Term, term_of
 from colkern.targets import Target, target_of
-
-ARENA = 1 << 16
-"""The bytes of an arena at first, for a thread."""
-
-LEFT_AT_ONCE = 1 << 10
-"""So many rows does a loop leave to Python before it says which."""
-
-MOST_ARENA = 1 << 30
-"""The bytes that a row may take at most before it is left to Python."""
 
 MOST_EXPECTED = 256
 """The bytes of a row's results that there is room for at first, at most."""
@@ -86,40 +76,72 @@ class Plan(Replanned):
         self.title = title or function.__name__
         self._row = f"{self.title}: {row}"
         self._strict = strict
-        definition = definition_of(function)
-        inputs = self._inputs(definition, columns, nullable, inner_nulls)
+        self._definition = definition_of(function)
+        inputs = self._inputs(self._definition, columns, nullable, inner_nulls)
         given = function, tuple(columns), list(nullable), returns, strict, wraps
         super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
-        # Parameters that no column is for have their defaults.
-        count = len(self.arguments)
-        rest, given_names = definition.parameters[count:], definition.parameters[:count]
-        definition = dataclasses.replace(definition, parameters=given_names)
-        values = values_of(given_names, self.inputs)
-        if rest:
-            parameters = inspect.signature(function, follow_wrapped=False).parameters
-            values |= {name: constant(parameters[name].default) for name in rest}
-        program, self.name, self.kind = write_program(wraps, definition, values)
-        of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
-        if k.is_tuple(of) and isinstance(returns, s.Struct):
-            definition = of_fields(definition, len(returns.fields))
-            program, self.name, self.kind = write_program(wraps, definition, values)
+        self.program, self.name, self.kind = self._written(returns, wraps)
+        self._require_results(returns)
+        declared = self._declared(returns)
+        self.source: Source = loop_source(
+            self.program, self.name, self.kind, self.arguments, self.site
+        )
+        self.large = declared is not None and has_large(declared)
+        self.natural = type_of(self.kind, self.large)
+        self.returns = declared or self.natural
+        if self.returns != self.natural:
+            # Refused now rather than once there are results.
+            cast(nulls(0, self.natural), self.returns)
+        self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
+        self._pool = placed_pool(self.program)
+        self._pool_address = self._pool.ctypes.data
+        memory = self.source.output.memory()
+        self._slots = [part for part in memory if isinstance(part, Slots)]
+        self._sinks = [part for part in memory if isinstance(part, Sink)]
+        self._bytes_a_row: dict[str, float] = {}
+        self._makes_slots = not self._sinks and not self.source.output.in_arena
+        self._entry: Callable[..., int] | None = None
+
+    def _written(
+        self, returns: s.DataType | type | None, wraps: bool
+    ) -> tuple[Program, str, k.Kind]:
+        """The function's program, its name there, and the kind of its results."""
+        names, count = self._definition.parameters, len(self.arguments)
+        self._definition = dataclasses.replace(self._definition, parameters=names[:count])
+        values = values_of(names[:count], self.inputs)
+        if names[count:]:
+            # Parameters that no column is for have their defaults.
+            parameters = inspect.signature(self.function, follow_wrapped=False).parameters
+            values |= {name: constant(parameters[name].default) for name in names[count:]}
+        written = write_program(wraps, self._definition, values)
+        if k.is_tuple(_present(written[2])) and isinstance(returns, s.Struct):
+            self._definition = of_fields(self._definition, len(returns.fields))
+            written = write_program(wraps, self._definition, values)
+        return written
+
+    def _require_results(self, returns: s.DataType | type | None) -> None:
+        """Make sure that rows have results of compiled code that a column can have; else raise."""
         if any(map(k.is_deque, k.containers_in(self.kind))):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
+        program = self.program
         gaps = [site for site in program.sites if site.reason in program.gaps]
         is_unknown = returns is None and not {k.NONE, k.NEVER}.isdisjoint(k.parts_of(self.kind))
         is_left = self.kind in (k.NONE, k.NEVER) and not (program.calls_left and returns)
         if (is_left and program.sites) or (is_unknown and gaps):
             first = (gaps or program.sites)[0]
             raise CompileError(
-                f"{function.__name__} does not compile: each row with a result would be left to Python: "
-                f'{first.reason}\n  File "{first.path}", line {first.line}\n'
+                f"{self.function.__name__} does not compile: each row with a result would be left to "
+                f'Python: {first.reason}\n  File "{first.path}", line {first.line}\n'
                 f"    {linecache.getline(first.path, first.line).strip()}"
             )
-        of = self.kind.of if isinstance(self.kind, k.Optional) else self.kind
+
+    def _declared(self, returns: s.DataType | type | None) -> s.DataType | None:
+        """The declared type of the results, which their kind is a value of from here on."""
+        of = _present(self.kind)
         if isinstance(returns, s.Map) and isinstance(of, k.Compound):
             # A dictionary with constant keys is a row, whatever its hint says of its keys.
-            returns = None
+            return None
         if isinstance(returns, type):
             returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)
         if returns is not None:
@@ -129,24 +151,7 @@ class Plan(Replanned):
                 raise CompileError(
                     f"{self.title} returns {self.kind} where {returns} is declared"
                 ) from None
-        self._definition = definition
-        self.program = program
-        self.source: Source = loop_source(program, self.name, self.kind, self.arguments, self.site)
-        self.large = returns is not None and has_large(returns)
-        self.natural = type_of(self.kind, self.large)
-        self.returns = returns or self.natural
-        if self.returns != self.natural:
-            # Refused now rather than once there are results.
-            cast(nulls(0, self.natural), self.returns)
-        self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
-        self._pool = placed_pool(program)
-        self._pool_address = self._pool.ctypes.data
-        memory = self.source.output.memory()
-        self._slots = [part for part in memory if isinstance(part, Slots)]
-        self._sinks = [part for part in memory if isinstance(part, Sink)]
-        self._bytes_a_row: dict[str, float] = {}
-        self._makes_slots = not self._sinks and not self.source.output.in_arena
-        self._entry: Callable[..., int] | None = None
+        return returns
 
     def _inputs(
         self,
@@ -208,7 +213,7 @@ class Plan(Replanned):
         left = [words for _, noted in parts for words in noted]
         if not left and (results.type is self.returns or results.type == self.returns):
             return results, NONE_LEFT
-        rows, numbers = np.concatenate([_NO_PAIRS, *left]).T
+        rows, numbers = np.concatenate([NO_PAIRS, *left]).T
         return self.completed(target, results, arrays, rows.copy(), numbers.copy())
 
     def completed(
@@ -254,17 +259,8 @@ class Plan(Replanned):
         written: dict[str, NDArray[Any]],
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
         """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
-        rooms = rooms_of_thread()
-        arena = rooms.arena
-        sinks: dict[str, _Room] = {}
-        for sink in self._sinks:
-            sinks[sink.name] = _Room(64 + self._expected(sink.name, stop - start))
-        memory = {**sinks}
-        if self.source.output.in_arena:
-            expected = self._expected("r_data", stop - start)
-            if expected > ARENA // 2:
-                arena = _Room(expected + ARENA)
-            memory["r_data"] = arena
+        rooms, memory = rooms_of_thread(), self._memory(stop - start)
+        arena = memory.get("r_data", rooms.arena)
         left, at = [], start
         arena.begin()
         while True:
@@ -277,41 +273,59 @@ class Plan(Replanned):
                 rooms.left.address,
                 *passed,
                 *written.values(),
-                *[room.address for room in sinks.values()],
+                *[memory[sink.name].address for sink in self._sinks],
             )
             noted = rooms.left.taken()
             if len(noted):
                 left.append(noted)
             elif self._makes_slots and at >= stop:
-                overloads = self._loop.overloads
-                if self._entry is None and type(self.inputs) is Columns and len(overloads) == 1:
-                    # Columns of a type are passed as the same types: Numba need not look at them.
-                    self._entry = next(iter(overloads.values())).entry_point
+                self._keep_entry()
                 return {}, left
             if not self.source.output.in_arena:
                 arena.begin()
             if at >= stop:
                 return self._used(memory, stop - start), left
-            if len(noted) == LEFT_AT_ONCE:
+            if len(noted) == LEFT_AT_ONCE or self._grow({"arena": arena, **memory}):
                 continue
-            for name, room in memory.items():
-                if name.endswith("_data") and not self.large:
-                    require_reach(len(room.used()), self.natural)
-            grown = [room.grow() for room in (arena, *sinks.values())]
-            if not any(grown):
-                left.append(np.array([[at, 0]], np.int64))
-                for slots in written.values():
-                    # What was written before a sink was full.
-                    slots[at] = 0
-                at += 1
-                if at >= stop:
-                    return self._used(memory, stop - start), left
+            left.append(np.array([[at, 0]], np.int64))
+            for slots in written.values():
+                # What was written before a sink was full.
+                slots[at] = 0
+            at += 1
+            if at >= stop:
+                return self._used(memory, stop - start), left
+
+    def _memory(self, rows: int) -> dict[str, Room]:
+        """Room for the results of so many rows: the sinks, and the arena if results stay there."""
+        memory = {sink.name: Room(64 + self._expected(sink.name, rows)) for sink in self._sinks}
+        if self.source.output.in_arena:
+            expected = self._expected("r_data", rows)
+            is_large = expected > ARENA // 2
+            memory["r_data"] = Room(expected + ARENA) if is_large else rooms_of_thread().arena
+        return memory
+
+    def _grow(self, memory: dict[str, Room]) -> bool:
+        """Make room for the row that found none; false if there is room for any row."""
+        for name, room in memory.items():
+            if name.endswith("_data") and not self.large:
+                require_reach(len(room.used()), self.natural)
+        grown = [room.grow() for room in dict.fromkeys(memory.values())]
+        return any(grown)
+
+    def _keep_entry(self) -> None:
+        """Keep the loop's machine code for the next calls.
+
+        Columns of a type are passed as the same types, so Numba need not look at them.
+        """
+        overloads = self._loop.overloads
+        if self._entry is None and type(self.inputs) is Columns and len(overloads) == 1:
+            self._entry = next(iter(overloads.values())).entry_point
 
     def _expected(self, sink: str, rows: int) -> int:
         """How many bytes there may be of so many rows."""
         return int(self._bytes_a_row.get(sink, 16) * rows)
 
-    def _used(self, sinks: dict[str, _Room], rows: int) -> dict[str, NDArray[Any]]:
+    def _used(self, sinks: dict[str, Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
         arena = rooms_of_thread().arena
         used = {
@@ -397,6 +411,11 @@ class Plan(Replanned):
             return to_device(values, target.device)
 
 
+def _present(kind: k.Kind) -> k.Kind:
+    """The kind of a value that is not None."""
+    return kind.of if isinstance(kind, k.Optional) else kind
+
+
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
 
@@ -447,95 +466,3 @@ def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array
 
 NONE_LEFT: Counter[Site | None] = Counter()
 """No rows at no places."""
-
-_NO_PAIRS = np.empty((0, 2), np.int64)
-
-
-class _Room:
-    """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
-
-    Args:
-        size: How many bytes there are at first.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._make(HEADER + size)
-
-    def _make(self, size: int) -> None:
-        self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
-        self._words = self._bytes[:16].view(np.int64)
-        self.address = int(self._bytes.ctypes.data)
-        self._words[1] = self.address + len(self._bytes)
-        self.begin()
-
-    def begin(self) -> _Room:
-        """The room, empty."""
-        self._words[0] = self.address + HEADER
-        return self
-
-    def used(self) -> NDArray[np.uint8]:
-        """The values that were appended."""
-        return self._bytes[HEADER : int(self._words[0]) - self.address]
-
-    def taken(self) -> NDArray[np.int64]:
-        """The pairs of words that were appended, for which there is room again."""
-        if self._words[0] == self.address + HEADER:
-            return _NO_PAIRS
-        words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
-        self.begin()
-        return words
-
-    def grow(self) -> bool:
-        """Make room for twice as much; false if there is room for any row."""
-        used = self.used()
-        if len(self._bytes) - len(used) >= MOST_ARENA:
-            return False
-        self._make(2 * len(self._bytes))
-        self._bytes[HEADER : HEADER + len(used)] = used
-        self._words[0] += len(used)
-        return True
-
-
-class _Rooms:
-    """The memory of a thread.
-
-    Attributes:
-        arena: What a row's values lie in.
-        left: The rows that are left to Python, see `leave`.
-    """
-
-    def __init__(self) -> None:
-        self.arena = _Room(ARENA)
-        self.left = _Room(16 * LEFT_AT_ONCE)
-
-
-_THREAD = threading.local()
-
-
-def rooms_of_thread() -> _Rooms:
-    """The memory of this thread."""
-    rooms: _Rooms | None = getattr(_THREAD, "rooms", None)
-    if rooms is None:
-        rooms = _THREAD.rooms = _Rooms()
-    return rooms
-
-
-def placed_pool(program: Program) -> NDArray[np.int64]:
-    """The constants at an address that is a multiple of 8."""
-    words = np.zeros(pool_words(program), np.int64)
-    write_pool(program, words, words.ctypes.data)
-    return words
-
-
-def pool_words(program: Program) -> int:
-    """The memory that constants take, in words."""
-    return len(program.pool) // 8 + 2
-
-
-def write_pool(program: Program, words: NDArray[np.int64], address: int) -> None:
-    """Write the constants as they are where they begin at an address."""
-    data = words.view(np.uint8)
-    data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
-    for place, block in program.blocks.items():
-        texts = np.frombuffer(block.at(address + place), np.uint8)
-        data[place : place + len(texts)] = texts

@@ -18,7 +18,7 @@ from colkern.errors import CompileError, InvalidArrowError
 from colkern.kernels.row_ranges import range_size
 from colkern.kernels.row_values import DONE, LEFT
 from colkern.memory import Buffer
-from colkern.rows import plan
+from colkern.rows import arenas
 
 LISTS = {1: [1, 2], 2: [3]}
 LIST = [4, 5]
@@ -97,7 +97,7 @@ def test_none_in_a_list_of_texts_has_no_bytes() -> None:
 
 
 def test_rows_behind_one_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_ARENA", 4096)
+    monkeypatch.setattr(arenas, "MOST_ARENA", 4096)
 
     def repeated(s: str, n: int) -> list[str]:
         return [s] * n
@@ -110,8 +110,8 @@ def test_rows_behind_one_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_ARENA", plan.ARENA)
-    monkeypatch.setattr(plan, "_THREAD", type("Thread", (), {})())
+    monkeypatch.setattr(arenas, "MOST_ARENA", arenas.ARENA)
+    monkeypatch.setattr(arenas, "_THREAD", type("Thread", (), {})())
 
     def size(n: int) -> int:
         zeros = [0] * (n // 10)
@@ -278,7 +278,7 @@ def _shouted(n: int) -> str:
 @pytest.mark.parametrize("every", [1, 2, 700, 5000])
 @pytest.mark.parametrize("nulls", [0, 900])
 def test_rows_are_left_from_any_block(function: Any, every: int, nulls: int) -> None:
-    values: list[int | None] = list(range(3 * plan.LEFT_AT_ONCE + 77))
+    values: list[int | None] = list(range(3 * arenas.LEFT_AT_ONCE + 77))
     values[every - 1 :: every] = [
         2**63 - 1 - n for n in values[every - 1 :: every] if n is not None
     ]

@@ -1,0 +1,114 @@
+"""The memory of compiled row functions: arenas, sinks, the rows left to Python, and their constants."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.kernels.row_results import HEADER
+from colkern.memory import allocate_for_overwrite
+from colkern.rows.program import Program
+
+ARENA = 1 << 16
+"""The bytes of an arena at first, for a thread."""
+
+LEFT_AT_ONCE = 1 << 10
+"""So many rows does a loop leave to Python before it says which."""
+
+MOST_ARENA = 1 << 30
+"""The bytes that a row may take at most before it is left to Python."""
+
+NO_PAIRS = np.empty((0, 2), np.int64)
+"""No rows that were left."""
+
+
+class Room:
+    """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
+
+    Args:
+        size: How many bytes there are at first.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._make(HEADER + size)
+
+    def _make(self, size: int) -> None:
+        self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
+        self._words = self._bytes[:16].view(np.int64)
+        self.address = int(self._bytes.ctypes.data)
+        self._words[1] = self.address + len(self._bytes)
+        self.begin()
+
+    def begin(self) -> Room:
+        """The room, empty."""
+        self._words[0] = self.address + HEADER
+        return self
+
+    def used(self) -> NDArray[np.uint8]:
+        """The values that were appended."""
+        return self._bytes[HEADER : int(self._words[0]) - self.address]
+
+    def taken(self) -> NDArray[np.int64]:
+        """The pairs of words that were appended, for which there is room again."""
+        if self._words[0] == self.address + HEADER:
+            return NO_PAIRS
+        words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
+        self.begin()
+        return words
+
+    def grow(self) -> bool:
+        """Make room for twice as much; false if there is room for any row."""
+        used = self.used()
+        if len(self._bytes) - len(used) >= MOST_ARENA:
+            return False
+        self._make(2 * len(self._bytes))
+        self._bytes[HEADER : HEADER + len(used)] = used
+        self._words[0] += len(used)
+        return True
+
+
+class _Rooms:
+    """The memory of a thread.
+
+    Attributes:
+        arena: What a row's values lie in.
+        left: The rows that are left to Python, see `leave`.
+    """
+
+    def __init__(self) -> None:
+        self.arena = Room(ARENA)
+        self.left = Room(16 * LEFT_AT_ONCE)
+
+
+_THREAD = threading.local()
+
+
+def rooms_of_thread() -> _Rooms:
+    """The memory of this thread."""
+    rooms: _Rooms | None = getattr(_THREAD, "rooms", None)
+    if rooms is None:
+        rooms = _THREAD.rooms = _Rooms()
+    return rooms
+
+
+def placed_pool(program: Program) -> NDArray[np.int64]:
+    """The constants at an address that is a multiple of 8."""
+    words = np.zeros(pool_words(program), np.int64)
+    write_pool(program, words, words.ctypes.data)
+    return words
+
+
+def pool_words(program: Program) -> int:
+    """The memory that constants take, in words."""
+    return len(program.pool) // 8 + 2
+
+
+def write_pool(program: Program, words: NDArray[np.int64], address: int) -> None:
+    """Write the constants as they are where they begin at an address."""
+    data = words.view(np.uint8)
+    data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
+    for place, block in program.blocks.items():
+        texts = np.frombuffer(block.at(address + place), np.uint8)
+        data[place : place + len(texts)] = texts

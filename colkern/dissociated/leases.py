@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from colkern.dissociated.body_locations import encode_addresses
+from colkern.dissociated.messages import encode_addresses
 
 _MOST_ADDRESSES = 1 << 16
 """The limit of addresses in one message."""

@@ -14,9 +14,8 @@ from typing import Literal
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.metadata_messages import metadata_prefix
+from colkern.dissociated.messages import BodyType, body_tag, metadata_prefix
 from colkern.dissociated.protocol.server import ServerStream
-from colkern.dissociated.tags import BodyType, body_tag
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Announcer, Connection, Frame, FrameKind
 from colkern.errors import InvalidArrowError

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import memory
-from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
-from colkern.cuda.placement import padded
+from colkern.cuda.memory import count_to_device, count_to_host, padded
 from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT, Device
 

@@ -1,6 +1,6 @@
 """Streams of record batches as `ArrowArrayStream` structures, both ways; batches are not copied.
 
-`colkern.interchange.device_streams` has the same for `ArrowDeviceArrayStream`, by what is here.
+`colkern.interchange.device_arrays` has the same for `ArrowDeviceArrayStream`, by what is here.
 
 C Stream interface: "Structure definition", "Thread safety", "Error handling".
 """

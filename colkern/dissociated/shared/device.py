@@ -15,8 +15,7 @@ from weakref import WeakValueDictionary
 
 from colkern.cuda import memory
 from colkern.cuda.device_library import Allocation, DeviceSharing
-from colkern.cuda.foreign import InUse, is_told_of
-from colkern.cuda.placement import placed
+from colkern.cuda.memory import InUse, is_told_of, placed
 from colkern.dissociated.leases import Frees, Lease
 from colkern.dissociated.messages import BodyLocations, Location
 from colkern.dissociated.shared.blocks import Block, Blocks

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colkern.cuda.placement import placed
+from colkern.cuda.memory import placed
 from colkern.dissociated.leases import Frees, Lease
 from colkern.dissociated.messages import BodyLocations, Location
 from colkern.dissociated.shared.blocks import Block, Blocks

@@ -21,7 +21,7 @@ from colkern.closing import OnFailure
 from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import direct_storage, memory
 from colkern.cuda.direct_storage import DirectFile
-from colkern.cuda.placement import placed
+from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.ipc.compression import Budget, Codec

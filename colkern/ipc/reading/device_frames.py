@@ -12,7 +12,7 @@ import numpy as np
 
 from colkern.closing import OnFailure
 from colkern.cpu.threads import map_items
-from colkern.cuda.placement import placed
+from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import LimitExceededError
 from colkern.ipc.device_codecs import DeviceCodec, ExaminedFrame, PlacedFrame

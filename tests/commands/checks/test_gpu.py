@@ -16,7 +16,7 @@ from colkern.commands.checks import cuda_compiler, cuda_packages, gpu, packages
 from colkern.commands.checks.children import NoAnswerError
 from colkern.commands.checks.finding import Finding, Mark
 from colkern.cuda.driver import DriverError
-from colkern.cuda.libraries import CudaLibrary
+from colkern.cuda.toolkit import CudaLibrary
 
 Install = Callable[..., None]
 Look = Callable[..., dict[str, Finding]]
@@ -60,13 +60,13 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
                     found = found if isinstance(found, str) else asdict(found)
                 case "colkern.cuda.adapter:capabilities":
                     found = [(7, 5), (9, 0), (12, 1)]
-                case "colkern.cuda.libraries:find_libraries":
+                case "colkern.cuda.toolkit:find_libraries":
                     found = [asdict(library) for library in libraries]
                 case "colkern.cuda.memory:require_device":
                     if missing_for_device:
                         raise NoAnswerError(missing_for_device)
                     found = None
-                case "colkern.commands.checks.cuda_packages:direct_storage":
+                case "colkern.commands.checks.gpu:direct_storage":
                     found = storage
             return json.loads(json.dumps(found))
 
@@ -283,9 +283,7 @@ def test_the_successor(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_libraries_of_this_environment() -> None:
     from colkern.commands.checks.children import ask
 
-    libraries = {
-        library["name"]: library for library in ask("colkern.cuda.libraries:find_libraries")
-    }
+    libraries = {library["name"]: library for library in ask("colkern.cuda.toolkit:find_libraries")}
     assert libraries.keys() == {"cudart", "nvJitLink", "nvrtc", "nvvm"}
     # The environment of the tests has them, to compile PTX.
     assert libraries["nvrtc"]["error"] == ""

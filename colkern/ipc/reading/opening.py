@@ -14,8 +14,13 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 from colkern.closing import OnFailure
 from colkern.ipc.enums import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.formats import FIRST_BYTES, foreign_format, not_a_file, not_a_stream
-from colkern.ipc.reading.messages import MessageStream
+from colkern.ipc.reading.messages import (
+    FIRST_BYTES,
+    MessageStream,
+    foreign_format,
+    not_a_file,
+    not_a_stream,
+)
 from colkern.ipc.reading.readers import FileReader, StreamReader
 from colkern.ipc.reading.remote import Remote
 from colkern.ipc.reading.sources import (

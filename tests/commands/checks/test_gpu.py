@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver, examined
 
-from colkern.commands.checks import cuda_compiler, cuda_packages, gpu, packages
+from colkern.commands.checks import gpu, packages
 from colkern.commands.checks.children import NoAnswerError
 from colkern.commands.checks.finding import Finding, Mark
 from colkern.cuda.driver import DriverError
@@ -70,11 +70,10 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
                     found = storage
             return json.loads(json.dumps(found))
 
-        for module in (gpu, cuda_compiler, cuda_packages):
-            monkeypatch.setattr(module, "ask", answer)
-        for module in (gpu, cuda_compiler, cuda_packages, packages):
+        monkeypatch.setattr(gpu, "ask", answer)
+        for module in (gpu, packages):
             monkeypatch.setattr(module, "release", there.get)
-        for module in (cuda_compiler, packages):
+        for module in (gpu, packages):
             monkeypatch.setattr(module, "unmet", lambda name: [])
         monkeypatch.setattr(packages, "run_python", runs)
         return named(gpu.findings())
@@ -233,8 +232,8 @@ def test_what_kvikio_says(has_module: bool, monkeypatch: pytest.MonkeyPatch) -> 
     kvikio.cufile_driver = driver  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "kvikio", kvikio)
     monkeypatch.setitem(sys.modules, "kvikio.cufile_driver", driver)
-    monkeypatch.setattr(cuda_packages, "is_available", lambda: True)
-    assert cuda_packages.direct_storage() == (True, has_module)
+    monkeypatch.setattr(gpu, "is_available", lambda: True)
+    assert gpu.direct_storage() == (True, has_module)
 
 
 def test_direct_storage_that_is_turned_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,19 +135,16 @@ class _DeviceArrayExport(ArrayExport):
         if self.device == HOST:
             return super().buffer_address(buffer)
         if buffer is None or buffer.size == 0:
-            return self._zeros_address()
+            if self.zeros is None:
+                with memory.current(self.device):
+                    self.zeros = Buffer(memory.allocate(ALIGNMENT, np.uint8), self.device)
+            return self.zeros.address
         if buffer.device != self.device:
             raise UnsupportedError(
                 f"bytes live on {buffer.device} where others live on {self.device}; a device array is "
                 "on one device: move them together first"
             )
         return buffer.address
-
-    def _zeros_address(self) -> int:
-        if self.zeros is None:
-            with memory.current(self.device):
-                self.zeros = Buffer(memory.allocate(ALIGNMENT, np.uint8), self.device)
-        return self.zeros.address
 
     def null_count(self, source: Array) -> int:
         # cuDF takes it at its word, and -1 for no nulls.

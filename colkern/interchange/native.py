@@ -153,15 +153,6 @@ def _function_address(function: Any) -> int:
     return address
 
 
-def _name_python_functions(llvm: Any) -> None:
-    """Tell LLVM the addresses; its own search misses a Python library that was loaded privately."""
-    for name in _PYTHON_FUNCTIONS:
-        llvm.add_symbol(name, _function_address(getattr(ctypes.pythonapi, name)))
-    public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
-    name = "Py_IsFinalizing" if public else "_Py_IsFinalizing"
-    llvm.add_symbol("colkern_is_finalizing", _function_address(getattr(ctypes.pythonapi, name)))
-
-
 @functools.cache
 def native() -> dict[StructClass, Native]:
     """The compiled functions of each structure; compiled when first asked for (some 10 ms)."""
@@ -169,7 +160,12 @@ def native() -> dict[StructClass, Native]:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _name_python_functions(llvm)
+    # Tell LLVM the addresses; its own search misses a Python library that was loaded privately.
+    for name in _PYTHON_FUNCTIONS:
+        llvm.add_symbol(name, _function_address(getattr(ctypes.pythonapi, name)))
+    public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
+    name = "Py_IsFinalizing" if public else "_Py_IsFinalizing"
+    llvm.add_symbol("colkern_is_finalizing", _function_address(getattr(ctypes.pythonapi, name)))
     module = llvm.parse_assembly(_SHARED + "".join(map(_source, CAPSULE_NAMES)))
     module.verify()
     machine = llvm.Target.from_default_triple().create_target_machine()

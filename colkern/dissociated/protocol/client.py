@@ -170,7 +170,13 @@ class ClientStream:
         sequence, body_type = parse_body_tag(tag)
         place = f"body of message {sequence}"
         if body_type is BodyType.LOCATIONS:
-            self._check_size_of_locations(data.nbytes, place)
+            # The metadata lists as many buffers, in as many bytes; Python objects of them take far more.
+            listed = data.nbytes - LOCATION_BYTES
+            if listed > self._limits.metadata_bytes:
+                raise LimitExceededError(
+                    f"{place}: {listed} bytes of locations are over the limit of "
+                    f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
+                )
         pending = self._slot(sequence, data.nbytes, place)
         if pending.body is not None:
             raise InvalidArrowError("it came twice", place=place)
@@ -281,15 +287,6 @@ class ClientStream:
         pending.size += size
         self.pending_bytes += size
         return pending
-
-    def _check_size_of_locations(self, size: int, place: str) -> None:
-        """The metadata lists as many buffers, in as many bytes; Python objects of them take far more."""
-        listed = size - LOCATION_BYTES
-        if listed > self._limits.metadata_bytes:
-            raise LimitExceededError(
-                f"{place}: {listed} bytes of locations are over the limit of "
-                f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
-            )
 
 
 def _check_fits(pending: _Pending, place: str) -> None:

@@ -105,7 +105,11 @@ class SocketConnection:
             sent = self._socket.send(frame, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
             if sent < len(frame):
                 self._unsent = frame[sent:]
-                self._send_rest_later()
+                # Send the rest of a frame from a thread: no further call may come.
+                thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
+                # There are no new threads while the process ends; that ends the connection.
+                with contextlib.suppress(RuntimeError):
+                    thread.start()
             return True
         except BlockingIOError:
             return False
@@ -147,13 +151,6 @@ class SocketConnection:
         if not self._is_inherited:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(how)
-
-    def _send_rest_later(self) -> None:
-        """Send the rest of a frame from a thread: no further call may come."""
-        thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
-        # There are no new threads while the process ends; that ends the connection.
-        with contextlib.suppress(RuntimeError):
-            thread.start()
 
     def _send_rest(self) -> None:
         with self._sending:

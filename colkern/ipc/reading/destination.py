@@ -273,7 +273,11 @@ class Destination:
         """Whether a body that has not come yet goes straight to the block that is allocated for it."""
         if not self._trusted and _claimed(wanted) > _MOST_CLAIMED:
             return False
-        return _read_in_order(wanted, codec)
+        # Whether buffers can be read one after the other, each byte once, as they stand in the body.
+        if codec is not None or any(each.swapped is not None for each in wanted):
+            return False
+        ordered = sorted(wanted)
+        return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
 
     def finish(self) -> None:
         """Wait for the work of the current stream, and the arrivals that it waits for."""
@@ -349,14 +353,6 @@ def _read_at_once(body: Body, wanted: Sequence[Wanted]) -> Body:
 def _claimed(wanted: Sequence[Wanted]) -> int:
     """The bytes that buffers claim to have in a body."""
     return sum(each.length for each in wanted if each.length > 0)
-
-
-def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
-    """Whether buffers can be read one after the other, each byte once, as they stand in the body."""
-    if codec is not None or any(each.swapped is not None for each in wanted):
-        return False
-    ordered = sorted(wanted)
-    return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
 
 
 def _runs(placed_parts: Sequence[Placed]) -> list[Run]:

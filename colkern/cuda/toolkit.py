@@ -74,7 +74,7 @@ def assembled(ptx: str, capability: tuple[int, int]) -> bytes:
 
 def ptxas() -> str | None:
     """The path of `ptxas`; None if it is not installed."""
-    from cuda.pathfinder import find_nvidia_binary_utility  # type: ignore[import-untyped]
+    from cuda.pathfinder import find_nvidia_binary_utility
 
     found: str | None = find_nvidia_binary_utility("ptxas")
     return found

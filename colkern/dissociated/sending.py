@@ -20,9 +20,9 @@ from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Announcer, Connection, Frame, FrameKind
 from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.batch_messages import BatchMessages
+from colkern.ipc.writing.data import WriteOptions
 from colkern.ipc.writing.fetching import Chunk
 from colkern.ipc.writing.messages import Body, Message
-from colkern.ipc.writing.options import WriteOptions
 from colkern.memory import Buffer
 
 _FAILURE_BYTES = 4096

@@ -17,7 +17,7 @@ from colkern.dissociated.sources import Catalogue, Source
 from colkern.dissociated.transports import transport_of
 from colkern.dissociated.uri import ServiceUri, parse_address
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.writing.options import WriteOptions
+from colkern.ipc.writing.data import WriteOptions
 
 DEFAULT_MAX_CONNECTIONS = 512
 

@@ -20,6 +20,8 @@ from colkern.cuda.device_library import Event
 from colkern.cuda.memory import held
 from colkern.errors import InvalidArrowError, UnsupportedError, placed
 from colkern.interchange.abi import (
+    CPU,
+    CUDA_HOST,
     WORD,
     ArrayStruct,
     DeviceArrayStruct,
@@ -27,7 +29,9 @@ from colkern.interchange.abi import (
     Imported,
     address_of,
     children_at,
+    device_of_type,
     struct_at,
+    type_of_device,
     words_at,
 )
 from colkern.interchange.arrays import (
@@ -41,8 +45,7 @@ from colkern.interchange.arrays import (
     sizes_at,
     struct_of,
 )
-from colkern.interchange.device_types import CPU, CUDA_HOST, device_of_type, type_of_device
-from colkern.interchange.exported import Export
+from colkern.interchange.native import Export
 from colkern.interchange.schemas import export_schema
 from colkern.interchange.streams import Producer, functions_of
 from colkern.layouts import Extent

@@ -24,8 +24,8 @@ from colkern.interchange.abi import (
     pointer_in,
     struct_at,
 )
-from colkern.interchange.exported import Export
 from colkern.interchange.format_strings import format_of, type_of
+from colkern.interchange.native import Export
 from colkern.key_values import metadata_of, pairs_of
 from colkern.schema import (
     DataType,

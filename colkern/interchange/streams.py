@@ -29,7 +29,7 @@ from colkern.interchange.abi import (
     struct_bytes,
 )
 from colkern.interchange.arrays import move_part_to
-from colkern.interchange.exported import Export
+from colkern.interchange.native import Export
 from colkern.interchange.schemas import move_schema_to, read_field
 from colkern.schema import DataType, Field, Schema, same_type
 

@@ -19,7 +19,7 @@ from colkern.arrays import Array
 from colkern.cuda import memory
 from colkern.cuda.memory import held
 from colkern.errors import UnsupportedError
-from colkern.interchange.device_types import device_of_type
+from colkern.interchange.abi import device_of_type
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, Device, DType, Items, dlpack_capsule
 

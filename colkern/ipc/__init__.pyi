@@ -36,7 +36,7 @@ from colkern.ipc.tensors.sparse import (
 from colkern.ipc.tensors.writing import (
     write_tensor as write_tensor,
 )
-from colkern.ipc.writing.options import (
+from colkern.ipc.writing.data import (
     WriteOptions as WriteOptions,
 )
 from colkern.ipc.writing.writers import (

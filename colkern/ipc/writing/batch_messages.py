@@ -22,11 +22,10 @@ from colkern.ipc.flatbuffer.encoding import encode_table
 from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import Limits, refused_by_readers
 from colkern.ipc.wire import BUFFER, FIELD_NODE, SCHEMA
-from colkern.ipc.writing.data import check_schema
+from colkern.ipc.writing.data import WriteOptions, check_schema
 from colkern.ipc.writing.dictionaries import DictionaryBatch, WrittenDictionaries, ids_of, trimmed
 from colkern.ipc.writing.fetching import Chunk, fetched_buffers, is_on_device
 from colkern.ipc.writing.messages import Body, Message
-from colkern.ipc.writing.options import WriteOptions
 from colkern.ipc.writing.schemas import pairs, schema_to_wire, wire_schema_of
 from colkern.memory import ALIGNMENT, EMPTY, Buffer
 from colkern.schema import Schema

@@ -1,4 +1,4 @@
-"""`RecordBatch`, columns of one length under a schema; `RecordBatchStream`, an iterator over batches of one.
+"""`RecordBatch`: columns of one length under a schema; `RecordBatchStream`: an iterator over batches.
 
 Columnar format 1.5: "Encapsulated message format".
 """

@@ -57,14 +57,10 @@ class Piece(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Device arrays that follow each other in memory: they are copied as one.
+    """Device arrays that follow each other in memory: they are copied as one."""
 
-    Args:
-        bytes: From the begin of the first to the end of the last one.
-        places: The number of each array, and where it begins and ends in `bytes`.
-    """
-
-    bytes: Items
+    bytes: Items  #: From the begin of the first to the end of the last one.
+    #: The number of each array, and where it begins and ends in `bytes`.
     places: list[tuple[int, int, int]]
 
 

@@ -215,7 +215,7 @@ def text_of_decimal(
 def text_with_exponent(
     arena: Arena, number: int64, exponent: int64, count: int64, negative: Truth
 ) -> tuple[Text, Code]:
-    """`d.dde+dd`: a number of `count` digits, up to 17 (0 is of one), and the exponent of the first."""
+    """`d.dde+dd`: a number of `count` digits, up to 17 (0 is of one), and an exponent, -99 to 99."""
     place = text_room(arena, int64(40))
     if place == 0:
         return NO_TEXT, NO_ROOM

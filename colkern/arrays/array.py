@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from colkern.arrays.column import Column
-from colkern.arrays.positions import slice_bounds
 from colkern.errors import InvalidArrowError
-from colkern.integers import integer
+from colkern.integers import integer, slice_bounds
 from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, Device, Items
 from colkern.memory import UNKNOWN as UNKNOWN
@@ -25,7 +24,7 @@ from colkern.targets import target_of
 
 if TYPE_CHECKING:
     from colkern import methods
-    from colkern.arrays.positions import Chosen
+    from colkern.arrays.tabular import Chosen
 
 
 class Array(Column):

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from colkern.arrays.array import Array
-from colkern.arrays.positions import slice_bounds
 from colkern.arrays.tabular import Tabular, no_numpy_array
 from colkern.errors import InvalidArrowError
 from colkern.forks import Lock
-from colkern.integers import integer
+from colkern.integers import integer, slice_bounds
 from colkern.memory import Device
 from colkern.names import PublicNames
 from colkern.schema import Field, Schema, same_type
@@ -21,7 +20,7 @@ from colkern.schema import Field, Schema, same_type
 if TYPE_CHECKING:
     from colkern import methods
     from colkern.arrays.chunked import ChunkedArray
-    from colkern.arrays.positions import Chosen
+    from colkern.arrays.tabular import Chosen
 
 
 # In the place of a column's position: the lock for all of them.

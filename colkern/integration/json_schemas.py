@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from colkern import schema as s
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.integration.json_values import Entry, Json, shown
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError, shown
+from colkern.integration.json_values import Entry, Json
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuffer.tables import Text, Vector
 from colkern.ipc.types import BOOL, ROWS, Parameter

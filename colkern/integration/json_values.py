@@ -16,7 +16,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, shown
 from colkern.layouts import Role, layout
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -25,13 +25,6 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 Choice = TypeVar("Choice")
 
 _MISSING = object()
-_CUT = 60
-
-
-def shown(value: object) -> str:
-    """A value as an error message shows it, cut."""
-    text = repr(value)
-    return text if len(text) <= _CUT else f"{text[:_CUT]}…"
 
 
 class Entry:
